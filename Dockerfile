@@ -1,0 +1,13 @@
+# One image for the site, the workers and the commands. Build: docker build --build-arg TORCH_INDEX=... .
+FROM python:3.11-slim
+
+ARG TORCH_INDEX=""
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 VAR_DIR=/var/lib/counterpart
+WORKDIR /app
+COPY requirements.txt .
+RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url $TORCH_INDEX} -r requirements.txt
+COPY . .
+RUN useradd --system --home-dir $VAR_DIR --create-home counterpart && chown counterpart $VAR_DIR
+USER counterpart
+EXPOSE 8000
+CMD ["gunicorn", "config.wsgi", "--bind", "0.0.0.0:8000", "--workers", "3", "--access-logfile", "-"]

@@ -1,0 +1,58 @@
+# make demo    a whole round on a drawn collection, then the site        (ARGS=--no-serve stops before serving)
+# make check   the fast part of the tests, on SQLite                     (a minute or two)
+# make test    everything CI runs: checks, both databases, slow and browser tests
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+# A folder of wheels or an index to prefer for the CPU build of torch; pip's own settings hold otherwise.
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
+PYTEST = $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
+
+.PHONY: demo check test lint fast services slow browser clean
+
+demo: $(VENV)/.runtime
+	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
+
+check: lint fast
+
+test: lint fast services slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy .
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py check --fail-level WARNING
+
+fast: $(VENV)/.dev
+	DATABASE_URL= REDIS_URL= $(PYTEST) -m "not slow and not browser and not service"
+
+# The whole suite again, on PostgreSQL and Redis: the ones configured, the ones on this machine, or real ones from wheels.
+services: $(VENV)/.dev
+	$(BIN)/python -m tests.services $(PYTEST) -m "not slow and not browser"
+
+slow: $(VENV)/.dev browser
+	DATABASE_URL= REDIS_URL= $(BIN)/python -m pytest -m "slow or browser"
+	$(BIN)/python -m tests.services $(BIN)/python -m pytest -m "slow and not browser"
+
+browser:
+	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium) \
+		|| echo "No Chromium here and apt cannot install it; set ALLOW_NO_BROWSER=1 to go on without the browser tests."
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.txt | $(VENV)/bin/python
+	@echo "Installing packages into $(VENV) (about two minutes the first time) ..."
+	$(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+	$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis

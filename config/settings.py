@@ -1,0 +1,181 @@
+"""Django settings. docs/operators.md lists every variable that is read here."""
+
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+from environs import validate
+
+from config.environment import at_least_one, database, env, kept_secret, scheme_in
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = env.path("VAR_DIR", BASE_DIR / "var")
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+DEBUG = env.bool("DEBUG", False)
+SECRET_KEY = env.str("SECRET_KEY", "") or kept_secret(VAR_DIR / "secret_key")
+SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "testserver"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+BEHIND_TLS = env.bool("BEHIND_TLS", SITE_URL.startswith("https://"))
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "journal",
+    "corpus",
+    "mitl",
+    "hits",
+    "annotation",
+    "evaluation",
+    "console",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": database(VAR_DIR / "counterpart.sqlite3")}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.str("REDIS_URL", "", validate=scheme_in("redis", "rediss", "unix"))
+REDIS_PREFIX = env.str("REDIS_PREFIX", "counterpart:")
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": REDIS_PREFIX,
+    }
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# Pictures and artefacts. Nothing in it has a public URL: views check who may see what.
+MEDIA_ROOT = env.path("MEDIA_ROOT", VAR_DIR / "media")
+AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
+AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None)
+AWS_DEFAULT_ACL = None
+ARTEFACT_CACHE = env.path("ARTEFACT_CACHE", VAR_DIR / "cache")
+STORAGES = {
+    "default": {
+        "BACKEND": "storages.backends.s3.S3Storage"
+        if AWS_STORAGE_BUCKET_NAME
+        else "django.core.files.storage.FileSystemStorage"
+    },
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+STATIC_URL = "static/"
+STATIC_ROOT = env.path("STATIC_ROOT", VAR_DIR / "static")
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 0.25
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+
+X_FRAME_OPTIONS = "DENY"
+# Not no-referrer: under it browsers send "Origin: null" with a form, which the CSRF check refuses. Links to other
+# sites carry nothing either way, so the secret parts of worker links stay here.
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_SSL_REDIRECT = BEHIND_TLS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
+
+# Without REDIS_URL messages are files in a folder; that broker does not hand out again what a killed
+# worker held, so the reconciler re-sends from the Job rows (hits.reconciling).
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "filesystem://localhost"
+_messages = VAR_DIR / "messages"
+if not REDIS_URL:
+    _messages.mkdir(parents=True, exist_ok=True)
+CELERY_BROKER_TRANSPORT_OPTIONS = (
+    {
+        "global_keyprefix": REDIS_PREFIX,
+        "visibility_timeout": 600,
+        "unacked_restore_throttle": 1,
+    }
+    if REDIS_URL
+    else {"data_folder_in": _messages, "data_folder_out": _messages, "control_folder": _messages / "control"}
+)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
+CELERY_BEAT_SCHEDULE = {"reconcile": {"task": "hits.tasks.reconcile", "schedule": RECONCILE_SECONDS}}
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
+
+# How long a worker may keep one HIT before its seat is offered to somebody else.
+LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env.str("LOG_LEVEL", "WARNING", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])),
+    },
+}

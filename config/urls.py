@@ -1,0 +1,10 @@
+"""Every address of the site: workers under /judge/, staff everywhere else."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("admin/", admin.site.urls),
+    path("judge/", include("annotation.judging.urls")),
+    path("", include("console.urls")),
+]

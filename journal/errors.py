@@ -1,0 +1,14 @@
+"""The one error that people are meant to read: it names the offender, the count and the next step."""
+
+from collections.abc import Sequence
+
+
+class CounterpartError(Exception):
+    """Bad input or an impossible wish. Its text is one clear line; nothing was changed."""
+
+
+def some_of(offenders: Sequence[object], *, at_most: int = 5) -> str:
+    """List the first few offenders: ``12, 40, 77 and 9 more``."""
+    shown = ", ".join(str(offender) for offender in offenders[:at_most])
+    rest = len(offenders) - at_most
+    return f"{shown} and {rest} more" if rest > 0 else shown

@@ -1,0 +1,81 @@
+"""A real Chromium for tests marked ``browser``. Without one they fail, unless ALLOW_NO_BROWSER=1 says to skip them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from threading import Lock
+from time import monotonic, sleep
+
+import pytest
+from django.core.signals import request_finished, request_started
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for the whole run; every test gets a profile of its own in it."""
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # Playwright keeps an event loop in this thread; the tests' own queries beside it are safe.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        try:
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        except Error as error:
+            if os.environ.get("ALLOW_NO_BROWSER") == "1":
+                pytest.skip("no Chromium here, and ALLOW_NO_BROWSER=1")
+            raise RuntimeError("No Chromium could be started; install it, or set ALLOW_NO_BROWSER=1.") from error
+        yield browser
+        browser.close()
+
+
+class Underway:
+    """How many requests the test's own server is working on."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = Lock()
+        request_started.connect(self._started)
+        request_finished.connect(self._finished)
+
+    def _started(self, **_: object) -> None:
+        with self._lock:
+            self.count += 1
+
+    def _finished(self, **_: object) -> None:
+        with self._lock:
+            self.count -= 1
+
+    def settle(self) -> None:
+        """Wait until nothing has been underway for a moment: the database is emptied after each test."""
+        idle_since = started = monotonic()
+        while monotonic() - idle_since < 0.05 and monotonic() - started < 5:
+            sleep(0.01)
+            if self.count > 0:
+                idle_since = monotonic()
+
+
+@pytest.fixture
+def open_page(chromium, live_server):
+    """Open pages of the site, each in a profile of its own, with any of Playwright's context options."""
+    underway = Underway()
+    contexts = []
+
+    def open_one(**options: object) -> Page:
+        contexts.append(chromium.new_context(base_url=live_server.url, reduced_motion="reduce", **options))
+        contexts[-1].set_default_timeout(10_000)
+        return contexts[-1].new_page()
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    underway.settle()
+
+
+@pytest.fixture
+def page(open_page) -> Page:
+    """A desktop browser's page."""
+    return open_page(viewport={"width": 1280, "height": 800})
+
+
+@pytest.fixture
+def phone(open_page) -> Page:
+    return open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

@@ -1,0 +1,74 @@
+"""The cast and the ground every test stands on: its own storage, and people in each role."""
+
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from tests.browser import chromium, open_page, page, phone
+
+__all__ = ["chromium", "open_page", "page", "phone"]
+
+SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture(autouse=True)
+def own_storage(settings, tmp_path):
+    """Pictures and artefacts of one test stay in its own folder."""
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.ARTEFACT_CACHE = tmp_path / "cache"
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+
+
+@pytest.fixture(autouse=True)
+def quick(settings):
+    """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of shared data; skips the test where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no shared data at {SHARED}")
+    return SHARED
+
+
+def client_of(role: str | None) -> Client:
+    """A browser logged in as a member of ``role``'s group; of no group at all for None."""
+    user = User.objects.create_user(username=role or "member", password="a long passphrase")
+    if role:
+        user.groups.add(Group.objects.get(name=role))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def stranger(db) -> Client:
+    """Somebody who is not logged in."""
+    return Client()
+
+
+@pytest.fixture
+def member(db) -> Client:
+    """Somebody with an account and no role."""
+    return client_of(None)
+
+
+@pytest.fixture
+def researcher(db) -> Client:
+    return client_of("researcher")
+
+
+@pytest.fixture
+def reviewer(db) -> Client:
+    return client_of("reviewer")
+
+
+@pytest.fixture
+def releaser(db) -> Client:
+    """An admin in the house's sense: may release versions."""
+    return client_of("admin")
