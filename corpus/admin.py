@@ -1,0 +1,65 @@
+"""Looking at the rows of a collection. They come from imports, so only a collection's description is edited here."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from corpus.models import Caption, Collection, Image, Match, Sample
+
+
+class ImportedAdmin(admin.ModelAdmin):
+    """Rows that acts write: to be found and read."""
+
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Collection)
+class CollectionAdmin(ImportedAdmin):
+    list_display = ["name", "description", "created_at"]
+    search_fields = ["name", "description"]
+    readonly_fields = ["name", "sealed_sources", "created_at"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+
+@admin.register(Image)
+class ImageAdmin(ImportedAdmin):
+    list_display = ["key", "collection", "file_name", "split", "width", "height"]
+    list_filter = ["collection", "split"]
+    list_select_related = ["collection"]
+    search_fields = ["=key", "file_name"]
+
+
+@admin.register(Caption)
+class CaptionAdmin(ImportedAdmin):
+    list_display = ["key", "collection", "image", "text"]
+    list_filter = ["collection"]
+    list_select_related = ["collection", "image"]
+    search_fields = ["=key", "text"]
+
+
+@admin.register(Match)
+class MatchAdmin(ImportedAdmin):
+    list_display = ["source", "collection", "image", "caption", "score", "grade"]
+    list_filter = ["collection", "grade"]
+    list_select_related = ["collection", "image", "caption"]
+    search_fields = ["=source", "=image__key", "=caption__key"]
+
+
+@admin.register(Sample)
+class SampleAdmin(ImportedAdmin):
+    list_display = ["name", "collection", "seed", "created_at"]
+    list_filter = ["collection"]
+    fields = ["name", "collection", "seed", "created_at"]

@@ -1,0 +1,153 @@
+"""The scene grammar: what a demo picture may show, and how scenes are drawn by lot from recurring motifs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+Choice = TypeVar("Choice")
+
+SIZES = ("small", "large")
+SIDES = ("left", "middle", "right")
+TIMES = ("day", "sunset", "night", "indoors")
+SETTINGS = ("park", "street", "beach", "room", "lake", "meadow", "snow")
+MOST = 4  # objects in a group
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A sort of object: the category it belongs to, the colours it comes in, what it can be seen doing."""
+
+    name: str
+    category: str
+    colours: tuple[str, ...]
+    actions: tuple[str, ...] = ()
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("dog", "animal", ("brown", "black", "white"), ("running", "sitting", "standing", "sleeping")),
+        Kind("cat", "animal", ("orange", "black", "gray", "white"), ("sleeping", "sitting", "standing", "running")),
+        Kind("horse", "animal", ("brown", "white", "black"), ("standing", "eating", "running")),
+        Kind("bird", "animal", ("blue", "yellow", "red"), ("flying", "standing")),
+        Kind("girl", "child", ("red", "yellow", "blue", "pink"), ("jumping", "standing", "running")),
+        Kind("boy", "child", ("blue", "red", "green", "yellow"), ("running", "standing", "jumping")),
+        Kind("car", "vehicle", ("red", "blue", "yellow", "green")),
+        Kind("bus", "vehicle", ("yellow", "red", "blue")),
+        Kind("bicycle", "vehicle", ("red", "green", "blue")),
+        Kind("boat", "vehicle", ("white", "red", "blue")),
+        Kind("ball", "toy", ("red", "blue", "yellow")),
+        Kind("balloon", "toy", ("red", "yellow", "blue", "pink")),
+        Kind("apple", "fruit", ("red", "green", "yellow")),
+        Kind("banana", "fruit", ("yellow", "green")),
+        Kind("chair", "furniture", ("brown", "red", "blue")),
+        Kind("sofa", "furniture", ("green", "red", "blue", "gray")),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """One to ``MOST`` objects of one kind that look and do alike and stand together on one side of the picture."""
+
+    kind: str
+    count: int
+    colour: str
+    size: str
+    action: str | None
+    side: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that is true of a picture, as far as captions speak of it: one or two groups, a setting, a time of day."""
+
+    setting: str
+    time: str
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True)
+class Motif:
+    """A recurring subject: scenes of one motif differ in details only, so that captions fit several of them."""
+
+    setting: str
+    kind: str
+    companions: tuple[str, ...]
+    turn: int = 0  # which of the kind's colours and actions comes first
+
+
+# Ordered by how often they recur: the weight of a motif falls with its rank.
+MOTIFS = (
+    Motif("park", "dog", ("ball", "girl", "boy")),
+    Motif("street", "car", ("bus", "bicycle", "dog")),
+    Motif("room", "cat", ("sofa", "ball", "chair")),
+    Motif("beach", "girl", ("ball", "dog", "boy")),
+    Motif("meadow", "horse", ("bird", "dog", "boy")),
+    Motif("lake", "boat", ("bird", "girl")),
+    Motif("snow", "boy", ("dog", "girl"), turn=1),
+    Motif("room", "apple", ("banana", "cat")),
+    Motif("street", "bus", ("car", "boy", "bicycle")),
+    Motif("park", "balloon", ("girl", "boy")),
+    Motif("beach", "dog", ("ball", "boat"), turn=1),
+    Motif("park", "bicycle", ("girl", "dog")),
+    Motif("meadow", "bird", ("apple", "horse")),
+    Motif("room", "sofa", ("chair", "dog", "cat")),
+    Motif("beach", "boat", ("boy", "bird"), turn=1),
+    Motif("snow", "dog", ("boy", "ball"), turn=2),
+    Motif("lake", "bird", ("boat", "chair"), turn=1),
+    Motif("park", "girl", ("boy", "balloon"), turn=1),
+)
+MOTIF_DECAY = 0.6
+COUNT_SHARES = (0.5, 0.27, 0.15, 0.08)
+COMPANION_SHARE = 0.6
+TIME_SHARES = (0.68, 0.12, 0.2, 0.0)
+
+
+def sample_scenes(count: int, seed: int) -> list[Scene]:
+    """Return ``count`` scenes; equal arguments give equal scenes, and fewer scenes are the first of more."""
+    rng = np.random.default_rng([seed, 0])
+    weights = falling(len(MOTIFS), MOTIF_DECAY)
+    return [_scene(MOTIFS[rng.choice(len(MOTIFS), p=weights)], rng) for _ in range(count)]
+
+
+def falling(n: int, decay: float) -> np.ndarray:
+    """Return ``n`` shares that fall with rank as 1 / rank ** decay (Zipf) and sum to one."""
+    weights = 1.0 / np.arange(1, n + 1) ** decay
+    return weights / weights.sum()
+
+
+def pick(rng: np.random.Generator, choices: Sequence[Choice]) -> Choice:
+    """Return one of ``choices``, all equally likely."""
+    return choices[int(rng.integers(len(choices)))]
+
+
+def _scene(motif: Motif, rng: np.random.Generator) -> Scene:
+    time = "indoors" if motif.setting == "room" else str(rng.choice(TIMES, p=TIME_SHARES))
+    if rng.random() >= COMPANION_SHARE:
+        side = str(rng.choice(SIDES, p=(0.25, 0.5, 0.25)))
+        return Scene(motif.setting, time, (_group(motif.kind, motif.turn, MOST, side, rng),))
+    sides = ("left", "right") if rng.random() < 0.5 else ("right", "left")
+    companion = motif.companions[rng.choice(len(motif.companions), p=falling(len(motif.companions), 1.0))]
+    groups = (_group(motif.kind, motif.turn, 3, sides[0], rng), _group(companion, 0, 2, sides[1], rng))
+    return Scene(motif.setting, time, groups)
+
+
+def _group(kind: str, turn: int, at_most: int, side: str, rng: np.random.Generator) -> Group:
+    shares = np.array(COUNT_SHARES[:at_most])
+    count = 1 + int(rng.choice(at_most, p=shares / shares.sum()))
+    size = "large" if count <= 2 and rng.random() < 0.6 else "small"
+    return Group(kind, count, _favoured(KINDS[kind].colours, turn, rng), size, _action(kind, turn, rng), side)
+
+
+def _action(kind: str, turn: int, rng: np.random.Generator) -> str | None:
+    actions = KINDS[kind].actions
+    return _favoured(actions, turn, rng) if actions else None
+
+
+def _favoured(choices: tuple[str, ...], turn: int, rng: np.random.Generator) -> str:
+    """Choose by Zipf's shares, the favourite being number ``turn``."""
+    rank = rng.choice(len(choices), p=falling(len(choices), 1.2))
+    return choices[(rank + turn) % len(choices)]

@@ -1,0 +1,49 @@
+"""sample_queries NAME --collection C --images N|FILE --captions N|FILE: the queries that a round is about."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from corpus.naming import find_collection
+from corpus.sampling import sample_queries
+from journal.commands import ActCommand
+from journal.progress import TerminalBar
+
+
+def count_or_file(argument: str) -> int | Path:
+    return int(argument) if argument.lstrip("-").isdecimal() else Path(argument)
+
+
+class Command(ActCommand):
+    help = (
+        "Fix a sample of query images and query captions of a collection's gallery (all but the training splits). "
+        "Galleries are never sampled, only queries. The same again changes nothing."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the sample: letters, digits, - and _")
+        parser.add_argument("--collection", required=True, metavar="C", help="the collection to draw from")
+        for things in ("images", "captions"):
+            parser.add_argument(
+                f"--{things}",
+                required=True,
+                type=count_or_file,
+                metavar="N|FILE",
+                help=f"how many {things} to draw, or a file of their ids, one a line",
+            )
+        parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the draw (default 0)")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        sample = sample_queries(
+            options["name"],
+            collection=find_collection(options["collection"]),
+            images=options["images"],
+            captions=options["captions"],
+            seed=options["seed"],
+        )
+        images, captions = sample.images.count(), sample.captions.count()
+        if not options["json"]:
+            return f"{sample}: {images:,} images and {captions:,} captions of {sample.collection}."
+        return {"sample": sample.name, "images": images, "captions": captions, "seed": sample.seed}

@@ -1,0 +1,193 @@
+"""Known associations from outside: imported under a source's name, and read again as pairs of row ids."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from numpy.typing import NDArray
+
+from corpus.match_files import Keys, keys_of, read_pairs
+from corpus.models import Collection, Match
+from corpus.readers.pair import Pair
+from journal.errors import CounterpartError, some_of
+from journal.events import record
+from journal.progress import Progress, silent, tracked
+
+BATCH = 5_000
+MAX_SOURCE = 80
+Said = tuple[float | None, int | None]
+
+
+@dataclass(frozen=True)
+class MatchSummary:
+    """What an import of matches did, in counts of pairs.
+
+    ``repeated`` pairs stood in the file again with another score or grade: the first one counts.
+    ``skipped`` pairs named an image or caption that the collection does not have.
+    """
+
+    collection: str
+    source: str
+    added: int
+    there: int
+    repeated: int
+    skipped: int
+
+    def __str__(self) -> str:
+        parts = [
+            f"{self.added:,} matches added" if self.added else "",
+            f"{self.there:,} matches already there" if self.there else "",
+            f"{self.repeated:,} repeated with another score left out" if self.repeated else "",
+            f"{self.skipped:,} with unknown ids skipped" if self.skipped else "",
+        ]
+        said = "; ".join(part for part in parts if part)
+        return f"{self.source}: {said}{'.' if self.added else '; nothing changed.'}"
+
+
+@dataclass
+class _Found:
+    """The pairs of a file by (image, caption) row ids, in its order, and what could not be taken."""
+
+    said: dict[tuple[int, int], Said] = field(default_factory=dict)
+    repeated: int = 0
+    skipped: int = 0
+    unknown_images: dict[str, None] = field(default_factory=dict)
+    unknown_captions: dict[str, None] = field(default_factory=dict)
+
+
+def import_matches(
+    collection: Collection,
+    *,
+    source: str,
+    path: Path,
+    direction: str = "",
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+) -> MatchSummary:
+    """Add the pairs of ``path`` to the matches that ``source`` has; pairs that are there already stay as they are.
+
+    The file is CxC's CSV, a CSV with image and caption (score, grade), or a JSON object of one direction;
+    ``direction`` ("i2t": its keys are images; "t2i": captions) says which where neither its name nor its ids do.
+    Captions are named by key, images by key or file name. Every score is kept.
+
+    Raises CounterpartError for a malformed file, for unknown ids unless ``skip_unknown``, and for a pair that
+    the source has with another score or grade.
+    """
+    _check_source(collection, source)
+    keys = keys_of(collection)
+    pairs = read_pairs(path, keys=keys, direction=direction)
+    found = _resolve(tracked(pairs, "reading matches", progress), keys)
+    _refuse(found, collection, path, skip_unknown)
+    with transaction.atomic():
+        new = _new_to(collection, source, found.said)
+        if new:
+            _write(collection, source, new)
+    return MatchSummary(collection.name, source, len(new), len(found.said) - len(new), found.repeated, found.skipped)
+
+
+def known_pairs(
+    collection: Collection, source: str, *, min_score: float | None = None, max_grade: int | None = None
+) -> NDArray[np.int64]:
+    """Return the pairs of a source as rows (image id, caption id) of database ids, ordered; shape (n, 2).
+
+    ``min_score`` keeps pairs that have a score of at least this; ``max_grade`` drops those of a worse grade and keeps
+    the ones without.
+    Raises CounterpartError if the collection has nothing at all from this source.
+    """
+    matches = Match.objects.filter(collection=collection, source=source)
+    chosen = matches
+    if min_score is not None:
+        chosen = chosen.filter(score__gte=min_score)
+    if max_grade is not None:
+        chosen = chosen.filter(Q(grade__lte=max_grade) | Q(grade=None))
+    rows = list(chosen.order_by("image_id", "caption_id").values_list("image_id", "caption_id"))
+    if not rows and not matches.exists():
+        sources = Match.objects.filter(collection=collection).order_by("source").values_list("source", flat=True)
+        raise CounterpartError(
+            f"Collection {collection.name} has no matches from {source!r}; "
+            f"its sources are: {some_of(list(sources.distinct())) or 'none yet'}."
+        )
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)
+
+
+def seal_source(collection: Collection, source: str) -> None:
+    """Let the source's matches stand as they are for good. Call it in the transaction that writes the last of them."""
+    locked = Collection.objects.select_for_update().get(pk=collection.pk)
+    locked.sealed_sources = sorted({*locked.sealed_sources, source})
+    locked.save(update_fields=["sealed_sources"])
+
+
+def _check_source(collection: Collection, source: str) -> None:
+    if not source.strip() or len(source) > MAX_SOURCE:
+        raise CounterpartError(f"The source {source!r} will not do: its name needs 1 to {MAX_SOURCE} characters.")
+    if source == Match.ORIGINAL:
+        raise CounterpartError(f"The source {source!r} is what import_collection writes; choose another name.")
+    if source in Collection.objects.values_list("sealed_sources", flat=True).get(pk=collection.pk):
+        raise CounterpartError(
+            f"The source {source!r} is a released version, which never changes; choose another name."
+        )
+
+
+def _resolve(pairs: Iterator[Pair], keys: Keys) -> _Found:
+    found = _Found()
+    for pair in pairs:
+        image, caption = keys.images.get(pair.image), keys.captions.get(pair.caption)
+        if image is None or caption is None:
+            found.skipped += 1
+            if image is None:
+                found.unknown_images[pair.image] = None
+            if caption is None:
+                found.unknown_captions[pair.caption] = None
+            continue
+        said = (pair.score, pair.grade)
+        found.repeated += found.said.setdefault((image, caption), said) != said
+    return found
+
+
+def _refuse(found: _Found, collection: Collection, path: Path, skip_unknown: bool) -> None:
+    if not found.said and not found.skipped:
+        raise CounterpartError(f"{path.name} holds no pairs.")
+    unknown = [
+        f"{len(ids):,} {things}: {some_of(list(ids))}"
+        for things, ids in (("images", found.unknown_images), ("captions", found.unknown_captions))
+        if ids
+    ]
+    if unknown and not skip_unknown:
+        raise CounterpartError(
+            f"{path.name} names what collection {collection.name} does not have ({'; '.join(unknown)}). "
+            "Add them with import_collection --append, or pass --skip-unknown."
+        )
+
+
+def _new_to(collection: Collection, source: str, said: dict[tuple[int, int], Said]) -> dict[tuple[int, int], Said]:
+    """Return what the source does not have yet. Raises CounterpartError where it says something else of a pair."""
+    new = dict(said)
+    other = []
+    rows = Match.objects.filter(collection=collection, source=source).values_list(
+        "image_id", "caption_id", "image__key", "caption__key", "score", "grade"
+    )
+    for image, caption, image_key, caption_key, score, grade in rows.iterator(chunk_size=BATCH):
+        if new.pop((image, caption), (score, grade)) != (score, grade):
+            other.append(f"image {image_key} and caption {caption_key}")
+    if other:
+        raise CounterpartError(
+            f"The source {source!r} has another score or grade for {len(other):,} of these pairs: {some_of(other)}. "
+            "Import the file under another source name."
+        )
+    return new
+
+
+def _write(collection: Collection, source: str, new: dict[tuple[int, int], Said]) -> None:
+    rows = (
+        Match(collection_id=collection.pk, image_id=image, caption_id=caption, source=source, score=score, grade=grade)
+        for (image, caption), (score, grade) in new.items()
+    )
+    try:
+        with transaction.atomic():
+            Match.objects.bulk_create(rows, batch_size=BATCH)
+            record("matches imported", collection, actor="command", source=source, matches=len(new))
+    except IntegrityError as error:
+        raise CounterpartError(f"Somebody else imported {source!r} at the same time; import again.") from error

@@ -1,0 +1,133 @@
+"""What is there: collections of pictures and sentences, the associations known between them, samples of queries."""
+
+from django.db import models
+from django.utils import timezone
+
+
+class Collection(models.Model):
+    """Captioned images imported together, in the order in which they came."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    description = models.TextField(blank=True)
+    sealed_sources = models.JSONField(
+        default=list, help_text="Match sources that never change again: released versions."
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ImageQuerySet(models.QuerySet["Image"]):
+    def gallery(self) -> "ImageQuerySet":
+        """What rounds draw from and machines search: everything outside the splits that training reads."""
+        return self.exclude(split__in=Image.TRAINING_SPLITS)
+
+    def training(self) -> "ImageQuerySet":
+        return self.filter(split__in=Image.TRAINING_SPLITS)
+
+    def lacking_file(self) -> "ImageQuerySet":
+        return self.filter(file="")
+
+
+class Image(models.Model):
+    """One picture. ``key`` is its id in the collection's own terms (COCO's image id, a file's name)."""
+
+    TRAINING_SPLITS = ("train", "restval", "val")
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="images")
+    key = models.CharField(max_length=120)
+    file_name = models.CharField(max_length=255)
+    file = models.CharField(
+        max_length=400, blank=True, help_text="Path in the storage; empty while only captions are here."
+    )
+    width = models.PositiveIntegerField(null=True)
+    height = models.PositiveIntegerField(null=True)
+    sha256 = models.CharField(max_length=64, blank=True)
+    split = models.CharField(max_length=20, blank=True)
+
+    objects = ImageQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["collection", "key"], name="image_key_in_collection")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class CaptionQuerySet(models.QuerySet["Caption"]):
+    def gallery(self) -> "CaptionQuerySet":
+        """The captions of gallery images."""
+        return self.exclude(image__split__in=Image.TRAINING_SPLITS)
+
+    def training(self) -> "CaptionQuerySet":
+        return self.filter(image__split__in=Image.TRAINING_SPLITS)
+
+
+class Caption(models.Model):
+    """One sentence, verbatim, and the image it was written for. Equal texts are legal."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="captions")
+    key = models.CharField(max_length=120)
+    image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="captions")
+    text = models.TextField()
+
+    objects = CaptionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["collection", "key"], name="caption_key_in_collection")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Match(models.Model):
+    """A known association of an image and a caption, as one source has it.
+
+    Sources: ``original`` (the collection's own pairs, written at import), imported ones (``cxc``, ``eccv``),
+    the demo's ``truth``, and released versions under their own names. ``score`` is the source's own number;
+    ``grade`` is a level 1-4 (1 = 100% YES) where the source has levels. Pairs that a source does not list
+    are unknown to it, not wrong.
+    """
+
+    ORIGINAL = "original"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="matches")
+    image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="matches")
+    caption = models.ForeignKey(Caption, on_delete=models.CASCADE, related_name="matches")
+    source = models.CharField(max_length=80)
+    score = models.FloatField(null=True)
+    grade = models.PositiveSmallIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "source", "image", "caption"], name="match_once_per_source"),
+            models.CheckConstraint(
+                condition=models.Q(grade__isnull=True) | models.Q(grade__range=(1, 4)), name="match_grade"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.image_id} - {self.caption_id}"
+
+
+class Sample(models.Model):
+    """A fixed set of query images and query captions. Galleries are never sampled, only queries."""
+
+    name = models.SlugField(max_length=80, unique=True)
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="samples")
+    images = models.ManyToManyField(Image, related_name="+")
+    captions = models.ManyToManyField(Caption, related_name="+")
+    seed = models.BigIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name

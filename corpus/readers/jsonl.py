@@ -1,0 +1,51 @@
+"""Reads JSON lines: an object a line with caption_id, image_id, file_name, text and, if wanted, split."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpus.readers.opening import at, lines
+from corpus.readers.record import Record, caption_record, key_of
+
+FIELDS = ("caption_id", "image_id", "file_name", "text")
+
+
+def read_jsonl(path: Path) -> Iterator[Record]:
+    """Yield a record a line. A caption_id of null is replaced by one made from the image id and the text."""
+    nameless: Counter[str] = Counter()
+    for number, line in lines(path):
+        with at(path, "line", number):
+            fields = _fields(line)
+            caption = fields["caption_id"]
+            if caption is None:
+                caption = _made_key(fields, nameless)
+            record = caption_record(
+                image=fields["image_id"],
+                file_name=fields["file_name"],
+                caption=caption,
+                text=fields["text"],
+                split=fields.get("split", ""),
+            )
+        yield record
+
+
+def _fields(line: str) -> dict[str, Any]:
+    fields = json.loads(line)
+    if not isinstance(fields, dict):
+        raise ValueError("not a JSON object")
+    absent = [name for name in FIELDS if name not in fields]
+    if absent:
+        raise ValueError(f"{' and '.join(absent)} missing")
+    return fields
+
+
+def _made_key(fields: dict[str, Any], nameless: Counter[str]) -> str:
+    """Name a caption by its image and text, the same in every import; equal ones of an image are numbered."""
+    image = key_of(fields["image_id"], "the image of this caption")
+    digest = hashlib.sha256(str(fields["text"]).encode(errors="surrogatepass")).hexdigest()[:16]
+    key = f"{image}-{digest}"
+    nameless[key] += 1
+    return key if nameless[key] == 1 else f"{key}-{nameless[key]}"

@@ -1,0 +1,107 @@
+"""Opening input files: plain or gzip alike, and whatever is wrong with them told in one line."""
+
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, Any, cast
+
+import ijson
+
+from journal.errors import CounterpartError
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open ``path`` for reading bytes, unzipped where its first bytes say gzip.
+
+    Raises CounterpartError for a file that is missing, unreadable, cut short, damaged, or not UTF-8.
+    """
+    try:
+        with path.open("rb") as raw:
+            zipped = raw.peek(2)[:2] == GZIP_MAGIC
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if zipped else raw
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise CounterpartError(f"{path.name} is cut short or damaged ({error}); fetch it again.") from error
+    except UnicodeDecodeError as error:
+        raise CounterpartError(f"{path.name} is not UTF-8 text (byte {error.start}); convert it first.") from error
+    except OSError as error:
+        raise CounterpartError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (number from 1, line without its line break); lines of white space only are passed over."""
+    with opened(path) as file:
+        for number, line in enumerate(TextIOWrapper(file, encoding="utf-8-sig", newline="\n"), 1):
+            if line.strip():
+                yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number, row by column name). Raises CounterpartError for a row of another length than the header."""
+    with opened(path) as file:
+        rows = csv.reader(TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True)
+        try:
+            header = [name.strip() for name in next(rows, [])]
+            for row in filter(None, rows):
+                if len(row) != len(header):
+                    raise CounterpartError(
+                        f"{path.name}, line {rows.line_num}: {len(row)} fields where the header has {len(header)}."
+                    )
+                yield rows.line_num, dict(zip(header, row, strict=True))
+        except csv.Error as error:
+            raise CounterpartError(f"{path.name}, line {rows.line_num}: not valid CSV ({error}).") from error
+
+
+def csv_header(path: Path) -> list[str]:
+    """Return the column names, or [] for an empty file."""
+    for _number, line in lines(path):
+        return [name.strip() for name in next(csv.reader([line]))]
+    return []
+
+
+def json_items(path: Path, prefix: str) -> Iterator[Any]:
+    """Yield the elements of the list at ijson's ``prefix``, one at a time."""
+    with opened(path) as file, _as_json(path):
+        yield from ijson.items(file, prefix, use_float=True)
+
+
+def json_pairs(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the (key, value) pairs of the one object that the file holds."""
+    with opened(path) as file, _as_json(path):
+        yield from ijson.kvitems(file, "", use_float=True)
+
+
+@contextmanager
+def _as_json(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except ijson.IncompleteJSONError as error:
+        raise CounterpartError(
+            f"{path.name} is cut short or not JSON ({_first_line(error)}); fetch it again."
+        ) from error
+    except ijson.JSONError as error:
+        raise CounterpartError(f"{path.name} is not valid JSON ({_first_line(error)}).") from error
+
+
+@contextmanager
+def at(path: Path, place: str, number: int) -> Iterator[None]:
+    """Say where a record is wrong: a ValueError inside becomes ``<file>, <place> <number>: <what>``."""
+    try:
+        yield
+    except json.JSONDecodeError as error:
+        raise CounterpartError(
+            f"{path.name}, {place} {number}: not valid JSON ({error.msg} at character {error.pos + 1})."
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise CounterpartError(f"{path.name}, {place} {number}: {error}.") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__).strip()

@@ -1,0 +1,90 @@
+"""Draws or reads a sample: the fixed set of query images and query captions that a round is about."""
+
+from pathlib import Path
+
+import numpy as np
+from django.db import transaction
+
+from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
+from corpus.naming import check_name
+from corpus.readers.opening import lines
+from journal.errors import CounterpartError, some_of
+from journal.events import record
+
+
+def sample_queries(
+    name: str, *, collection: Collection, images: int | Path, captions: int | Path, seed: int = 0
+) -> Sample:
+    """Make the sample ``name`` of gallery images and gallery captions: so many drawn, or those of a file of ids.
+
+    The same arguments draw the same queries; images and captions are drawn independently of each other. A
+    sample of this name and content is returned as it is. Raises CounterpartError for ids that are not in the
+    gallery, more queries than it has, none at all, or a name that stands for another sample.
+    """
+    check_name(name)
+    image_ids = _chosen("images", collection.images.gallery(), images, np.random.default_rng([seed, 0]), collection)
+    caption_ids = _chosen(
+        "captions", collection.captions.gallery(), captions, np.random.default_rng([seed, 1]), collection
+    )
+    if not image_ids and not caption_ids:
+        raise CounterpartError(f"The sample {name} would have no queries; ask for at least one image or caption.")
+    with transaction.atomic():
+        sample, made = Sample.objects.get_or_create(name=name, defaults={"collection": collection, "seed": seed})
+        if made:
+            _fill(sample, image_ids, caption_ids)
+        elif not _is_same(sample, collection, image_ids, caption_ids):
+            raise CounterpartError(
+                f"The sample {name} is there with other queries (of {sample.collection}, seed {sample.seed}); "
+                "choose another name."
+            )
+    return sample
+
+
+def _chosen(
+    things: str,
+    gallery: ImageQuerySet | CaptionQuerySet,
+    wanted: int | Path,
+    rng: np.random.Generator,
+    collection: Collection,
+) -> list[int]:
+    keys = dict(gallery.order_by("pk").values_list("key", "pk"))
+    if isinstance(wanted, Path):
+        return _named(things, keys, wanted, collection)
+    if not 0 <= wanted <= len(keys):
+        raise CounterpartError(
+            f"Cannot draw {wanted:,} {things}: the gallery of {collection} has {len(keys):,}; ask for 0 to {len(keys)}."
+        )
+    ids = np.fromiter(keys.values(), dtype=np.int64, count=len(keys))
+    return np.sort(rng.choice(ids, size=wanted, replace=False)).tolist()
+
+
+def _named(things: str, keys: dict[str, int], file: Path, collection: Collection) -> list[int]:
+    """Return the ids of the keys in ``file``, one a line; a key that stands twice counts once."""
+    asked = dict.fromkeys(line.strip() for _number, line in lines(file))
+    unknown = [key for key in asked if key not in keys]
+    if unknown:
+        raise CounterpartError(
+            f"{len(unknown):,} {things} of {file.name} are not in the gallery of {collection}: {some_of(unknown)}. "
+            "Correct the file, or import them first."
+        )
+    return sorted(keys[key] for key in asked)
+
+
+def _is_same(sample: Sample, collection: Collection, image_ids: list[int], caption_ids: list[int]) -> bool:
+    return (
+        sample.collection_id == collection.pk
+        and list(sample.images.order_by("pk").values_list("pk", flat=True)) == image_ids
+        and list(sample.captions.order_by("pk").values_list("pk", flat=True)) == caption_ids
+    )
+
+
+def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int]) -> None:
+    # Not .set(): it first asks which ids are there already, with more parameters than SQLite may take.
+    asked_images, asked_captions = Sample.images.through, Sample.captions.through
+    asked_images.objects.bulk_create(
+        (asked_images(sample_id=sample.pk, image_id=pk) for pk in image_ids), batch_size=5_000
+    )
+    asked_captions.objects.bulk_create(
+        (asked_captions(sample_id=sample.pk, caption_id=pk) for pk in caption_ids), batch_size=5_000
+    )
+    record("sampled", sample, actor="command", images=len(image_ids), captions=len(caption_ids), seed=sample.seed)

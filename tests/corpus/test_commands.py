@@ -1,0 +1,81 @@
+"""The three commands: they parse, call the act of their name, and print what it says."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from corpus.models import Collection, Image, Match, Sample
+from tests.corpus.files import jsonl, line, picture_folder, written
+from tests.factories import make_collection
+
+
+def told(*arguments: object) -> str:
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out)
+    return out.getvalue().strip()
+
+
+def test_import_collection_says_what_it_did(db, tmp_path):
+    path = jsonl(tmp_path / "c.jsonl", line(1), line(2))
+    assert told("import_collection", "zoo", "--format", "jsonl", path) == "zoo: 2 captions and 1 images added."
+    assert "2 captions already there" in told("import_collection", "zoo", "--format", "jsonl", path)
+
+
+def test_import_collection_prints_figures_as_json(db, tmp_path):
+    path = jsonl(tmp_path / "c.jsonl", line(1))
+    figures = json.loads(told("import_collection", "zoo", "--format", "jsonl", path, "--json"))
+    assert figures["captions_added"] == 1
+
+
+def test_import_collection_appends_and_skips_missing_pictures(db, tmp_path):
+    told("import_collection", "zoo", "--format", "jsonl", jsonl(tmp_path / "c.jsonl", line(1)))
+    more = jsonl(tmp_path / "d.jsonl", line(2))
+    wish = ("import_collection", "zoo", "--format", "jsonl", more, "--append", "--images", tmp_path)
+    with pytest.raises(CommandError, match="1 images lack a file"):
+        told(*wish)
+    assert told(*wish, "--skip-missing") == "zoo: 1 captions and 0 images added."
+
+
+def test_import_collection_takes_pictures_when_called_from_code(db, tmp_path):
+    folder = picture_folder(tmp_path / "pictures", "10.jpg")
+    path = jsonl(tmp_path / "c.jsonl", line(1, 10))
+    call_command("import_collection", "zoo", str(path), format="jsonl", images=str(folder), stdout=StringIO())
+    assert not Image.objects.lacking_file().exists()
+
+
+def test_import_matches_goes_to_the_named_collection(db, tmp_path):
+    make_collection(images=4)
+    path = written(tmp_path / "m.json", {"1": [2]})
+    assert told("import_matches", "zoo", "--source", "s", path, "--direction", "i2t") == "s: 1 matches added."
+    assert Match.objects.get(source="s").caption.key == "2"
+
+
+def test_import_matches_skips_unknown_ids_where_told_to(db, tmp_path):
+    make_collection(images=4)
+    path = written(tmp_path / "m.csv", "image,caption\n0,99\n0,1\n")
+    figures = json.loads(told("import_matches", "zoo", "--source", "s", path, "--skip-unknown", "--json"))
+    assert (figures["added"], figures["skipped"]) == (1, 1)
+
+
+def test_a_collection_that_is_not_there_is_answered_with_those_that_are(db, tmp_path):
+    make_collection("farm")
+    with pytest.raises(CommandError, match="There is no collection 'zoo'; there is farm"):
+        told("import_matches", "zoo", "--source", "s", tmp_path)
+
+
+def test_sample_queries_takes_numbers_and_files(db, tmp_path):
+    make_collection(images=4)
+    captions = written(tmp_path / "captions.txt", "1\n2\n")
+    said = told("sample_queries", "q", "--collection", "zoo", "--images", "3", "--captions", captions, "--seed", "5")
+    assert said == "q: 3 images and 2 captions of zoo."
+    assert Sample.objects.get().seed == 5
+
+
+def test_bad_input_is_one_line_and_leaves_the_database_as_it_was(db, tmp_path):
+    path = written(tmp_path / "c.jsonl", '{"caption_id": 1')
+    with pytest.raises(CommandError, match=r"^c.jsonl, line 1: not valid JSON") as raised:
+        told("import_collection", "zoo", "--format", "jsonl", path)
+    assert "\n" not in str(raised.value)
+    assert not Collection.objects.exists()

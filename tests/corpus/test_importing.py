@@ -1,0 +1,182 @@
+import pytest
+
+from corpus.importing import import_collection
+from corpus.models import Caption, Collection, Image, Match
+from journal.errors import CounterpartError
+from journal.models import Event
+from tests.corpus.files import jsonl, line, picture_folder, written
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "captions.jsonl"
+
+
+def imported(path, *rows, name="zoo", **more):
+    return import_collection(name, format="jsonl", path=jsonl(path, *rows), **more)
+
+
+def all_rows() -> list:
+    """Every row that an import may write, with its database id."""
+    return [list(model.objects.order_by("pk").values()) for model in (Collection, Image, Caption, Match, Event)]
+
+
+def test_captions_images_and_original_matches_come_in_file_order(db, path):
+    summary = imported(path, line(5, 20, " b "), line(3, 10, "a"), line(4, 20, " b "))
+    assert (summary.captions_added, summary.images_added) == (3, 2)
+    assert list(Image.objects.values_list("key", "file_name")) == [("20", "20.jpg"), ("10", "10.jpg")]
+    assert list(Caption.objects.values_list("key", "image__key", "text")) == [
+        ("5", "20", " b "),
+        ("3", "10", "a"),
+        ("4", "20", " b "),
+    ]
+    matches = Match.objects.order_by("id").values_list("source", "image__key", "caption__key", "score", "grade")
+    assert list(matches) == [("original", *pair, None, None) for pair in [("20", "5"), ("10", "3"), ("20", "4")]]
+
+
+def test_an_import_writes_one_event(db, path):
+    imported(path, line())
+    event = Event.objects.get()
+    assert (event.verb, event.data) == ("imported", {"captions": 1, "images": 1, "pictures": 0})
+
+
+def test_importing_the_same_twice_changes_nothing_and_says_so(db, path):
+    imported(path, line(1), line(None))
+    before = all_rows()
+    assert str(imported(path, line(1), line(None))) == "zoo: 2 captions already there; nothing changed."
+    assert all_rows() == before
+
+
+def test_a_part_of_what_is_there_changes_nothing(db, path):
+    imported(path, line(1), line(2))
+    assert not imported(path, line(2)).changed
+
+
+def test_a_line_that_stands_twice_is_one_caption(db, path):
+    assert imported(path, line(1), line(1)).captions_added == 1
+
+
+def test_more_captions_need_append(db, path):
+    imported(path, line(1))
+    before = all_rows()
+    with pytest.raises(CounterpartError, match=r"^2 captions of .* not in collection zoo: 2, 3\. Pass --append"):
+        imported(path, line(1), line(2), line(3))
+    assert all_rows() == before
+
+
+def test_append_adds_what_is_new_to_images_old_and_new(db, path):
+    imported(path, line(1, 10))
+    summary = imported(path, line(1, 10), line(2, 10), line(3, 11), append=True)
+    assert (summary.captions_added, summary.captions_there, summary.images_added) == (2, 1, 1)
+    assert list(Match.objects.values_list("caption__key", "image__key")) == [("1", "10"), ("2", "10"), ("3", "11")]
+
+
+def test_append_to_nothing_is_refused(db, path):
+    with pytest.raises(CounterpartError, match="no collection 'zoo' to append to"):
+        imported(path, line(), append=True)
+
+
+def test_a_file_without_splits_appends_to_a_collection_with_them(db, path):
+    imported(path, line(1, 10, split="test"))
+    imported(path, line(2, 10), append=True)
+    assert Image.objects.get().split == "test"
+
+
+@pytest.mark.parametrize("append", [True, False])
+@pytest.mark.parametrize(
+    ("clash", "complaint"),
+    [
+        (line(1, 10, "another"), "1 captions stand for another text or image"),
+        (line(1, 11), "1 captions stand for another text or image"),
+        (line(1, 10, file_name="other.jpg"), "1 images stand for another file name or split"),
+        (line(1, 10, split="train"), "1 images stand for another file name or split"),
+    ],
+)
+def test_an_id_that_stands_for_something_else_is_refused(db, path, clash, complaint, append):
+    imported(path, line(1, 10))
+    before = all_rows()
+    with pytest.raises(CounterpartError, match=complaint):
+        imported(path, clash, append=append)
+    assert all_rows() == before
+
+
+def test_all_offenders_are_counted_and_the_first_named(db, path):
+    imported(path, *(line(i) for i in range(9)))
+    with pytest.raises(CounterpartError, match=r"^9 captions .*: 0, 1, 2, 3, 4 and 4 more\."):
+        imported(path, *(line(i, text="other") for i in range(9)))
+
+
+def test_ids_may_clash_within_a_file_too(db, path):
+    with pytest.raises(CounterpartError, match=r"1 captions stand for another text or image .*: 1\."):
+        imported(path, line(1, text="a"), line(1, text="b"))
+    assert not Collection.objects.exists()
+
+
+def test_equal_ids_in_another_collection_are_no_clash(db, path):
+    imported(path, line(1, text="a"))
+    imported(path, line(1, text="b"), name="farm")
+    assert Caption.objects.count() == 2
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_an_empty_file_is_refused(db, path, content):
+    with pytest.raises(CounterpartError, match=r"captions.jsonl holds no captions; is its format jsonl\?"):
+        import_collection("zoo", format="jsonl", path=written(path, content))
+    assert not Collection.objects.exists()
+
+
+def test_a_bad_line_after_good_ones_leaves_nothing(db, path):
+    imported(path, line(0))
+    before = all_rows()
+    jsonl(path, *(line(i) for i in range(1, 6_000)), line(text=None))
+    with pytest.raises(CounterpartError, match="line 6000: the caption has no text"):
+        import_collection("zoo", format="jsonl", path=path, append=True)
+    assert all_rows() == before
+
+
+def test_an_unknown_format_is_refused_by_name(db, path):
+    with pytest.raises(
+        CounterpartError, match="no format 'csv'; the formats are coco, karpathy, flickr, jsonl, folder"
+    ):
+        import_collection("zoo", format="csv", path=path)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../zoo", "x" * 81, "zoo\n"])
+def test_a_name_that_cannot_be_a_folder_is_refused(db, path, name):
+    with pytest.raises(CounterpartError, match="The name"):
+        imported(path, line(), name=name)
+
+
+def test_a_file_that_changes_between_its_readings_is_noticed(db, path, monkeypatch):
+    monkeypatch.setattr("corpus.importing.pictures_stored", lambda *_, **__: Vanishing(path))
+    with pytest.raises(CounterpartError, match=r"changed while it was read \(1 captions gone\)"):
+        imported(path, line(1), line(2))
+    assert not Collection.objects.exists()
+
+
+class Vanishing:
+    """Takes the second caption away while the pictures would be stored."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        jsonl(self.path, line(1))
+        return {}
+
+    def __exit__(self, *_):
+        return False
+
+
+def test_progress_is_told_of_checking_and_writing(db, path):
+    told = []
+    imported(path, line(1), line(2), progress=lambda step, done, total: told.append((step, done)))
+    assert told == [("checking captions", 2), ("storing pictures", 0), ("writing captions", 2)]
+
+
+def test_images_without_captions_are_left_out_and_counted(db, tmp_path):
+    folder = picture_folder(tmp_path / "zoo", "a.jpg", "b.jpg")
+    written(folder / "a.txt", "a cat")
+    summary = import_collection("zoo", format="folder", path=folder)
+    assert "1 images without captions left out" in str(summary)
+    assert [image.key for image in Image.objects.all()] == ["a.jpg"]

@@ -1,0 +1,160 @@
+"""import_collection --images: pictures come in with the captions or later, all or none."""
+
+import pytest
+from django.core.files.storage import default_storage
+
+from corpus.importing import import_collection
+from corpus.models import Caption, Collection, Image
+from corpus.pictures import open_picture
+from journal.errors import CounterpartError
+from tests.corpus.files import jsonl, line, picture_folder, written
+from tests.factories import picture
+
+
+@pytest.fixture
+def path(tmp_path):
+    return jsonl(tmp_path / "captions.jsonl", line(1, 10), line(2, 11), line(3, 11))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return picture_folder(tmp_path / "pictures", "10.jpg", "11.jpg")
+
+
+def imported(path, folder, **more):
+    return import_collection("zoo", format="jsonl", path=path, images=folder, **more)
+
+
+def stored_files() -> list[str]:
+    return sorted(default_storage.listdir("images/zoo")[1]) if default_storage.exists("images/zoo") else []
+
+
+def test_pictures_are_stored_with_size_and_checksum(db, path, folder):
+    assert imported(path, folder).pictures_added == 2
+    image = Image.objects.get(key="11")
+    assert default_storage.open(image.file).read() == (folder / "11.jpg").read_bytes()
+    assert (image.width, image.height, len(image.sha256)) == (21, 10, 64)
+
+
+def test_pictures_may_come_later_and_nothing_else_changes(db, path, folder):
+    imported(path, None)
+    captions = list(Caption.objects.values())
+    summary = imported(path, folder)
+    assert str(summary) == "zoo: 3 captions already there; 2 pictures stored."
+    assert list(Caption.objects.values()) == captions
+    assert not Image.objects.lacking_file().exists()
+
+
+def test_importing_pictures_twice_changes_nothing(db, path, folder):
+    imported(path, folder)
+    before = list(Image.objects.values())
+    assert not imported(path, folder).changed
+    assert list(Image.objects.values()) == before
+
+
+def test_pictures_are_found_one_folder_deeper(db, path, tmp_path):
+    folder = picture_folder(tmp_path / "coco", "val2014/10.jpg", "train2014/11.jpg")
+    assert imported(path, folder).pictures_added == 2
+
+
+def test_missing_pictures_are_named_and_nothing_is_written(db, path, tmp_path):
+    with pytest.raises(
+        CounterpartError, match=r"^1 images lack a file in .*: 11\. Put the files there, or pass --skip"
+    ):
+        imported(path, picture_folder(tmp_path / "some", "10.jpg"))
+    assert not Collection.objects.exists()
+    assert stored_files() == []
+
+
+def test_missing_pictures_may_be_skipped(db, path, tmp_path):
+    imported(path, picture_folder(tmp_path / "some", "10.jpg"), skip_missing=True)
+    assert [image.key for image in Image.objects.lacking_file()] == ["11"]
+
+
+def test_a_picture_stored_before_is_not_missing(db, path, folder):
+    imported(path, folder)
+    (folder / "10.jpg").unlink()
+    assert not imported(path, folder).changed
+
+
+def test_broken_pictures_are_all_named_and_nothing_is_left(db, path, folder):
+    (folder / "10.jpg").write_bytes(b"no picture")
+    (folder / "11.jpg").write_bytes(picture(size=(300, 300))[:-100])
+    with pytest.raises(
+        CounterpartError, match=r"^2 files are not whole pictures: 10.jpg \(not a .*\), 11.jpg \(image file is"
+    ):
+        imported(path, folder)
+    assert not Collection.objects.exists()
+    assert stored_files() == []
+
+
+def test_a_failure_keeps_the_pictures_that_others_name(db, path, folder):
+    imported(path, folder)
+    before = stored_files()
+    more = jsonl(path.with_name("more"), line(1, 10), line(4, 12), line(5, 13))
+    picture_folder(folder, "12.jpg", "13.jpg")  # 12 equals the stored 10
+    (folder / "13.jpg").write_bytes(b"no picture")
+    with pytest.raises(CounterpartError, match="13.jpg"):
+        imported(more, folder, append=True)
+    assert stored_files() == before
+
+
+def test_another_picture_under_the_same_id_is_refused(db, path, folder):
+    imported(path, folder)
+    before = stored_files()
+    (folder / "10.jpg").write_bytes(picture("red"))
+    with pytest.raises(CounterpartError, match=r"^1 images have another picture already: 10\."):
+        imported(path, folder)
+    assert stored_files() == before
+
+
+def test_a_picture_lost_from_the_storage_is_put_back(db, path, folder):
+    imported(path, folder)
+    file = Image.objects.get(key="10").file
+    default_storage.delete(file)
+    imported(path, folder)
+    assert default_storage.exists(file)
+
+
+@pytest.mark.parametrize("name", ["../secret.jpg", "deep/../../secret.jpg", "{outside}/secret.jpg", "link.jpg"])
+def test_a_file_name_that_leads_out_of_the_folder_is_refused(db, tmp_path, folder, name):
+    outside = picture_folder(tmp_path / "outside", "secret.jpg")
+    (folder / "link.jpg").symlink_to(outside / "secret.jpg")
+    (folder / "deep").mkdir()
+    path = jsonl(tmp_path / "c.jsonl", line(1, 10, file_name=name.format(outside=outside)))
+    with pytest.raises(CounterpartError, match=r"^1 file names lead out of .*: .*(secret|link)\.jpg\. Correct"):
+        imported(path, folder, skip_missing=True)
+    assert not Collection.objects.exists()
+
+
+def test_a_name_that_no_file_can_have_is_missing(db, tmp_path, folder):
+    path = jsonl(tmp_path / "c.jsonl", line(1, 10, file_name="é" * 250))
+    with pytest.raises(CounterpartError, match="1 images lack a file"):
+        imported(path, folder)
+
+
+def test_images_must_be_a_folder(db, path, tmp_path):
+    with pytest.raises(CounterpartError, match="is not a folder; pass the one that holds the pictures"):
+        imported(path, tmp_path / "nowhere")
+
+
+def test_the_folder_format_brings_its_own_pictures(db, folder):
+    written(folder / "10.txt", "a cat\ntwo cats")
+    summary = import_collection("zoo", format="folder", path=folder)
+    assert (summary.captions_added, summary.pictures_added) == (2, 1)
+    assert not import_collection("zoo", format="folder", path=folder).changed
+
+
+def test_a_caption_whose_picture_is_not_in_its_folder_is_refused(db, folder):
+    written(folder / "captions.csv", "file_name,text\n10.jpg,a cat\ngone.jpg,a dog\n")
+    with pytest.raises(CounterpartError, match=r"1 images lack a file in .*: gone.jpg"):
+        import_collection("zoo", format="folder", path=folder)
+    assert not Collection.objects.exists()
+
+
+@pytest.mark.shared
+def test_real_photos_come_in_with_their_descriptions(db, shared):
+    summary = import_collection("photos", format="folder", path=shared / "data" / "photos")
+    assert (summary.captions_added, summary.pictures_added, summary.images_without_captions) == (28, 28, 4)
+    for image in Image.objects.all():
+        assert open_picture(image).size == (image.width, image.height)

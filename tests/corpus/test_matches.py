@@ -1,0 +1,211 @@
+import json
+
+import numpy as np
+import pytest
+
+from corpus.matches import import_matches, known_pairs
+from corpus.models import Match
+from journal.errors import CounterpartError
+from journal.models import Event
+from tests.corpus.files import written, zipped
+from tests.factories import make_collection
+
+CXC = "caption,image,agg_score,sampling_method\n"
+
+
+@pytest.fixture
+def zoo(db):
+    """Images 0-3 with file names 0.jpg …; captions 0-7, two each."""
+    return make_collection(images=4)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "matches"
+
+
+def imported(zoo, path, content, source="other", **more):
+    return import_matches(zoo, source=source, path=written(path, content), **more)
+
+
+def keys(source="other") -> set[tuple[str, str]]:
+    return set(Match.objects.filter(source=source).values_list("image__key", "caption__key"))
+
+
+def test_cxc_finds_images_by_file_name_and_keeps_every_score(zoo, path):
+    rows = "COCO_val2014:sentid:3,0.jpg,4.97,c2i_intrasim\nCOCO_val2014:sentid:0,0.jpg,0.0,c2i_original\n"
+    summary = imported(zoo, path, CXC + rows, source="cxc")
+    assert (summary.added, summary.there) == (2, 0)
+    scores = Match.objects.filter(source="cxc").values_list("image__key", "caption__key", "score", "grade")
+    assert set(scores) == {("0", "3", 4.97, None), ("0", "0", 0.0, None)}
+
+
+def test_a_gzipped_table_reads_alike(zoo, path):
+    zipped(path, (CXC + "x:sentid:3,0.jpg,4,c2i\n").encode())
+    assert import_matches(zoo, source="cxc", path=path).added == 1
+
+
+def test_the_general_table_takes_scores_and_grades_in_any_order(zoo, path):
+    imported(zoo, path, "grade,image,caption,score\n1,0,3,\n,1,0,-2.5\n")
+    rows = Match.objects.filter(source="other").values_list("image__key", "caption__key", "score", "grade")
+    assert set(rows) == {("0", "3", None, 1), ("1", "0", -2.5, None)}
+
+
+def test_the_name_of_a_json_file_tells_its_direction(zoo, path):
+    imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [0, 3]})
+    imported(zoo, path.with_name("eccv_caption_to_image.json"), {"1": [0, 3]}, source="turned")
+    assert keys() == {("1", "0"), ("1", "3")}
+    assert keys("turned") == {("0", "1"), ("3", "1")}
+
+
+def test_both_directions_of_a_source_are_united(zoo, path):
+    imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [0, 3]})
+    summary = imported(zoo, path.with_name("eccv_caption_to_image.json"), {"0": [1, 2]})
+    assert (summary.added, summary.there) == (1, 1)
+    assert keys() == {("1", "0"), ("1", "3"), ("2", "0")}
+
+
+def test_the_ids_of_a_nameless_json_file_may_tell_its_direction(zoo, path):
+    imported(zoo, path, {"7": [0, 3], "5": ["1"]})  # 7 and 5 are captions only
+    assert keys() == {("0", "7"), ("3", "7"), ("1", "5")}
+
+
+def test_ids_of_both_kinds_need_a_direction(zoo, path):
+    with pytest.raises(
+        CounterpartError, match=r"of 1 pairs the collection knows 1 as i2t and 1 as t2i\. Pass --direction"
+    ):
+        imported(zoo, path, {"1": [2]})
+    imported(zoo, path, {"1": [2]}, direction="t2i")
+    assert keys() == {("2", "1")}
+
+
+def test_a_direction_goes_before_the_name(zoo, path):
+    imported(zoo, path.with_name("eccv_image_to_caption.json"), {"1": [2]}, direction="t2i")
+    assert keys() == {("2", "1")}
+
+
+def test_importing_twice_changes_nothing_and_says_so(zoo, path):
+    table = "image,caption,score\n0,3,1.5\n0,4,2\n"
+    imported(zoo, path, table)
+    before, events = list(Match.objects.order_by("pk").values()), Event.objects.count()
+    assert str(imported(zoo, path, table)) == "other: 2 matches already there; nothing changed."
+    assert (list(Match.objects.order_by("pk").values()), Event.objects.count()) == (before, events)
+
+
+def test_of_a_pair_that_stands_twice_the_first_counts(zoo, path):
+    table = "image,caption,score\n0,3,1.5\n0,3,4\n0,3,1.5\n"
+    assert imported(zoo, path, table).repeated == 1
+    assert Match.objects.get(source="other").score == 1.5
+    assert imported(zoo, path, table).there == 1
+
+
+def test_another_score_for_a_known_pair_is_refused(zoo, path):
+    imported(zoo, path, "image,caption,score\n0,3,1.5\n")
+    with pytest.raises(CounterpartError, match=r"another score or grade for 1 of these pairs: image 0 and caption 3\."):
+        imported(zoo, path, "image,caption,score\n1,3,1.5\n0,3,2\n")
+    assert keys() == {("0", "3")}
+
+
+def test_unknown_ids_are_named_and_counted_and_nothing_is_written(zoo, path):
+    table = CXC + "x:sentid:1,0.jpg,4,c2i\nx:sentid:90,0.jpg,4,c2i\nx:sentid:91,7.jpg,4,c2i\nx:sentid:91,0.jpg,4,c2i\n"
+    with pytest.raises(
+        CounterpartError, match=r"does not have \(1 images: 7.jpg; 2 captions: 90, 91\)\. .*--skip-unknown"
+    ):
+        imported(zoo, path, table)
+    assert keys() == set()
+
+
+def test_unknown_ids_may_be_skipped(zoo, path):
+    summary = imported(zoo, path, "image,caption\n0,3\n0,90\n", skip_unknown=True)
+    assert (summary.added, summary.skipped) == (1, 1)
+    assert str(summary) == "other: 1 matches added; 1 with unknown ids skipped."
+
+
+def test_a_key_goes_before_a_file_name(zoo, path):
+    zoo.images.filter(key="1").update(file_name="0")
+    imported(zoo, path, "image,caption\n0,3\n")
+    assert keys() == {("0", "3")}
+
+
+def test_a_file_name_that_two_images_share_names_neither(zoo, path):
+    zoo.images.filter(key__in="01").update(file_name="same.jpg")
+    with pytest.raises(CounterpartError, match="1 images: same.jpg"):
+        imported(zoo, path, "image,caption\nsame.jpg,3\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "matches is no match file"),
+        ("a,b\n1,2\n", "matches is no match file"),
+        ("image,caption,scores\n0,3,1\n", "matches is no match file"),
+        ("image,caption\n", "matches holds no pairs."),
+        ("{}", "matches holds no pairs."),
+        ("image,caption,score\n0,3,high\n", "matches, line 2: the score 'high' is not a number."),
+        ("image,caption,score\n0,3,nan\n", "matches, line 2: the score 'nan' is not a number."),
+        ("image,caption,grade\n0,3,5\n", "matches, line 2: the grade '5' is not 1, 2, 3 or 4."),
+        ("image,caption\n0,3\n0\n", "matches, line 3: 1 fields where the header has 2."),
+        ("image,caption\n0,\n", "matches, line 2: the caption has no id."),
+        ('{"0": [1, 2', "matches is cut short or not JSON"),
+        ('{"0": 3}', "matches, entry 1: '0' does not map to a list of ids."),
+        ('{"0": [null]}', "matches, entry 1: an item of '0' has no id."),
+    ],
+)
+def test_a_bad_file_is_one_clear_line_and_changes_nothing(zoo, path, content, complaint):
+    with pytest.raises(CounterpartError) as raised:
+        imported(zoo, path, content)
+    assert str(raised.value).startswith(complaint)
+    assert "\n" not in str(raised.value)
+    assert keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "complaint"),
+    [
+        (" ", {}, "its name needs 1 to 80 characters"),
+        ("x" * 81, {}, "its name needs 1 to 80 characters"),
+        ("original", {}, "'original' is what import_collection writes"),
+        ("other", {"direction": "both"}, "no direction 'both'; pass i2t or t2i"),
+        ("other", {"direction": "i2t"}, "leave --direction out"),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_refused(zoo, path, source, more, complaint):
+    with pytest.raises(CounterpartError, match=complaint):
+        imported(zoo, path, "image,caption\n0,3\n", source=source, **more)
+
+
+def test_an_import_writes_one_event(zoo, path):
+    imported(zoo, path, "image,caption\n0,3\n0,4\n")
+    assert Event.objects.get().data == {"source": "other", "matches": 2}
+
+
+def test_known_pairs_are_row_ids_in_order(zoo, path):
+    imported(zoo, path, "image,caption\n2,1\n0,5\n0,3\n")
+    image, caption = ({row.key: row.pk for row in rows.all()} for rows in (zoo.images, zoo.captions))
+    expected = [(image["0"], caption["3"]), (image["0"], caption["5"]), (image["2"], caption["1"])]
+    pairs = known_pairs(zoo, "other")
+    assert pairs.dtype == np.int64
+    np.testing.assert_array_equal(pairs, expected)
+
+
+def test_thresholds_keep_what_is_good_enough(zoo, path):
+    imported(zoo, path, "image,caption,score,grade\n0,1,2.99,3\n0,2,3,2\n0,3,,\n0,4,5,1\n")
+    captions = dict(zoo.captions.values_list("pk", "key"))
+
+    def chosen(**thresholds) -> list[str]:
+        return [captions[pk] for _, pk in known_pairs(zoo, "other", **thresholds).tolist()]
+
+    assert chosen(min_score=3) == ["2", "4"]
+    assert chosen(max_grade=2) == ["2", "3", "4"]
+    assert chosen(max_grade=3, min_score=5) == ["4"]
+    assert len(chosen()) == 4
+
+
+def test_no_pair_good_enough_is_an_empty_array(zoo):
+    assert known_pairs(zoo, "original", min_score=1).shape == (0, 2)
+
+
+def test_an_unknown_source_is_answered_with_those_there_are(zoo, path):
+    imported(zoo, path, json.dumps({"7": [0]}))
+    with pytest.raises(CounterpartError, match=r"no matches from 'cxc'; its sources are: original, other\."):
+        known_pairs(zoo, "cxc")

@@ -1,0 +1,74 @@
+import pytest
+
+from corpus.readers.folder import read_folder
+from journal.errors import CounterpartError
+from tests.corpus.files import picture_folder, written
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return picture_folder(tmp_path / "zoo", "b.jpg", "a.JPG", "cubs/c.png")
+
+
+def test_each_line_beside_a_picture_is_a_caption(folder):
+    written(folder / "a.txt", "a cat \n\n another cat\n")
+    written(folder / "cubs" / "c.txt", "a cub")
+    written(folder / "b.txt", "a bear")
+    assert [(r.image, r.caption, r.text) for r in read_folder(folder)] == [
+        ("a.JPG", "a.JPG#0", "a cat "),
+        ("a.JPG", "a.JPG#1", " another cat"),
+        ("b.jpg", "b.jpg#0", "a bear"),
+        ("cubs/c.png", "cubs/c.png#0", "a cub"),
+    ]
+
+
+def test_a_picture_without_a_text_is_bare(folder):
+    written(folder / "a.txt", "a cat")
+    assert [r.image for r in read_folder(folder) if r.text is None] == ["b.jpg", "cubs/c.png"]
+
+
+def test_captions_come_from_a_csv_with_ids_and_splits(folder):
+    written(folder / "captions.csv", 'file_name,text,caption_id,split\na.JPG,"a cat,\nasleep",c1,train\n')
+    first, *bare = read_folder(folder)
+    assert first == ("a.JPG", "a.JPG", "c1", "a cat,\nasleep", "train")
+    assert [record.image for record in bare] == ["b.jpg", "cubs/c.png"]
+
+
+def test_a_csv_without_ids_counts_an_images_captions(folder):
+    written(folder / "list.csv", "file,title,description\nb.jpg,B,a bear\na.JPG,A,\nb.jpg,B,two bears\n")
+    keys = [record.caption for record in read_folder(folder) if record.text]
+    assert keys == ["b.jpg#0", "b.jpg#1"]
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ("file,words\na.JPG,b\n", "captions.csv has no column named text, caption or description; it has file, words."),
+        ("file,text\na.JPG\n", "captions.csv, line 2: 1 fields where the header has 2."),
+        ('file,text\na.JPG,"a cat', "captions.csv, line 2: not valid CSV (unexpected end of data)."),
+        ("file,text\n,a cat", "captions.csv, line 2: the image of this caption has no id."),
+    ],
+)
+def test_a_bad_table_is_refused_in_one_line(folder, table, complaint):
+    written(folder / "captions.csv", table)
+    with pytest.raises(CounterpartError) as raised:
+        list(read_folder(folder))
+    assert str(raised.value) == complaint
+
+
+def test_two_tables_need_a_name(folder):
+    for name in ("one.csv", "two.csv"):
+        written(folder / name, "file,text\n")
+    with pytest.raises(CounterpartError, match=r"has 2 CSV files: one.csv, two.csv\. Name"):
+        list(read_folder(folder))
+
+
+def test_a_text_without_a_picture_is_named(folder):
+    written(folder / "d.txt", "a dog")
+    with pytest.raises(CounterpartError, match=r"^1 \.txt files have no picture beside them: d\.txt"):
+        list(read_folder(folder))
+
+
+def test_a_file_is_not_a_folder(folder):
+    with pytest.raises(CounterpartError, match="is not a folder"):
+        list(read_folder(folder / "b.jpg"))

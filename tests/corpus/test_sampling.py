@@ -1,0 +1,105 @@
+import pytest
+
+from corpus.models import Image, Sample
+from corpus.sampling import sample_queries
+from journal.errors import CounterpartError
+from journal.models import Event
+from tests.corpus.files import written
+from tests.factories import make_collection
+
+
+@pytest.fixture
+def zoo(db):
+    return make_collection(images=30)
+
+
+def sampled(zoo, name="q", images=5, captions=7, **more) -> tuple[list[str], list[str]]:
+    sample = sample_queries(name, collection=zoo, images=images, captions=captions, **more)
+    return (
+        list(sample.images.order_by("pk").values_list("key", flat=True)),
+        list(sample.captions.order_by("pk").values_list("key", flat=True)),
+    )
+
+
+def test_as_many_are_drawn_as_asked_for_none_twice(zoo):
+    images, captions = sampled(zoo)
+    assert (len(set(images)), len(set(captions))) == (5, 7)
+
+
+def test_a_seed_draws_the_same_whatever_the_row_ids(zoo):
+    twin = make_collection("twin", images=30)
+    assert sampled(zoo, seed=4) == sampled(twin, "other", seed=4)
+
+
+def test_another_seed_draws_others(zoo):
+    assert sampled(zoo, "a", seed=1) != sampled(zoo, "b", seed=2)
+
+
+def test_the_number_of_images_does_not_change_the_captions(zoo):
+    assert sampled(zoo, "a", images=5)[1] == sampled(zoo, "b", images=9)[1]
+
+
+def test_every_image_has_the_same_chance(zoo):
+    drawn = [image for seed in range(60) for image in sampled(zoo, f"q{seed}", images=10, seed=seed)[0]]
+    counts = [drawn.count(str(i)) for i in range(30)]
+    assert len(drawn) == 600
+    assert min(counts) > 5  # 20 expected; 4 standard deviations either way
+    assert max(counts) < 35
+
+
+def test_training_images_and_their_captions_are_not_drawn(zoo):
+    Image.objects.filter(key__in=[str(i) for i in range(20)]).update(split="train")
+    images, captions = sampled(zoo, images=10, captions=20)
+    assert images == [str(i) for i in range(20, 30)]
+    assert captions == [str(i) for i in range(40, 60)]
+
+
+def test_files_name_the_queries(zoo, tmp_path):
+    images, captions = written(tmp_path / "i", "7\n 3 \n\n7\n"), written(tmp_path / "c", "12")
+    assert sampled(zoo, images=images, captions=captions) == (["3", "7"], ["12"])
+
+
+def test_ids_not_in_the_gallery_are_named(zoo, tmp_path):
+    Image.objects.filter(key="3").update(split="train")
+    with pytest.raises(CounterpartError, match=r"^2 images of ids.txt are not in the gallery of zoo: 3, 99\."):
+        sampled(zoo, images=written(tmp_path / "ids.txt", "3\n4\n99\n"))
+    assert not Sample.objects.exists()
+
+
+def test_a_file_that_is_not_there_is_named(zoo, tmp_path):
+    with pytest.raises(CounterpartError, match="Cannot read .*nowhere"):
+        sampled(zoo, images=tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("wish", "complaint"),
+    [
+        ({"images": 31}, "Cannot draw 31 images: the gallery of zoo has 30"),
+        ({"captions": -1}, "Cannot draw -1 captions"),
+        ({"images": 0, "captions": 0}, "would have no queries"),
+        ({"name": "a b"}, "The name 'a b' will not do"),
+    ],
+)
+def test_an_impossible_wish_is_refused(zoo, wish, complaint):
+    with pytest.raises(CounterpartError, match=complaint):
+        sampled(zoo, **wish)
+    assert not Sample.objects.exists()
+
+
+def test_one_direction_alone_may_be_sampled(zoo):
+    assert sampled(zoo, images=0)[0] == []
+
+
+def test_the_same_again_is_the_sample_that_is_there(zoo):
+    sample = sample_queries("q", collection=zoo, images=3, captions=3)
+    assert sample_queries("q", collection=zoo, images=3, captions=3) == sample
+    assert Event.objects.filter(verb="sampled").count() == 1
+
+
+def test_a_name_stands_for_one_sample_only(zoo):
+    before = sampled(zoo)
+    with pytest.raises(CounterpartError, match=r"sample q is there with other queries \(of zoo, seed 0\)"):
+        sampled(zoo, seed=1)
+    with pytest.raises(CounterpartError, match="choose another name"):
+        sampled(make_collection("twin", images=30))
+    assert sampled(zoo) == before
