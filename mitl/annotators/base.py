@@ -1,0 +1,91 @@
+"""What a machine is to the rest of the house: something that embeds, scores pairs, or already has its lists.
+
+A machine is a module of this package named like its kind. It holds ``OPTIONS`` (its settings by name), and
+``open_annotator(annotator)``, which returns one of the three shapes below. A module may also hold
+``adopt(path, options)``, which reads a checkpoint from disk, and ``train(...)`` (``mitl.training``).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.models import Caption, Image
+from journal.errors import CounterpartError
+from mitl.models import Direction
+
+Embeddings = NDArray[np.float32]
+Arrays = dict[str, NDArray]
+
+
+@runtime_checkable
+class EmbeddingAnnotator(Protocol):
+    """Scores a pair by the inner product of two embeddings, made apart from each other."""
+
+    looks_at_pictures: bool
+
+    def encode_images(self, images: Sequence[Image]) -> Embeddings:
+        """Return one row an image, (N, D)."""
+
+    def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
+        """Return one row a caption, (M, D)."""
+
+
+@runtime_checkable
+class PairScorer(Protocol):
+    """Scores pairs jointly, so that each pair costs."""
+
+    looks_at_pictures: bool
+
+    def over(self, images: Sequence[Image], captions: Sequence[Caption]) -> "PairScores":
+        """Make ready to score any pair of a gallery of N images and M captions."""
+
+
+class PairScores(Protocol):
+    """The scores of one gallery, computed where they are asked for."""
+
+    def block(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Score n images with m captions, named by their places in the gallery: (n, m)."""
+
+
+@runtime_checkable
+class ListAnnotator(Protocol):
+    """Has ranked lists from elsewhere; nothing is searched."""
+
+    looks_at_pictures: bool
+
+    def lists_of(
+        self, direction: Direction, queries: Sequence[Image | Caption], items: Sequence[Image | Caption]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return places in ``items``, best first, and scores, both (Q, k); shorter lists end in -1 and -inf."""
+
+
+Machine = EmbeddingAnnotator | PairScorer | ListAnnotator
+
+
+@dataclass(frozen=True)
+class Option:
+    """One setting of a machine. The default's type is the setting's type."""
+
+    default: str | int | float
+    help: str
+    choices: tuple[str, ...] = ()
+    allows: Callable[[float], bool] | None = None
+
+    def read(self, name: str, value: object) -> str | int | float:
+        """Return ``value``, text perhaps, as the setting's type. Raises CounterpartError where it will not do."""
+        wanted = type(self.default)
+        try:
+            setting = wanted(str(value))
+        except ValueError:
+            raise CounterpartError(f"Option {name} must be {_KINDS[wanted]}, not {value!r}.") from None
+        if self.choices and setting not in self.choices:
+            raise CounterpartError(f"Option {name} must be one of {', '.join(self.choices)}, not {value!r}.")
+        if self.allows and not self.allows(float(setting)):
+            raise CounterpartError(f"Option {name} is out of range at {value!r}: {self.help}")
+        return setting
+
+
+_KINDS: dict[type, str] = {int: "a whole number", float: "a number", str: "text"}

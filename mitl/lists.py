@@ -1,0 +1,52 @@
+"""Ranked lists: what one annotator named for each query, best first, in both directions. Pure arrays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.artefacts import Artefact, read_arrays, write_arrays
+from mitl.models import Direction, Retrieval
+
+Ids = NDArray[np.int64]
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class RankedLists:
+    """One direction: row q lists the items named for query q, best first.
+
+    ``queries`` (Q,) and ``items`` (Q, k) hold database ids: images and captions for i2t, captions and images
+    for t2i. ``scores`` (Q, k) are the annotator's own. Shorter lists are padded with item 0 and score -inf.
+    """
+
+    queries: Ids
+    items: Ids
+    scores: Scores
+
+    def top(self, k: int) -> "RankedLists":
+        """Return the first ``k`` places of every list."""
+        return RankedLists(self.queries, self.items[:, :k], self.scores[:, :k])
+
+
+BothLists = dict[Direction, RankedLists]
+
+
+def store_lists(prefix: str, lists: BothLists) -> Artefact:
+    """Write the lists of the directions present as one artefact."""
+    arrays = {
+        f"{direction.value}_{part}": getattr(ranked, part)
+        for direction, ranked in lists.items()
+        for part in ("queries", "items", "scores")
+    }
+    return write_arrays(prefix, **arrays)
+
+
+def load_lists(retrieval: Retrieval) -> BothLists:
+    """Read a retrieval's lists; a direction that was not searched is absent."""
+    arrays = read_arrays(Artefact(retrieval.artefact, retrieval.sha256))
+    return {
+        direction: RankedLists(*(arrays[f"{direction.value}_{part}"] for part in ("queries", "items", "scores")))
+        for direction in Direction
+        if f"{direction.value}_queries" in arrays
+    }

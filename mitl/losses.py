@@ -1,0 +1,87 @@
+"""Training losses over the similarity matrix of one batch: hinges that hold a positive above its negatives.
+
+Every loss takes ``similarity`` (B, B), float: rows are images, columns captions, and pair b stands at [b, b].
+Everything off the diagonal is a negative; an entry of -inf is left out (a further known match, say). They
+return a scalar tensor, summed over both directions, and raise ValueError for a matrix that is not square.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+MARGIN = 0.2
+
+
+def triplet_sum(similarity: Tensor, margin: float = MARGIN) -> Tensor:
+    """SUM: every negative counts.
+
+    Sum over images i and captions t' != t of [margin - s(i, t) + s(i, t')]+, and the same over captions and
+    images (hubness paper, eq. 2).
+
+    >>> triplet_sum(torch.tensor([[0.9, 0.8], [0.1, 0.5]]))
+    tensor(0.6000)
+    """
+    rows, columns = _hinges(similarity, margin)
+    return rows.sum() + columns.sum()
+
+
+def triplet_max(similarity: Tensor, margin: float = MARGIN) -> Tensor:
+    """MAX: only the hardest negative of each query counts, in each direction (hubness paper, eq. 3).
+
+    >>> triplet_max(torch.tensor([[0.9, 0.8], [0.1, 0.5]]))
+    tensor(0.6000)
+    """
+    rows, columns = _hinges(similarity, margin)
+    return rows.amax(1).sum() + columns.amax(0).sum()
+
+
+def triplet_semi_hard(similarity: Tensor, margin: float = MARGIN) -> Tensor:
+    """Semi-hard: for each query the largest negative strictly below its positive counts.
+
+    Where no negative is below the positive, the smallest one counts. The papers name this mining and do not
+    define it; the reading is ours, for both directions, hinged and summed as MAX is.
+
+    >>> triplet_semi_hard(torch.tensor([[0.9, 0.8], [0.1, 0.5]]))
+    tensor(0.6000)
+    """
+    square = _square(similarity)
+    return _semi_hard(square, margin) + _semi_hard(square.T, margin)
+
+
+LOSSES: dict[str, Callable[[Tensor], Tensor]] = {
+    "sum": triplet_sum,
+    "max": triplet_max,
+    "semi-hard": triplet_semi_hard,
+}
+
+
+def _square(similarity: Tensor) -> Tensor:
+    square = torch.as_tensor(similarity)
+    if square.ndim != 2 or square.shape[0] != square.shape[1]:
+        raise ValueError(f"A batch's similarities must be a square matrix, not of shape {tuple(square.shape)}.")
+    return square
+
+
+def _hinges(similarity: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+    """Return every negative's violation of its row's and of its column's positive; zero on the diagonal."""
+    square = _square(similarity)
+    positives = square.diagonal()
+    diagonal = _diagonal(square)
+    rows = (margin + square - positives[:, None]).clamp(min=0).masked_fill(diagonal, 0)
+    columns = (margin + square - positives[None, :]).clamp(min=0).masked_fill(diagonal, 0)
+    return rows, columns
+
+
+def _semi_hard(similarity: Tensor, margin: float) -> Tensor:
+    positives = similarity.diagonal()
+    negative = ~_diagonal(similarity) & (similarity > -torch.inf)
+    below = negative & (similarity < positives[:, None])
+    largest_below = similarity.masked_fill(~below, -torch.inf).amax(1)
+    smallest = similarity.masked_fill(~negative, torch.inf).amin(1)
+    chosen = torch.where(below.any(1), largest_below, smallest)
+    return (margin + chosen - positives).masked_fill(chosen.isinf(), 0).clamp(min=0).sum()
+
+
+def _diagonal(square: Tensor) -> Tensor:
+    return torch.eye(len(square), dtype=torch.bool, device=square.device)

@@ -1,0 +1,52 @@
+"""pool NAME --collection C --annotators A,B --queries SAMPLE: join top lists into pairs to be judged."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from corpus.naming import find_collection, find_sample
+from journal.commands import ActCommand
+from journal.progress import TerminalBar
+from mitl.models import Direction
+from mitl.naming import find_annotators
+from mitl.pooling import pool_proposals
+
+
+class Command(ActCommand):
+    help = (
+        "Join the top places of the annotators' newest lists into one pool: every pair once, with everyone who "
+        "named it, the direction, rank and score. The same again changes nothing."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the pool: letters, digits, - and _")
+        parser.add_argument("--collection", required=True, metavar="C", help="the collection that was searched")
+        parser.add_argument("--annotators", required=True, metavar="A,B", help="the machines, with commas between")
+        parser.add_argument("--queries", required=True, metavar="SAMPLE", help="the sample they were asked")
+        parser.add_argument("--top-k", type=int, default=5, metavar="K", help="places of each list (default 5)")
+        parser.add_argument(
+            "--control-depth",
+            type=int,
+            default=25,
+            metavar="N",
+            help="negative controls stand outside this many places of every list (default 25)",
+        )
+        parser.add_argument(
+            "--direction", choices=("both", *Direction.values), default="both", help="i2t: images ask (default both)"
+        )
+        parser.add_argument("--seed", type=int, default=0, metavar="S", help="recorded for the controls (default 0)")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        pool = pool_proposals(
+            options["name"],
+            collection=find_collection(options["collection"]),
+            annotators=find_annotators(options["annotators"].split(",")),
+            sample=find_sample(options["queries"]),
+            top_k=options["top_k"],
+            control_depth=options["control_depth"],
+            direction=options["direction"],
+            seed=options["seed"],
+            progress=progress,
+        )
+        return {"pool": pool.name, "proposals": pool.n_proposals, "pairs": pool.n_pairs, "seed": pool.seed}

@@ -1,0 +1,162 @@
+"""Let one machine rank a gallery for its queries, whatever shape of machine it is."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.models import Caption, Image
+from journal.errors import CounterpartError, some_of
+from journal.progress import Progress
+from mitl.annotators.base import EmbeddingAnnotator, Embeddings, ListAnnotator, Machine, PairScorer
+from mitl.gallery import Gallery
+from mitl.lists import BothLists, RankedLists
+from mitl.models import Direction
+
+ENGINES = ("blocked", "faiss")
+CHUNK = 128
+
+Row = TypeVar("Row", Image, Caption)
+# Places in the gallery, best first, and their scores: both (queries, depth).
+Found = tuple[NDArray[np.int64], NDArray[np.float32]]
+
+
+def search(
+    machine: Machine, gallery: Gallery, *, depth: int, engine: str, device: str, progress: Progress
+) -> BothLists:
+    """Return the machine's ``depth`` best items of every query, in each direction that has queries.
+
+    Raises CounterpartError where the machine needs pictures that are not there, the engine does not suit it,
+    or its lists are too short; ValueError where its embeddings or scores are not finite numbers.
+    """
+    _check_pictures(machine, gallery)
+    if isinstance(machine, EmbeddingAnnotator):
+        found = _by_embeddings(machine, gallery, depth, engine, device, progress)
+    elif engine == "faiss":
+        raise CounterpartError("FAISS searches embeddings and this machine has none; use --engine blocked.")
+    elif isinstance(machine, PairScorer):
+        found = _by_pairs(machine, gallery, depth, progress)
+    else:
+        found = _by_lists(machine, gallery, depth)
+    return {direction: _with_ids(gallery, direction, *found[direction]) for direction in gallery.directions}
+
+
+def check_device(device: str) -> None:
+    """Raise CounterpartError unless torch can compute on ``device``, ``cpu`` or ``cuda``."""
+    if device == "cpu":
+        return
+    import torch
+
+    if device != "cuda":
+        raise CounterpartError(f"There is no device {device!r}; choose cpu or cuda.")
+    if not torch.cuda.is_available():
+        raise CounterpartError("torch finds no CUDA device here; use --device cpu.")
+
+
+def _check_pictures(machine: Machine, gallery: Gallery) -> None:
+    without = [image.key for image in gallery.images if not image.file]
+    if machine.looks_at_pictures and without:
+        raise CounterpartError(
+            f"{len(without)} of {len(gallery.images)} images lack a picture file: {some_of(without)}."
+            " Import the collection again with --images, or use a machine that only reads captions (overlap)."
+        )
+
+
+def _by_embeddings(
+    machine: EmbeddingAnnotator, gallery: Gallery, k: int, engine: str, device: str, progress: Progress
+) -> dict[Direction, Found]:
+    images = _encoded(machine.encode_images, gallery.images, "reading images", progress)
+    captions = _encoded(machine.encode_captions, gallery.captions, "reading captions", progress)
+    # Importing torch takes seconds, which only a search should cost.
+    from mitl.topk import bidirectional_topk, topk_of_products
+
+    if engine == "blocked" and gallery.asks_all:
+        both = bidirectional_topk(images, captions, k, device=device, progress=progress)
+        return {
+            Direction.IMAGE_TO_CAPTION: (both.i2t_indices, both.i2t_scores),
+            Direction.CAPTION_TO_IMAGE: (both.t2i_indices, both.t2i_scores),
+        }
+    sides = {
+        Direction.IMAGE_TO_CAPTION: (images[gallery.image_queries], captions),
+        Direction.CAPTION_TO_IMAGE: (captions[gallery.caption_queries], images),
+    }
+    if engine == "faiss":
+        return {direction: _faiss_topk(*sides[direction], k) for direction in gallery.directions}
+    return {
+        direction: topk_of_products(*sides[direction], k, device=device, progress=progress)
+        for direction in gallery.directions
+    }
+
+
+def _encoded(
+    encode: Callable[[Sequence[Row]], Embeddings], rows: Sequence[Row], step: str, progress: Progress
+) -> Embeddings:
+    parts = []
+    for start in range(0, len(rows), CHUNK):
+        parts.append(encode(rows[start : start + CHUNK]))
+        progress(step, min(start + CHUNK, len(rows)), len(rows))
+    return np.concatenate(parts)
+
+
+def _faiss_topk(queries: Embeddings, items: Embeddings, k: int) -> Found:
+    """Search a flat index. FAISS leaves equal scores in any order; those within a list are put in order here."""
+    # Imported here as torch is; loading both where one is used would cost each command a second.
+    import faiss
+
+    from mitl.topk import checked
+
+    index = faiss.IndexFlatIP(items.shape[1])
+    index.add(np.ascontiguousarray(checked(items, "items"), dtype=np.float32))
+    scores, places = index.search(np.ascontiguousarray(checked(queries, "queries"), dtype=np.float32), k)
+    order = np.lexsort((places, -scores), axis=1)
+    return np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
+
+
+def _by_pairs(machine: PairScorer, gallery: Gallery, k: int, progress: Progress) -> dict[Direction, Found]:
+    from mitl.topk import topk_of_scores
+
+    scores = machine.over(gallery.images, gallery.captions)
+    images, captions = np.arange(len(gallery.images)), np.arange(len(gallery.captions))
+    found = {}
+    if len(asking := gallery.image_queries):
+        found[Direction.IMAGE_TO_CAPTION] = topk_of_scores(
+            lambda rows, columns: scores.block(gallery.image_queries[rows], captions[columns]),
+            (len(asking), len(captions)),
+            k,
+            progress=progress,
+        )
+    if len(asking := gallery.caption_queries):
+        found[Direction.CAPTION_TO_IMAGE] = topk_of_scores(
+            lambda rows, columns: scores.block(images[columns], gallery.caption_queries[rows]).T,
+            (len(asking), len(images)),
+            k,
+            progress=progress,
+        )
+    return found
+
+
+def _by_lists(machine: ListAnnotator, gallery: Gallery, k: int) -> dict[Direction, Found]:
+    found = {}
+    for direction in gallery.directions:
+        from_images = direction == Direction.IMAGE_TO_CAPTION
+        asking: Sequence[Image | Caption] = gallery.images if from_images else gallery.captions
+        items: Sequence[Image | Caption] = gallery.captions if from_images else gallery.images
+        places, scores = machine.lists_of(direction, [asking[place] for place in gallery.asks(direction)], items)
+        if places.shape[1] < k:
+            raise CounterpartError(
+                f"The longest {direction.value} list has {places.shape[1]} places, fewer than the {k} asked for;"
+                f" pass --depth {places.shape[1]}, or give the machine longer lists."
+            )
+        found[direction] = places[:, :k], scores[:, :k]
+    return found
+
+
+def _with_ids(gallery: Gallery, direction: Direction, places: NDArray[np.int64], scores: NDArray) -> RankedLists:
+    from_images = direction == Direction.IMAGE_TO_CAPTION
+    queries, items = (
+        (gallery.image_ids, gallery.caption_ids) if from_images else (gallery.caption_ids, gallery.image_ids)
+    )
+    return RankedLists(
+        queries[gallery.asks(direction)], np.where(places < 0, 0, items[places]), scores.astype(np.float32)
+    )

@@ -1,0 +1,77 @@
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from mitl.models import Annotator
+from tests.factories import make_collection, make_sample
+from tests.mitl.pictured import make_coloured_collection
+
+
+@pytest.fixture
+def zoo(db):
+    collection = make_collection()
+    make_sample(collection)
+    call_command("add_annotator", "words", "--kind", "overlap")
+    return collection
+
+
+def printed(capsys, *arguments: str) -> str:
+    capsys.readouterr()
+    call_command(*arguments)
+    return capsys.readouterr().out.strip()
+
+
+def test_add_annotator_prints_the_settings(db, capsys):
+    text = printed(capsys, "add_annotator", "eyes", "--kind", "embedding", "--option", "dim=8", "--option", "epochs=2")
+    assert text == "eyes: embedding (image=patches, text=words, dim=8, epochs=2)."
+
+
+def test_add_annotator_refuses_an_option_that_is_no_setting(db):
+    with pytest.raises(CommandError, match="'dim' is not of the form NAME=VALUE"):
+        call_command("add_annotator", "eyes", "--kind", "embedding", "--option", "dim")
+    assert not Annotator.objects.exists()
+
+
+def test_train_annotator_prints_its_figures(db, capsys):
+    make_coloured_collection()
+    call_command("add_annotator", "eyes", "--kind", "embedding", "--option", "image=histogram", "--option", "epochs=1")
+    figures = json.loads(printed(capsys, "train_annotator", "eyes", "--collection", "colours", "--json"))
+    assert (figures["annotator"], figures["pairs"], figures["loss"]) == ("eyes", 48, "sum")
+    assert figures["weights"] == Annotator.objects.get().checksum
+
+
+def test_retrieve_says_what_it_searched_and_what_it_kept(zoo, capsys):
+    asked = ("retrieve", "zoo", "--annotators", "words", "--queries", "queries")
+    assert "words over zoo: searched in" in (text := printed(capsys, *asked))
+    assert text.endswith("depth 6, as deep as the gallery allows (of 25).")
+    assert "words over zoo: kept from" in printed(capsys, *asked)
+    assert json.loads(printed(capsys, *asked, "--json"))["words"]["kept"] is True
+
+
+def test_pool_prints_its_counts(zoo, capsys):
+    call_command("retrieve", "zoo", "--annotators", "words", "--queries", "queries")
+    wish = ("--collection=zoo", "--annotators=words", "--queries=queries", "--control-depth=6", "--json")
+    figures = json.loads(printed(capsys, "pool", "p", *wish))
+    assert figures["proposals"] == (6 + 12) * 5
+    assert figures["seed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("retrieve", "nowhere", "--annotators", "words"), "no collection 'nowhere'"),
+        (("retrieve", "zoo", "--annotators", "words,ghost"), "1 annotators are unknown: ghost; there are words"),
+        (("retrieve", "zoo", "--annotators", "words,words"), "1 annotators are named more than once: words"),
+        (("retrieve", "zoo", "--annotators", "words", "--queries", "none"), "no sample 'none'; there is queries"),
+        (
+            ("pool", "p", "--collection=zoo", "--annotators=words", "--queries=queries", "--control-depth=6"),
+            "retrieve zoo",
+        ),
+        (("train_annotator", "words", "--collection", "zoo"), "learns nothing"),
+    ],
+)
+def test_a_wrong_wish_ends_in_one_clear_line(zoo, arguments, message):
+    with pytest.raises(CommandError, match=message) as raised:
+        call_command(*arguments)
+    assert "\n" not in str(raised.value)

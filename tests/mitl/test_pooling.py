@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+
+from corpus.models import Sample
+from journal.errors import CounterpartError
+from journal.models import Event
+from mitl.lists import load_lists
+from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
+from mitl.pooling import pool_proposals
+from mitl.retrieval import retrieve
+from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+
+I2T, T2I = Direction
+
+
+@pytest.fixture
+def sample(db) -> Sample:
+    return make_sample(make_collection())
+
+
+@pytest.fixture
+def machines(sample) -> list[Annotator]:
+    """Two machines, with different random lists of depth 5."""
+    annotators = [make_annotator("one"), make_annotator("two")]
+    for seed, annotator in enumerate(annotators):
+        make_retrieval(annotator, sample, seed=seed)
+    return annotators
+
+
+def pool(sample: Sample, machines: list[Annotator], name: str = "pool", **changed) -> Pool:
+    settings = {"collection": sample.collection, "annotators": machines, "sample": sample}
+    return pool_proposals(name, **{**settings, "top_k": 3, "control_depth": 5, **changed})
+
+
+def slow_proposals(top_k: int, directions: list[Direction]) -> dict[tuple, float]:
+    """(image, caption, annotator, direction, rank) -> score, list by list."""
+    named = {}
+    for retrieval in Retrieval.objects.all():
+        for direction in directions:
+            lists = load_lists(retrieval)[direction]
+            for query, items, scores in zip(lists.queries, lists.items, lists.scores, strict=True):
+                for rank in range(top_k):
+                    pair = (query, items[rank]) if direction == I2T else (items[rank], query)
+                    named[(*map(int, pair), retrieval.annotator_id, direction.value, rank + 1)] = float(scores[rank])
+    return named
+
+
+@pytest.mark.parametrize(("direction", "directions"), [("both", list(Direction)), ("i2t", [I2T]), ("t2i", [T2I])])
+def test_every_place_of_every_list_becomes_one_proposal(sample, machines, direction, directions):
+    made = pool(sample, machines, direction=direction)
+    expected = slow_proposals(3, directions)
+    fields = ("image_id", "caption_id", "annotator_id", "direction", "rank")
+    rows = {tuple(getattr(row, field) for field in fields): row.score for row in made.proposals.all()}
+    assert rows == pytest.approx(expected)
+    assert made.n_proposals == len(expected)
+    assert made.n_pairs == len({key[:2] for key in expected})
+    assert made.directions == [direction.value for direction in directions]
+
+
+def test_a_pair_named_by_two_machines_is_one_pair_with_two_proposals(sample):
+    machines = [make_annotator("one"), make_annotator("two")]
+    for annotator in machines:
+        make_retrieval(annotator, sample, seed=0)
+    made = pool(sample, machines, direction="i2t")
+    assert (made.n_proposals, made.n_pairs) == (6 * 3 * 2, 6 * 3)
+
+
+def test_the_same_again_returns_the_pool_that_is_there(sample, machines):
+    assert pool(sample, machines) == pool(sample, machines[::-1])
+    assert Event.objects.filter(verb="pooled").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"top_k": 2}, "top_k"),
+        ({"control_depth": 4}, "control_depth"),
+        ({"direction": "i2t"}, "directions"),
+        ({"seed": 1}, "seed"),
+    ],
+)
+def test_a_name_stands_for_one_pool_only(sample, machines, changed, named):
+    pool(sample, machines)
+    with pytest.raises(CounterpartError, match=f"pool pool is there with other {named}; choose another name"):
+        pool(sample, machines, **changed)
+
+
+def test_other_annotators_make_another_pool(sample, machines):
+    pool(sample, machines)
+    with pytest.raises(CounterpartError, match="there with other annotators"):
+        pool(sample, machines[:1])
+
+
+def test_the_newest_deep_enough_lists_count(sample, machines):
+    newer = make_retrieval(machines[0], sample, seed=7)
+    make_retrieval(machines[0], sample, depth=4, seed=8)
+    assert newer in pool(sample, machines).retrievals.all()
+
+
+def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, machines, monkeypatch):
+    lists = load_lists(Retrieval.objects.first())
+    lists[I2T].items[0, 1:] = 0
+    lists[I2T].scores[0, 1:] = -np.inf
+    monkeypatch.setattr("mitl.pooling.load_lists", lambda retrieval: lists)
+    assert pool(sample, machines[:1], direction="i2t").n_proposals == 6 * 3 - 2
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"name": "my pool"}, "name .my pool. will not do"),
+        ({"top_k": 0}, "at least 1 place of every list and at most the control depth: not 0 of 5"),
+        ({"top_k": 6}, "not 6 of 5"),
+        ({"direction": "up"}, "no direction 'up'; choose both, i2t or t2i"),
+        ({"control_depth": 6}, "2 annotators, as they are now, have no lists of depth 6 for queries: one, two"),
+        ({"control_depth": 9}, "gallery of 6 images and 12 captions allows; pass --control-depth 6 or less"),
+        ({"machines": []}, "needs at least one annotator"),
+    ],
+)
+def test_what_cannot_be_pooled_is_named(sample, machines, changed, message):
+    with pytest.raises(CounterpartError, match=message):
+        pool(sample, changed.pop("machines", machines), **changed)
+    assert not Pool.objects.exists()
+
+
+def test_missing_lists_are_named_with_the_command_that_makes_them(sample, machines):
+    new = make_annotator("new")
+    with pytest.raises(
+        CounterpartError, match="Run: manage.py retrieve zoo --annotators new --queries queries --depth 5"
+    ):
+        pool(sample, [*machines, new])
+
+
+def test_lists_of_other_weights_do_not_count(sample, machines):
+    Annotator.objects.filter(name="one").update(checksum="retrained")
+    machines[0].refresh_from_db()
+    with pytest.raises(CounterpartError, match="1 annotators, as they are now, have no lists"):
+        pool(sample, machines)
+
+
+def test_a_sample_without_images_asks_nothing_of_captions(sample):
+    sample.images.clear()
+    machine = make_annotator("one")
+    retrieve(sample.collection, annotators=[machine], sample=sample)
+    with pytest.raises(CounterpartError, match="queries asks nothing in this direction"):
+        pool(sample, [machine], direction="i2t")
+    assert not Proposal.objects.exists()
+
+
+def test_the_number_of_queries_does_not_grow_with_the_pool(db, django_assert_max_num_queries):
+    sample = make_sample(make_collection(images=40))
+    machine = make_annotator("one")
+    with django_assert_max_num_queries(20):
+        retrieve(sample.collection, annotators=[machine], sample=sample, depth=5)
+    with django_assert_max_num_queries(25):
+        pool(sample, [machine])

@@ -1,0 +1,122 @@
+import json
+
+import numpy as np
+import pytest
+
+from journal.errors import CounterpartError
+from journal.models import Event
+from mitl.models import Annotator
+from mitl.registration import add_annotator
+
+
+def write_embeddings(path, **changed):
+    arrays = {
+        "image_ids": np.arange(6),
+        "images": np.eye(6, 4),
+        "caption_ids": np.arange(12),
+        "captions": np.ones((12, 4)),
+    } | changed
+    np.savez(path, **arrays)
+    return path
+
+
+def write_lists(path, i2t, t2i):
+    path.write_text(json.dumps({"i2t": i2t, "t2i": t2i}))
+    return path
+
+
+def test_settings_that_are_not_given_are_written_down_with_their_defaults(db):
+    annotator = add_annotator("small", kind="embedding", options={"dim": "16"})
+    assert annotator.options == {"image": "patches", "text": "words", "dim": 16, "epochs": 20}
+    assert Event.objects.filter(verb="added", subject=f"mitl.annotator:{annotator.pk}").count() == 1
+
+
+def test_adding_the_same_again_returns_the_row_that_is_there(db, tmp_path):
+    first = add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "e.npz"))
+    again = add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "f.npz"))
+    assert first == again
+    assert Event.objects.count() == 1
+
+
+def test_a_name_stands_for_one_machine_only(db):
+    add_annotator("machine", kind="overlap")
+    with pytest.raises(CounterpartError, match="annotator machine is there as overlap"):
+        add_annotator("machine", kind="embedding")
+
+
+def test_other_files_need_another_name(db, tmp_path):
+    add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "e.npz"))
+    with pytest.raises(CounterpartError, match="choose another name"):
+        add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "e.npz", images=np.ones((6, 4))))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "two words", "kind": "overlap"}, "two words"),
+        ({"kind": "oracle"}, "no kind of machine 'oracle'; choose one of embedding, files, overlap"),
+        ({"kind": "overlap", "options": {"colour": 1}}, "1 options are unknown to overlap: colour; it has none"),
+        (
+            {"kind": "embedding", "options": {"dims": 1, "x": 2}},
+            "2 options are unknown to embedding: dims, x; it knows",
+        ),
+        ({"kind": "embedding", "options": {"dim": "wide"}}, "Option dim must be a whole number, not 'wide'"),
+        ({"kind": "embedding", "options": {"dim": "1"}}, "Option dim is out of range at '1'"),
+        ({"kind": "embedding", "options": {"image": "x"}}, "Option image must be one of patches, histogram, not 'x'"),
+        ({"kind": "files"}, "needs its files; pass --checkpoint"),
+    ],
+)
+def test_what_cannot_be_added_is_named(db, arguments, message):
+    with pytest.raises(CounterpartError, match=message):
+        add_annotator(**{"name": "machine", **arguments})
+    assert not Annotator.objects.exists()
+
+
+def test_a_checkpoint_that_is_not_wanted_or_not_there_is_refused(db, tmp_path):
+    with pytest.raises(CounterpartError, match="overlap has no weights"):
+        add_annotator("machine", kind="overlap", checkpoint=write_embeddings(tmp_path / "e.npz"))
+    with pytest.raises(CounterpartError, match="no checkpoint at"):
+        add_annotator("machine", kind="files", checkpoint=tmp_path / "nowhere.npz")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"images": np.full((6, 4), np.nan)}, "images holds NaN or infinity in 6 rows: 0, 1"),
+        ({"images": np.ones((5, 4))}, r"images must be numbers of shape \(6, D\)"),
+        ({"images": np.ones((6, 3))}, "images have 3 dimensions and captions 4"),
+        ({"captions": np.array(["x"] * 12)}, "captions must be numbers"),
+        ({"image_ids": np.array([1, 1, 2, 3, 4, 5])}, "image_ids names 1 ids more than once: 1"),
+        ({"caption_ids": np.ones(12)}, "caption_ids must be one row of numbers or texts"),
+    ],
+)
+def test_broken_embeddings_are_refused(db, tmp_path, changed, message):
+    with pytest.raises(CounterpartError, match=message):
+        add_annotator("theirs", kind="files", checkpoint=write_embeddings(tmp_path / "e.npz", **changed))
+    assert not Annotator.objects.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"not arrays at all"])
+def test_a_file_that_is_no_npz_is_refused(db, tmp_path, content):
+    (tmp_path / "e.npz").write_bytes(content)
+    with pytest.raises(CounterpartError, match="does not hold the arrays image_ids, images"):
+        add_annotator("theirs", kind="files", checkpoint=tmp_path / "e.npz")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"i2t": {"1": ["2"', "cannot be read as JSON"),
+        ("[]", "must be a JSON object with i2t and t2i"),
+        ('{"i2t": {"1": ["2"]}}', "must be a JSON object with i2t and t2i"),
+        ('{"i2t": {}, "t2i": {"2": ["1"]}}', "i2t must be an object of lists"),
+        ('{"i2t": {"1": []}, "t2i": {"2": ["1"]}}', "1 queries have no proper list of ids, each once: 1"),
+        ('{"i2t": {"1": [5, "5"]}, "t2i": {"2": ["1"]}}', "1 queries have no proper list of ids, each once: 1"),
+        ('{"i2t": {"1": [true]}, "t2i": {"2": ["1"]}}', "1 queries have no proper list of ids"),
+    ],
+)
+def test_broken_lists_are_refused(db, tmp_path, content, message):
+    (tmp_path / "lists.json").write_text(content)
+    with pytest.raises(CounterpartError, match=message):
+        add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
+    assert not Annotator.objects.exists()
