@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class HitsConfig(AppConfig):
+    name = "hits"

@@ -1,0 +1,65 @@
+"""A collection's images and captions as numbers in the order of their external keys: what is packed by number
+comes out the same in every database."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.models import Collection
+from hits.packing import Codes
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Row ``code`` has database id ``ids[code]`` and external key ``keys[code]``; the keys ascend."""
+
+    ids: Codes
+    keys: list[str]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @cached_property
+    def _by_id(self) -> Codes:
+        return np.argsort(self.ids)
+
+    def codes(self, ids: Any) -> Codes:
+        """Return the code of every database id, -1 for those that are not numbered here. Same shape as ``ids``."""
+        ids = np.asarray(ids, np.int64)
+        if not len(self):
+            return np.full(ids.shape, -1)
+        places = np.searchsorted(self.ids, ids, sorter=self._by_id).clip(max=len(self) - 1)
+        found = self._by_id[places]
+        return np.where(self.ids[found] == ids, found, -1)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Both sides of a collection's pairs, numbered."""
+
+    images: Numbering
+    captions: Numbering
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.images), len(self.captions)
+
+    def pair_codes(self, rows: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
+        """Return rows of (image id, caption id) as distinct rows of codes (n, 2), ascending."""
+        pairs = np.array(list(rows), np.int64).reshape(-1, 2)
+        coded = np.stack([self.images.codes(pairs[:, 0]), self.captions.codes(pairs[:, 1])], axis=1)
+        return np.unique(coded, axis=0)
+
+
+def number_collection(collection: Collection) -> Ground:
+    """Number a collection's images and captions."""
+    return Ground(_number(collection.images), _number(collection.captions))
+
+
+def _number(rows: Any) -> Numbering:
+    by_key = sorted(rows.order_by().values_list("key", "pk"))
+    return Numbering(np.array([pk for _, pk in by_key], np.int64), [key for key, _ in by_key])

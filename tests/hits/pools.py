@@ -1,0 +1,56 @@
+"""Pools for the tests of packing."""
+
+import numpy as np
+
+from corpus.models import Collection
+from mitl.lists import RankedLists, load_lists, store_lists
+from mitl.models import Pool
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
+
+
+def pool_of(n_pairs: int = 40, *, images: int = 30, name: str = "pool", collection: Collection | None = None) -> Pool:
+    """At most images² pairs of image i with a caption of an image after it, over two machines' random top-5 lists."""
+    collection = collection or make_collection(f"zoo-{name}", images=images)
+    sample = make_sample(collection, f"queries-{name}")
+    retrievals = [make_retrieval(make_annotator(f"{name}-{seed}"), sample, seed=seed) for seed in (1, 2)]
+    pictures = list(collection.images.order_by("pk"))
+    captions = list(collection.captions.order_by("pk"))
+    pairs = [
+        (pictures[number % images], captions[2 * (number % images + 1 + number // images) % len(captions)])
+        for number in range(n_pairs)
+    ]
+    return make_pool(sample, retrievals, name=name, pairs=pairs)
+
+
+def mirror_of(pool: Pool) -> Pool:
+    """The same pool over a collection of the same keys whose rows were inserted in the opposite order."""
+    mirror = Collection.objects.create(name=f"mirror-of-{pool.collection}")
+    images = {old.pk: _copy(old, collection=mirror) for old in pool.collection.images.order_by("-pk")}
+    captions = {
+        old.pk: _copy(old, collection=mirror, image=images[old.image_id])
+        for old in pool.collection.captions.order_by("-pk")
+    }
+    for match in pool.collection.matches.all():
+        _copy(match, collection=mirror, image=images[match.image_id], caption=captions[match.caption_id])
+    pairs = [(images[proposal.image_id], captions[proposal.caption_id]) for proposal in pool.proposals.all()]
+    copied = make_pool(make_sample(mirror, "mirror"), name="mirror", pairs=pairs)
+    ids = {"i2t": (images, captions), "t2i": (captions, images)}
+    for retrieval in pool.retrievals.all():
+        lists = {direction: _mirrored(ranked, *ids[direction]) for direction, ranked in load_lists(retrieval).items()}
+        artefact = store_lists("mirror", lists)
+        copied.retrievals.add(
+            _copy(retrieval, collection=mirror, sample=copied.sample, artefact=artefact.path, sha256=artefact.sha256)
+        )
+    return copied
+
+
+def _copy(row, **changes):
+    """A new row like ``row`` but for ``changes``."""
+    fields = {field.name: getattr(row, field.name) for field in row._meta.concrete_fields if not field.primary_key}
+    return type(row).objects.create(**{**fields, **changes})
+
+
+def _mirrored(ranked: RankedLists, asked: dict, found: dict) -> RankedLists:
+    queries = np.array([asked[query].pk for query in ranked.queries.tolist()])
+    items = np.array([[found[item].pk for item in row] for row in ranked.items.tolist()])
+    return RankedLists(queries, items, ranked.scores)

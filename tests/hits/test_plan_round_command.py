@@ -1,0 +1,84 @@
+"""The command plan_round: the whole pipeline, here or in the background."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from hits.models import Round
+from journal import jobs
+from journal.models import Job
+from mitl.models import Pool, Retrieval
+from tests.factories import make_annotator, make_collection
+
+ZOO = [
+    "--collection",
+    "zoo",
+    "--annotators",
+    "one,two",
+    "--images",
+    "12",
+    "--captions",
+    "12",
+    "--control-depth",
+    "4",
+    "--top-k",
+    "3",
+]
+
+
+@pytest.fixture(autouse=True)
+def zoo(db):
+    make_collection("zoo", images=30)
+    make_annotator("one"), make_annotator("two")
+
+
+def plan(capsys, *arguments):
+    call_command("plan_round", *arguments, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def test_one_command_plans_a_round(capsys):
+    figures = plan(capsys, "r", *ZOO, "--top-k", "2", "--seed", "2")
+    packed = Round.objects.get()
+    assert (figures["round"], figures["hits"], packed.seed, packed.pool.top_k) == ("r", packed.hits.count(), 2, 2)
+
+
+def test_the_same_command_again_says_the_same(capsys):
+    assert plan(capsys, "r", *ZOO) == plan(capsys, "r", *ZOO)
+    assert [Retrieval.objects.count(), Pool.objects.count(), Round.objects.count()] == [2, 1, 1]
+
+
+def test_in_the_background_it_is_a_job_that_plans_the_same(capsys, django_capture_on_commit_callbacks):
+    wanted = plan(capsys, "r", *ZOO)
+    with django_capture_on_commit_callbacks(execute=True):
+        printed = plan(capsys, "s", *ZOO, "--background")
+    job = Job.objects.get(pk=printed["job"])
+    assert (job.state, job.title) == ("done", "Plan round s")
+    assert Round.objects.get(name="s").plan_hash == wanted["plan_hash"]
+
+
+def test_in_the_background_nothing_is_done_before_a_worker_takes_the_job(capsys, monkeypatch):
+    sent = []
+    monkeypatch.setattr(jobs, "send", lambda job: sent.append(job.pk))
+    plan(capsys, "r", *ZOO, "--background")
+    assert Job.objects.get().state == "queued"
+    assert not Pool.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--collection", "moon", "--annotators", "one", "--images", "1"], "no collection 'moon'"),
+        (["--collection", "zoo", "--annotators", "one,one", "--images", "1"], "named more than once: one"),
+        (["--collection", "zoo", "--annotators", "one"], "asks nothing"),
+        (["--collection", "zoo", "--annotators", "one", "--images", "31"], "Cannot draw 31 images"),
+        ([*ZOO, "--top-k", "9"], "Change --top-k or --control-depth"),
+        ([*ZOO, "--replication", "0"], "A replication of 0 will not do"),
+    ],
+)
+def test_bad_input_is_one_clear_line(arguments, message):
+    with pytest.raises(CommandError, match=message) as error:
+        call_command("plan_round", "r", *arguments)
+    assert "\n" not in str(error.value)
+    assert not Round.objects.exists()
