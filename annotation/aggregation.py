@@ -1,0 +1,78 @@
+"""From the labels that people gave to what is concluded of each item. Pure data frames: item, worker, label."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+Method = Literal["majority"]
+Ties = Literal["median", "lower", "higher"]
+METHODS: tuple[Method, ...] = get_args(Method)
+LEVELS = (1, 2, 3, 4)
+
+
+def aggregate(
+    labels: pd.DataFrame, method: Method = "majority", *, levels: Sequence[int] | None = None
+) -> pd.DataFrame:
+    """Conclude a distribution over the levels for every item.
+
+    ``labels`` has the columns ``item``, ``worker`` and ``label``, a row an answer. Returned is a frame indexed by
+    ``item`` (ascending) with a column for each of ``levels`` (ascending); every row sums to 1. ``levels`` None
+    means 1-4 where these cover the labels, else the labels that occur. ``majority``: the share of an item's
+    workers who chose the level.
+
+    Raises ValueError for another method, a missing column, a label outside ``levels``, or a worker who
+    labelled an item twice.
+
+    >>> votes = pd.DataFrame({"item": ["a", "a", "a"], "worker": [1, 2, 3], "label": [1, 1, 3]})
+    >>> aggregate(votes).round(2).to_dict("index")
+    {'a': {1: 0.67, 2: 0.0, 3: 0.33, 4: 0.0}}
+    """
+    if method not in METHODS:
+        raise ValueError(f"No method {method!r}; there is {', '.join(METHODS)}.")
+    scale = _checked_scale(labels, levels)
+    counts = pd.crosstab(labels["item"], labels["label"]).reindex(columns=scale, fill_value=0)
+    return counts.div(counts.sum(axis=1), axis=0).rename_axis(columns=None)
+
+
+def choose_levels(distribution: pd.DataFrame, *, ties: Ties = "median") -> pd.Series:
+    """Choose the level with the largest share for every item (row) of ``distribution``.
+
+    Where several levels share the first place, ``ties`` says which is taken: ``lower`` and ``higher`` the end of
+    the scale; ``median`` the tied level nearest to the median answer, the higher of two equally near. So answers
+    1, 2, 3 give 2, and answers 2, 3 give 3: a tie between yes and no is no match, because a pair enters a dataset
+    for having won its vote.
+
+    >>> choose_levels(pd.DataFrame([[1 / 3, 1 / 3, 1 / 3, 0]], columns=[1, 2, 3, 4])).tolist()
+    [2]
+    """
+    if ties not in get_args(Ties):
+        raise ValueError(f"No policy {ties!r} for ties; there are {', '.join(get_args(Ties))}.")
+    shares, levels = distribution.to_numpy(float), distribution.columns.to_numpy()
+    wanted = {"median": _medians(shares, levels), "lower": levels[:1], "higher": levels[-1:]}[ties]
+    tied = shares > shares.max(axis=1, keepdims=True) - 1e-9
+    distance = np.where(tied, np.abs(levels - wanted[:, None]), np.inf)
+    # Read from the high end, so that the first of equal distances is the higher level.
+    chosen = levels[::-1][distance[:, ::-1].argmin(axis=1)]
+    return pd.Series(chosen, index=distribution.index, name="level")
+
+
+def _medians(shares: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """The middle answer of each row; between two middle ones, their mean."""
+    reached = shares.cumsum(axis=1)
+    return (levels[(reached > 0.5 - 1e-9).argmax(axis=1)] + levels[(reached > 0.5 + 1e-9).argmax(axis=1)]) / 2
+
+
+def _checked_scale(labels: pd.DataFrame, levels: Sequence[int] | None) -> list[int]:
+    missing = {"item", "worker", "label"} - set(labels.columns)
+    if missing:
+        raise ValueError(f"The labels lack the column {', '.join(sorted(missing))}.")
+    twice = labels.duplicated(["item", "worker"])
+    if twice.any():
+        raise ValueError(f"{twice.sum()} labels repeat an item and worker; keep one answer of each.")
+    seen = set(labels["label"].unique())
+    scale = sorted(levels or (LEVELS if seen <= set(LEVELS) else seen))
+    if foreign := seen - set(scale):
+        raise ValueError(f"{len(foreign)} labels are not among the levels: {', '.join(map(str, sorted(foreign)))}.")
+    return scale

@@ -1,0 +1,44 @@
+"""Hold submitted answers against the gold controls: accept, or ask for a human check. Nothing is rejected here."""
+
+from collections.abc import Mapping
+
+from annotation.models import Level
+from hits.deciding import accept, flag
+from hits.models import Assignment, Control
+
+RIGHT_LEVELS: Mapping[str, frozenset[int]] = {
+    Control.Polarity.POSITIVE: frozenset({Level.YES, Level.PARTIALLY_YES}),
+    Control.Polarity.NEGATIVE: frozenset({Level.MOSTLY_NO, Level.NO}),
+}
+
+
+def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+    """Accept a submitted assignment without a wrong control, flag it otherwise. Returns how many were wrong.
+
+    ``policy`` names the right levels of each polarity. Retired controls do not count. An assignment that
+    was decided meanwhile stays as it is.
+    """
+    failures = count_failures(assignment, policy=policy)
+    if failures:
+        flag(assignment, control_failures=failures)
+    else:
+        accept(assignment)
+    return failures
+
+
+def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+    """Count the controls that the assignment answers outside ``policy``'s right levels."""
+    answered = (
+        assignment.judgments.filter(item__control__isnull=False)
+        .exclude(item__control__state=Control.State.RETIRED)
+        .values_list("item__control__polarity", "level")
+    )
+    return sum(level not in policy[polarity] for polarity, level in answered)
+
+
+def grade_waiting() -> int:
+    """Grade what was submitted and left ungraded, as a crash after intake leaves it. Returns how many."""
+    waiting = list(Assignment.objects.filter(state=Assignment.State.SUBMITTED))
+    for assignment in waiting:
+        grade(assignment)
+    return len(waiting)

@@ -1,0 +1,118 @@
+"""Take in one answer set: all of a HIT's judgments or none, once, whichever channel brought them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import IntegrityError, transaction
+
+from annotation.answers import Answer, check_answer
+from annotation.drafting import ANSWERABLE, SeatLostError, drafts_of
+from annotation.grading import grade
+from annotation.models import Judgment
+from hits.deciding import mark_submitted
+from hits.models import Assignment, Item
+from journal.errors import CounterpartError, some_of
+
+__all__ = ["Answer", "Receipt", "SeatLostError", "submit_answers"]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Proof of a submission. ``repeated``: it had been made before, and this one changed nothing."""
+
+    code: str
+    repeated: bool
+
+
+def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_seconds: int) -> Receipt:
+    """Store the answers to every item of the assignment's HIT and grade them once that is committed.
+
+    A second submission returns the first one's receipt and changes nothing, whatever it holds.
+    Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
+    exactly one good answer for each item; nothing is changed then.
+    """
+    if receipt := _earlier_receipt(assignment):
+        return receipt
+    items = {item.pk: item for item in assignment.hit.items.all()}
+    _check_items(answers, items)
+    for answer in answers:
+        check_answer(answer, place=items[answer.item_id].place, reasons=assignment.hit.round.reasons, complete=True)
+    try:
+        code = _store(assignment, answers, items, active_seconds)
+    except IntegrityError as error:
+        raise _clash(assignment, items) from error
+    if code is not None:
+        return Receipt(code, repeated=False)
+    if receipt := _earlier_receipt(assignment):
+        return receipt
+    raise _seat_lost()
+
+
+def _earlier_receipt(assignment: Assignment) -> Receipt | None:
+    """Return the receipt of an assignment that was submitted. Raises SeatLostError if it was given back."""
+    state, code = Assignment.objects.values_list("state", "receipt").get(pk=assignment.pk)
+    if code:
+        return Receipt(code, repeated=True)
+    if state not in ANSWERABLE:
+        raise _seat_lost()
+    return None
+
+
+def _check_items(answers: Sequence[Answer], items: Mapping[int, Item]) -> None:
+    answered = [answer.item_id for answer in answers]
+    if foreign := [pk for pk in answered if pk not in items]:
+        raise CounterpartError(f"{len(foreign)} answers are to pairs of another HIT; reload the page and try again.")
+    if len(set(answered)) != len(answered):
+        doubled = sorted({items[pk].place for pk in answered if answered.count(pk) > 1})
+        raise CounterpartError(f"{len(doubled)} pairs are answered twice: {some_of(doubled)}. Answer each once.")
+    if missing := sorted(item.place for pk, item in items.items() if pk not in set(answered)):
+        counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
+        raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
+
+
+@transaction.atomic
+def _store(
+    assignment: Assignment, answers: Sequence[Answer], items: Mapping[int, Item], active_seconds: int
+) -> str | None:
+    """Submit and add all judgments; None if the assignment could not be submitted any more."""
+    code = mark_submitted(assignment, active_seconds=active_seconds)
+    if code is None:
+        return None
+    Judgment.objects.bulk_create(
+        Judgment(
+            assignment=assignment,
+            item_id=answer.item_id,
+            worker_id=assignment.worker_id,
+            image_id=items[answer.item_id].image_id,
+            caption_id=items[answer.item_id].caption_id,
+            level=answer.level,
+            shortcoming=answer.shortcoming,
+            wrong_way=answer.wrong_way,
+        )
+        for answer in answers
+    )
+    drafts_of(assignment).delete()
+    # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
+    transaction.on_commit(lambda: _grade_committed(assignment.pk), robust=True)
+    return code
+
+
+def _grade_committed(assignment_id: int) -> None:
+    grade(Assignment.objects.get(pk=assignment_id))
+
+
+def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartError:
+    """Tell what the database refused: a pair that the worker had judged before, or a seat taken meanwhile."""
+    judged = set(Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id"))
+    places = [item.place for item in items.values() if (item.image_id, item.caption_id) in judged]
+    if not places:
+        return _seat_lost()
+    return CounterpartError(
+        f"{len(places)} pairs you have judged before, in another HIT: {some_of(places)}. Return this HIT, take another."
+    )
+
+
+def _seat_lost() -> SeatLostError:
+    return SeatLostError(
+        "This HIT is no longer yours: it was returned, or its time ran out and it went to somebody else."
+    )

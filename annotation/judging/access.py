@@ -1,0 +1,118 @@
+"""From a link to what its bearer may see, or to a page that says kindly why not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.core.signing import BadSignature, SignatureExpired
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotation.judging.tokens import read_assignment_token, read_worker_token, worker_token
+from hits.models import Assignment, Round, Worker
+
+MAX_BODY = 64 * 1024
+
+View = Callable[..., HttpResponseBase]
+
+
+class Trouble(Exception):  # noqa: N818  a page to show, not a fault of ours
+    """What a worker is told instead of the page they asked for; ``home`` is the token of their own page."""
+
+    def __init__(self, title: str, text: str, *, status: int, home: str = "") -> None:
+        super().__init__(title)
+        self.title, self.text, self.status, self.home = title, text, status, home
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A worker in a round."""
+
+    worker: Worker
+    round: Round
+
+    @property
+    def token(self) -> str:
+        return worker_token(self.worker, self.round)
+
+
+def link_page(*methods: str) -> Callable[[View], View]:
+    """Make a view that answers these methods to the bearer of its link, and shows Trouble as a page.
+
+    Exempt from the CSRF check: the link in the address is the only credential, and no other site knows it.
+    """
+
+    def decorate(view: View) -> View:
+        @csrf_exempt
+        @require_http_methods([*methods, "HEAD"] if "GET" in methods else [*methods])
+        @wraps(view)
+        def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            try:
+                refuse_large(request)
+                response = view(request, *args, **kwargs)
+            except Trouble as trouble:
+                response = render(request, "judging/trouble.html", {"trouble": trouble}, status=trouble.status)
+            response.headers.setdefault("Cache-Control", "private, no-store")
+            response.headers["Referrer-Policy"] = "no-referrer"
+            return response
+
+        return page
+
+    return decorate
+
+
+def refuse_large(request: HttpRequest) -> None:
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY:
+        raise Trouble(
+            "Too much was sent", "The answers to one HIT are small; reload the page and try again.", status=413
+        )
+
+
+def joined_round(join_key: str) -> Round:
+    """Return the round that a join link opens, provided that it is for browsers and people may work on it."""
+    round = Round.objects.filter(join_key=join_key, channel="browser").first()
+    if round is None or round.state == "draft":
+        raise Trouble("This link leads nowhere", "Check that it was copied whole, or ask for a new one.", status=404)
+    if round.state == "closed":
+        raise Trouble("This round is closed", "All answers are in. Thank you for wanting to help.", status=410)
+    return round
+
+
+def visit_of(token: str) -> Visit:
+    """Return the worker and the round that a personal link names."""
+    with_link = "Open the join link that you were sent once more; your earlier work is not lost."
+    try:
+        pseudonym, round_id = read_worker_token(token)
+    except SignatureExpired as expired:
+        raise Trouble("This link is too old", with_link, status=410) from expired
+    except BadSignature as forged:
+        raise Trouble("This link is not valid", "Check that it was copied whole. " + with_link, status=404) from forged
+    worker = Worker.objects.filter(pseudonym=pseudonym).first()
+    round = Round.objects.filter(pk=round_id).first()
+    if worker is None or round is None:
+        raise Trouble("This round is gone", "The people who sent you the link can say more.", status=404)
+    return Visit(worker, round)
+
+
+def assignment_of(token: str) -> Assignment:
+    """Return the assignment that a HIT's link names."""
+    try:
+        key = read_assignment_token(token)
+    except SignatureExpired as expired:
+        text = "The link to a HIT holds for a week. Your own page lists what you submitted."
+        raise Trouble("This link is too old", text, status=410) from expired
+    except BadSignature as forged:
+        text = "Check that it was copied whole, or go back to your own page and continue from there."
+        raise Trouble("This link is not valid", text, status=404) from forged
+    assignment = Assignment.objects.select_related("hit__round", "worker").filter(pk=key).first()
+    if assignment is None:
+        raise Trouble("This HIT is gone", "The people who sent you the link can say more.", status=404)
+    return assignment
+
+
+def visit_behind(assignment: Assignment) -> Visit:
+    return Visit(assignment.worker, assignment.hit.round)

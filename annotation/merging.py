@@ -1,0 +1,70 @@
+"""Read which match sources a release takes in, as in ``cxc>=3,original``, and fetch their pairs."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+
+from corpus.models import Collection, Match
+from journal.errors import CounterpartError, some_of
+
+Pair = tuple[int, int]
+"""Database ids of an image and a caption."""
+
+_LOOKUPS = {">=": "gte", "<=": "lte", ">": "gt", "<": "lt", "=": "exact"}
+_TERM = re.compile(r"(?P<source>[\w.-]+)\s*(?:(?P<operator>>=|<=|>|<|=)\s*(?P<score>[+-]?\d+(?:\.\d+)?))?")
+
+
+@dataclass(frozen=True)
+class MergeTerm:
+    """A match source, and the score its pairs must have where one is named."""
+
+    source: str
+    operator: str = ""
+    score: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.source}{self.operator}{'' if self.score is None else f'{self.score:g}'}"
+
+    @property
+    def condition(self) -> Q:
+        of_source = Q(source=self.source)
+        return of_source & Q(**{f"score__{_LOOKUPS[self.operator]}": self.score}) if self.operator else of_source
+
+
+def parse_merge(text: str) -> list[MergeTerm]:
+    """Read comma-separated terms: a source's name, or a name, one of ``>= > <= < =`` and a score.
+
+    Empty text is no term. Raises CounterpartError for a term of another shape or a source named twice.
+    """
+    terms = [_parse_term(part.strip()) for part in text.split(",") if part.strip()]
+    names = [term.source for term in terms]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise CounterpartError(f"{len(twice)} match sources are named twice: {some_of(twice)}. Name each once.")
+    return terms
+
+
+def check_sources(collection: Collection, terms: Sequence[MergeTerm]) -> None:
+    """Raise CounterpartError naming the terms whose source the collection does not have, and those it has."""
+    known = sorted(Match.objects.filter(collection=collection).values_list("source", flat=True).distinct())
+    unknown = [term.source for term in terms if term.source not in known]
+    if unknown:
+        has = f"it has {some_of(known, at_most=20)}" if known else "it has none"
+        raise CounterpartError(f"{len(unknown)} match sources are unknown to {collection}: {some_of(unknown)}; {has}.")
+
+
+def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Sequence[int]) -> set[Pair]:
+    """Return the pairs that the term's source holds to match: graded ones only at ``positive_levels``."""
+    matching = Q(grade__isnull=True) | Q(grade__in=positive_levels)
+    rows: Any = Match.objects.filter(term.condition, matching, collection=collection)
+    return set(rows.values_list("image_id", "caption_id"))
+
+
+def _parse_term(text: str) -> MergeTerm:
+    found = _TERM.fullmatch(text)
+    if not found:
+        raise CounterpartError(f"Cannot read {text!r} as a match source; write a name as in original, or cxc>=3.")
+    score = found["score"]
+    return MergeTerm(found["source"], found["operator"] or "", None if score is None else float(score))

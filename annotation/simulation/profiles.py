@@ -1,0 +1,88 @@
+"""What a simulated crowd is like: read from a preset or a JSON file, and checked before anybody is drawn from it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from journal.errors import CounterpartError, some_of
+
+PRESETS = Path(__file__).parent / "presets"
+DEFAULT = "careful"
+
+# Smallest and largest sensible value of each number in a profile.
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    "likeness": (1, 1e9),
+    "careless_workers": (0, 1),
+    "random_clicks": (0, 1),
+    "seconds_per_pair": (0.1, 3600),
+    "speed_spread": (0, 3),
+    "excluded": (0, 1),
+}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A crowd.
+
+    ``confusion``: row = true level 1-4, column = the share of answers that an attentive worker gives at level 1-4.
+    ``likeness``: how alike the workers are; each one's rows are drawn from a Dirichlet distribution with
+    this many imagined answers. ``careless_workers``: the share of workers who click at random in the share
+    ``random_clicks`` of their answers. ``seconds_per_pair``: the median worker's time; ``speed_spread``: the
+    standard deviation of its logarithm between workers. ``excluded``: the share of flagged assignments that a
+    simulated reviewer excludes, letting the others count; None leaves them all to a person.
+    """
+
+    confusion: tuple[tuple[float, ...], ...]
+    likeness: float
+    careless_workers: float
+    random_clicks: float
+    seconds_per_pair: float
+    speed_spread: float
+    excluded: float | None
+
+
+def load_profile(name_or_path: str = DEFAULT) -> Profile:
+    """Read a preset by its name, or a JSON file with exactly the fields of Profile.
+
+    Raises CounterpartError naming the field that is missing, unknown or out of its bounds.
+    """
+    presets = {path.stem: path for path in sorted(PRESETS.glob("*.json"))}
+    path = presets.get(name_or_path, Path(name_or_path))
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CounterpartError(
+            f"No crowd profile {name_or_path!r}: name {' or '.join(presets)}, or a JSON file."
+        ) from error
+    except ValueError as error:
+        raise CounterpartError(f"The crowd profile {path} is not whole JSON: {error}.") from error
+    return _checked(path, read)
+
+
+def _checked(path: Path, read: Any) -> Profile:
+    wanted = {field.name for field in fields(Profile)}
+    if not isinstance(read, dict) or set(read) != wanted:
+        odd = sorted(wanted.symmetric_difference(read)) if isinstance(read, dict) else sorted(wanted)
+        raise CounterpartError(f"The crowd profile {path} lacks or does not know {some_of(odd, at_most=8)}.")
+    for name, (least, most) in BOUNDS.items():
+        value = read[name]
+        if name == "excluded" and value is None:
+            continue
+        if not _is_number(value) or not least <= value <= most:
+            raise CounterpartError(f"{name} of the crowd profile {path} is {value!r}; it lies in {least:g}..{most:g}.")
+    return Profile(**{**read, "confusion": _checked_confusion(path, read["confusion"])})
+
+
+def _checked_confusion(path: Path, rows: Any) -> tuple[tuple[float, ...], ...]:
+    if not isinstance(rows, list) or len(rows) != 4 or not all(isinstance(row, list) and len(row) == 4 for row in rows):
+        raise CounterpartError(f"confusion of the crowd profile {path} is not 4 rows of 4 shares.")
+    for level, row in enumerate(rows, 1):
+        if not all(_is_number(share) and share >= 0 for share in row) or abs(sum(row) - 1) > 1e-6:
+            raise CounterpartError(f"Row {level} of confusion in {path} is {row}; its shares must sum to 1.")
+    return tuple(tuple(row) for row in rows)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,48 @@
+"""Answers to a whole HIT, as acts and as pages take them, and the addresses of those pages."""
+
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from annotation.intake import Answer
+from annotation.judging.tokens import assignment_token, worker_token
+from hits.models import Assignment, Control, Round, Seat, Worker
+from tests.factories import make_assignment
+
+SURE = {Control.Polarity.POSITIVE: 1, Control.Polarity.NEGATIVE: 4}
+
+
+def leased(made: Round, *, worker: Worker | None = None, minutes: int = 45) -> Assignment:
+    """A lease on the round's first seat."""
+    return make_assignment(Seat.objects.filter(hit__round=made).first(), worker, minutes=minutes)
+
+
+def right_answers(assignment: Assignment, *, level: int = 1) -> list[Answer]:
+    """``level`` for every candidate, the sure right level for every control."""
+    items = assignment.hit.items.select_related("control").order_by("place")
+    return [Answer(item.pk, SURE[item.control.polarity] if item.control else level) for item in items]
+
+
+def as_form(assignment: Assignment, answers: list[Answer]) -> dict[str, str]:
+    """The fields that the judging page sends for these answers."""
+    places = dict(assignment.hit.items.values_list("pk", "place"))
+    fields = {}
+    for answer in answers:
+        place = places[answer.item_id]
+        fields[f"level-{place}"] = str(answer.level)
+        fields |= {f"shortcoming-{place}": answer.shortcoming} if answer.shortcoming else {}
+        fields |= {f"wrong_way-{place}": answer.wrong_way} if answer.wrong_way else {}
+    return fields
+
+
+def address(name: str, assignment: Assignment, *rest: object) -> str:
+    return reverse(f"judging:{name}", args=[assignment_token(assignment), *rest])
+
+
+def home_of(worker: Worker, made: Round) -> str:
+    return reverse("judging:home", args=[worker_token(worker, made)])
+
+
+def submit(client: Client, assignment: Assignment, **changes: object) -> HttpResponse:
+    """Post the right answers, with these fields changed."""
+    return client.post(address("task", assignment), as_form(assignment, right_answers(assignment)) | changes)

@@ -1,0 +1,65 @@
+"""What tests about conclusions need: HITs answered without the judging pages in between."""
+
+from annotation.models import Judgment
+from corpus.models import Match, Sample
+from hits.models import HIT, Assignment, Control, Item, Round, Seat, Worker
+from mitl.models import Proposal
+from tests.factories import make_assignment
+
+
+def answer(hit: HIT, *levels: int, seat: int = 1, state: str = "accepted", worker: Worker | None = None) -> Assignment:
+    """Judge the HIT's candidates in order with ``levels``, and its controls rightly."""
+    assignment = make_assignment(hit.seats.get(number=seat), worker)
+    wanted = iter(levels)
+    for item in hit.items.select_related("control"):
+        gold = item.control and (1 if item.control.polarity == Control.Polarity.POSITIVE else 4)
+        say(assignment, item, gold or next(wanted))
+    Assignment.objects.filter(pk=assignment.pk).update(state=state)
+    if state == "excluded":
+        Seat.objects.filter(pk=assignment.seat_id).update(state=Seat.State.OPEN)
+    return assignment
+
+
+def say(assignment: Assignment, item: Item, level: int, shortcoming: str = "", wrong_way: str = "") -> Judgment:
+    return Judgment.objects.create(
+        assignment=assignment,
+        item=item,
+        worker=assignment.worker,
+        image=item.image,
+        caption=item.caption,
+        level=level,
+        shortcoming=shortcoming,
+        wrong_way=wrong_way,
+    )
+
+
+def candidates(hit: HIT) -> list[tuple[int, int]]:
+    """The pairs asked about, in their places."""
+    return list(hit.items.filter(control=None).order_by("place").values_list("image_id", "caption_id"))
+
+
+def sample_of(round: Round) -> Sample:
+    return round.pool.sample
+
+
+def propose(round: Round, pairs: list[tuple[int, int]], annotator, direction: str = "i2t") -> None:
+    """Let ``annotator`` have proposed the pairs in this order, with ranks from 1."""
+    Proposal.objects.bulk_create(
+        Proposal(
+            pool=round.pool,
+            annotator=annotator,
+            image_id=image,
+            caption_id=caption,
+            direction=direction,
+            rank=rank,
+            score=1 / rank,
+        )
+        for rank, (image, caption) in enumerate(pairs, 1)
+    )
+
+
+def associate(collection, source: str, pairs: list[tuple[int, int]], *, score=None, grade=None) -> None:
+    Match.objects.bulk_create(
+        Match(collection=collection, image_id=image, caption_id=caption, source=source, score=score, grade=grade)
+        for image, caption in pairs
+    )

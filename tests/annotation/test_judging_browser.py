@@ -1,0 +1,279 @@
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from annotation.models import Draft, Judgment
+from corpus.models import Caption
+from hits.models import Assignment, Round
+from tests.factories import make_collection, make_round
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def made() -> Round:
+    """A round of one HIT of 4 pairs."""
+    return make_round()
+
+
+@pytest.fixture
+def asking() -> Round:
+    """The same, with reasons."""
+    return make_round(reasons=True)
+
+
+@pytest.fixture
+def full() -> Round:
+    """One HIT of 18 pairs, with reasons."""
+    collection = make_collection(images=20, captions_each=1, pictures=True)
+    return make_round(collection, candidates=16, reasons=True)
+
+
+def take(page: Page, made: Round) -> None:
+    """Join the round and open a HIT."""
+    page.goto(f"/judge/join/{made.join_key}/")
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Agree and start").click()
+    page.get_by_role("button", name="Judge a HIT").click()
+    page.wait_for_url("**/task/**")
+
+
+def submit(page: Page) -> None:
+    page.get_by_role("button", name="Submit 4 answers").click()
+    page.wait_for_url("**/receipt/")
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def stored() -> dict[int, int]:
+    return dict(Judgment.objects.values_list("item__place", "level"))
+
+
+def at(page: Page, text: str) -> None:
+    expect(page.locator("#place")).to_have_text(text)
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("#saved")).to_have_text("saved")
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Press Tab until the element with this text or label has the focus."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        focused = page.evaluate("(document.activeElement.labels?.[0] ?? document.activeElement).textContent")
+        if name in focused:
+            return
+    raise AssertionError(f"{name} cannot be reached by Tab")
+
+
+def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, full):
+    page.goto(f"/judge/join/{full.join_key}/")
+    tab_to(page, "take part")
+    page.keyboard.press("Space")
+    tab_to(page, "Agree and start")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/judge/me/**")
+    tab_to(page, "Judge a HIT")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/task/**")
+    at(page, "1 of 18")
+    press(page, "1" + "2a" + "3ce" + "4" + "1" * 12 + "14")
+    at(page, "All answers")
+    tab_to(page, "Submit 18 answers")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    expect(page.locator(".receipt-code")).to_have_text(Assignment.objects.get().receipt)
+    assert stored() == {1: 1, 2: 2, 3: 3, 4: 4, 18: 4} | dict.fromkeys(range(5, 18), 1)
+    reasons = Judgment.objects.exclude(shortcoming="").values_list("shortcoming", "wrong_way")
+    assert sorted(reasons) == [("not_in_image", ""), ("wrong_way", "quantity")]
+
+
+def test_the_answer_changed_last_is_the_one_stored(page, made):
+    take(page, made)
+    press(page, "1" * 4)
+    for key in "234":
+        for pair in (2, 4):
+            page.locator("#strip button").nth(pair - 1).click()
+            page.keyboard.press(key)
+    submit(page)
+    assert stored() == dict.fromkeys(range(1, 5), 1) | {2: 4, 4: 4}
+
+
+def test_two_clicks_on_submit_give_one_receipt(page, made):
+    take(page, made)
+    press(page, "1" * 4)
+    page.get_by_role("button", name="Submit 4 answers").dblclick()
+    page.wait_for_url("**/receipt/")
+    expect(page.locator(".receipt-code")).to_have_text(Assignment.objects.get().receipt)
+    assert Judgment.objects.count() == 4
+
+
+def test_going_back_after_submission_leads_to_the_receipt(page, made):
+    take(page, made)
+    press(page, "1" * 4)
+    submit(page)
+    page.go_back()
+    expect(page.locator(".receipt-code")).to_be_visible()
+
+
+def test_a_reload_keeps_the_answers_and_goes_on_where_the_worker_was(page, asking):
+    take(page, asking)
+    press(page, "1" + "2b" + "4")
+    saved(page)
+    page.reload()
+    at(page, "4 of 4")
+    expect(page.locator("#dots .answered")).to_have_count(3)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_label("it leaves out the main things in the picture").locator("visible=true")).to_be_checked()
+
+
+def test_undo_takes_back_the_last_answer(page, made):
+    take(page, made)
+    press(page, "12")
+    press(page, "u")
+    at(page, "2 of 4")
+    expect(page.locator("#dots .answered")).to_have_count(1)
+    saved(page)
+    assert list(Draft.objects.values_list("item__place", "level")) == [(1, 1)]
+
+
+def test_a_click_answers_and_goes_on(page, made):
+    take(page, made)
+    page.locator("#pair-1").get_by_text("Mostly NO, because").click()
+    at(page, "2 of 4")
+    saved(page)
+    assert Draft.objects.get().level == 3
+
+
+def test_arrows_inside_a_radio_group_never_jump_ahead(page, made):
+    take(page, made)
+    page.locator("#pair-1 input").first.focus()
+    press(page, ["ArrowDown", "ArrowDown"])
+    at(page, "1 of 4")
+
+
+def test_what_is_missing_is_marked_and_submitting_leads_there(page, made):
+    take(page, made)
+    press(page, "11")
+    page.get_by_role("button", name="All answers").click()
+    expect(page.locator("#strip .missing")).to_have_count(2)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    at(page, "3 of 4")
+    assert Judgment.objects.count() == 0
+
+
+def test_zoom_and_help_open_and_close_by_key(page, made):
+    take(page, made)
+    for key, dialog in (("z", "#zoom"), ("?", "#help")):
+        page.keyboard.press(key)
+        expect(page.locator(dialog)).to_be_visible()
+        page.keyboard.press("3")
+        page.keyboard.press("Escape")
+        expect(page.locator(dialog)).to_be_hidden()
+    at(page, "1 of 4")
+
+
+def test_a_failed_picture_can_be_asked_for_again(page, made):
+    page.route("**/picture/1/", lambda route: route.abort())
+    take(page, made)
+    again = page.locator("#pair-1").get_by_text("Load it again")
+    again.click()
+    expect(page.locator("#pair-1 .picture-failed")).to_be_hidden()
+    assert page.locator("#pair-1 img").evaluate("image => image.naturalWidth") == 64
+
+
+def test_a_lost_connection_is_told_and_the_draft_saved_later(page, made):
+    take(page, made)
+    page.route("**/draft/", lambda route: route.abort())
+    press(page, "1")
+    expect(page.locator("#saved")).to_have_text("not saved, trying again")
+    page.unroute("**/draft/")
+    saved(page)
+    assert Draft.objects.count() == 1
+
+
+def test_without_javascript_the_long_form_submits(open_page, asking):
+    page = open_page(java_script_enabled=False)
+    take(page, asking)
+    for place in range(1, 4):
+        page.locator(f"[name=level-{place}]").first.check()
+    page.locator("[name=level-4]").nth(1).check()
+    page.locator("[name=shortcoming-4]").nth(3).check()
+    page.get_by_role("button", name="Submit 4 answers").click()
+    expect(page.locator(".receipt-code")).to_be_visible()
+    assert stored()[4] == 2
+    assert Judgment.objects.get(item__place=4).shortcoming == "grammar"
+
+
+def test_without_javascript_a_missing_answer_is_named_and_the_rest_kept(open_page, made):
+    page = open_page(java_script_enabled=False)
+    take(page, made)
+    for place in range(1, 4):
+        page.locator(f"[name=level-{place}]").first.check()
+    page.get_by_role("button", name="Submit 4 answers").click()
+    expect(page.get_by_role("alert")).to_contain_text("1 pair has no answer yet: 4")
+    expect(page.locator("input:checked")).to_have_count(3)
+
+
+def test_nothing_on_the_way_breaks_the_security_policy_or_a_script(page, asking):
+    troubles = []
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    Caption.objects.update(text="</script><img src=x onerror=alert(1)>")
+    take(page, asking)
+    press(page, "1" * 4)
+    submit(page)
+    assert troubles == []
+
+
+def accessible(page: Page) -> None:
+    result = Axe().run(page)
+    assert result.violations_count == 0, result.generate_report()
+
+
+def test_axe_finds_nothing_on_the_judging_page(page, asking):
+    take(page, asking)
+    press(page, "2c")
+    accessible(page)
+    press(page, "e" + "1" + "?")
+    accessible(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="All answers").click()
+    accessible(page)
+
+
+def test_axe_finds_nothing_in_the_dark(open_page, asking):
+    page = open_page(color_scheme="dark")
+    take(page, asking)
+    press(page, "2c")
+    accessible(page)
+
+
+def test_axe_finds_nothing_on_the_pages_around(page, made):
+    page.goto(f"/judge/join/{made.join_key}/")
+    accessible(page)
+    take(page, made)
+    press(page, "1" * 4)
+    submit(page)
+    accessible(page)
+    page.get_by_role("link", name="All your HITs").click()
+    accessible(page)
+    page.goto("/judge/me/forged/")
+    accessible(page)
+
+
+def test_a_phone_never_scrolls_sideways(phone, asking):
+    Caption.objects.update(text="a" * 400)
+    take(phone, asking)
+    wide = "document.documentElement.scrollWidth > innerWidth"
+    assert not phone.evaluate(wide)
+    phone.locator("#pair-1").get_by_text("Partially YES, but").tap()
+    phone.get_by_text("it describes the main things in a wrong way").locator("visible=true").tap()
+    assert not phone.evaluate(wide)
+    phone.get_by_role("button", name="All answers").tap()
+    assert not phone.evaluate(wide)

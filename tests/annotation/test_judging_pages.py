@@ -1,0 +1,314 @@
+import re
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.drafting import save_draft
+from annotation.judging import tokens
+from annotation.judging.access import MAX_BODY
+from annotation.models import Draft, Judgment
+from hits.leasing import expire_leases, lease_seat
+from hits.models import Assignment, Round, Worker
+from tests.annotation.answering import address, home_of, leased, right_answers, submit
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def made(db) -> Round:
+    return make_round()
+
+
+@pytest.fixture
+def assignment(made) -> Assignment:
+    return leased(made)
+
+
+def join_page(made):
+    return reverse("judging:join", args=[made.join_key])
+
+
+def consent(client, made):
+    visit = re.search(r'name="visit" value="([^"]+)"', client.get(join_page(made)).text)[1]
+    return client.post(join_page(made), {"visit": visit, "consent": "yes"})
+
+
+# Joining
+
+
+def test_the_join_page_tells_what_it_is_pays_and_takes(stranger, made):
+    page = stranger.get(join_page(made)).text
+    assert all(
+        words in page for words in ("4 pairs", "$0.65", "minutes", "100% YES", "Partially YES, but …", "100% NO")
+    )
+
+
+def test_consent_makes_one_worker_and_opens_their_page(stranger, made):
+    response = consent(stranger, made)
+    worker = Worker.objects.get()
+    assert worker.consented_at
+    assert worker.identities.get().channel == "browser"
+    assert stranger.get(response.url).context["visit"].worker == worker
+
+
+def test_without_the_tick_nobody_becomes_a_worker(stranger, made):
+    response = stranger.post(join_page(made), {"visit": tokens.visit_token()})
+    assert (response.status_code, Worker.objects.count()) == (422, 0)
+
+
+def test_the_consent_form_sent_twice_makes_one_worker(stranger, made):
+    form = {"visit": tokens.visit_token(), "consent": "yes"}
+    urls = [stranger.post(join_page(made), form).url.split(":")[0] for _ in range(2)]
+    assert (len(set(urls)), Worker.objects.count()) == (1, 1)
+
+
+def test_a_forged_visit_makes_no_worker(stranger, made):
+    response = stranger.post(join_page(made), {"visit": "somebody-elses-id", "consent": "yes"})
+    assert (response.status_code, Worker.objects.count()) == (410, 0)
+
+
+def test_the_join_link_knows_who_was_here_before(stranger, made):
+    consent(stranger, made)
+    assert f"Go on as {Worker.objects.get().pseudonym}" in stranger.get(join_page(made)).text
+
+
+def test_the_cookie_is_hidden_from_scripts_and_other_sites(stranger, made):
+    consent(stranger, made)
+    cookie = stranger.cookies["worker"]
+    assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Lax", "/judge/")
+
+
+def test_a_forged_cookie_is_nobody(stranger, made):
+    stranger.cookies["worker"] = "forged"
+    assert "Welcome back" not in stranger.get(join_page(made)).text
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [({"published_at": None}, 404), ({"closed_at": timezone.now()}, 410), ({"channel": "mturk"}, 404)],
+)
+def test_a_round_that_is_not_open_to_browsers_takes_nobody(stranger, made, change, status):
+    Round.objects.update(**change)
+    form = {"visit": tokens.visit_token(), "consent": "yes"}
+    assert stranger.get(join_page(made)).status_code == status
+    assert (stranger.post(join_page(made), form).status_code, Worker.objects.count()) == (status, 0)
+
+
+def test_an_unknown_join_key_leads_nowhere(stranger, made):
+    assert stranger.get(reverse("judging:join", args=["guess"])).status_code == 404
+
+
+# A worker's own page
+
+
+def test_taking_opens_a_hit_without_any_cookie(stranger, made):
+    worker = make_worker()
+    response = stranger.post(home_of(worker, made) + "take/")
+    assert stranger.get(response.url).status_code == 200
+    assert Assignment.objects.get().worker == worker
+    assert not stranger.cookies
+
+
+def test_taking_twice_opens_the_same_hit(stranger, made):
+    take = home_of(make_worker(), made) + "take/"
+    stranger.post(take)
+    stranger.post(take)
+    assert Assignment.objects.count() == 1
+
+
+def test_a_hit_in_hand_is_offered_for_going_on(stranger, made, assignment):
+    page = stranger.get(home_of(assignment.worker, made)).text
+    assert "Continue your HIT" in page
+    assert address("task", assignment).split(":")[0] in page
+
+
+def test_nothing_left_says_so_and_offers_another_look(stranger, made, assignment):
+    response = stranger.post(home_of(make_worker(), made) + "take/", follow=True)
+    assert "Nothing left for you right now" in response.text
+
+
+def test_a_worker_without_consent_gets_no_hit(stranger, made):
+    response = stranger.post(home_of(make_worker(consented=False), made) + "take/")
+    assert (response.status_code, Assignment.objects.count()) == (410, 0)
+
+
+def test_a_closed_round_still_shows_the_receipts(stranger, made, assignment, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        submit(stranger, assignment)
+    Round.objects.update(closed_at=timezone.now())
+    page = stranger.get(home_of(assignment.worker, made)).text
+    assert "This round is closed" in page
+    assert Assignment.objects.get().receipt in page
+    assert "accepted" in page
+    assert "$0.65 owed" in " ".join(page.split())
+
+
+def test_a_flagged_hit_reads_as_being_checked(stranger, made, assignment):
+    submit(stranger, assignment)
+    Assignment.objects.update(state=Assignment.State.FLAGGED)
+    page = stranger.get(home_of(assignment.worker, made)).text
+    assert "being checked" in page
+    assert "flagged" not in page
+
+
+def test_one_workers_page_shows_nothing_of_anothers(stranger, made, assignment):
+    submit(stranger, assignment)
+    assert Assignment.objects.get().receipt not in stranger.get(home_of(make_worker(), made)).text
+
+
+def test_a_long_history_takes_no_more_queries(stranger, made, assignment, django_assert_max_num_queries):
+    for _ in range(3):
+        other = make_round(made.pool.collection, name=f"more-{Round.objects.count()}")
+        done = leased(other, worker=assignment.worker)
+        Assignment.objects.filter(pk=done.pk).update(state="accepted", receipt="r", submitted_at=timezone.now())
+    with django_assert_max_num_queries(5):
+        stranger.get(home_of(assignment.worker, made))
+
+
+# The judging page
+
+
+def test_every_pair_stands_on_the_page_in_its_place(stranger, assignment):
+    page = stranger.get(address("task", assignment)).text
+    assert re.findall(r"<legend[^>]*>(Pair \d of 4)</legend>", page) == [f"Pair {n} of 4" for n in range(1, 5)]
+    sentences = re.findall(r'<blockquote[^>]*id="sentence-\d"[^>]*>(.*?)</blockquote>', page)
+    assert sentences == list(assignment.hit.items.order_by("place").values_list("caption__text", flat=True))
+
+
+def test_alternative_texts_give_nothing_away(stranger, assignment):
+    page = stranger.get(address("task", assignment)).text
+    assert set(re.findall(r'alt="([^"]*)"', page)) == {"", "Picture 1", "Picture 2", "Picture 3", "Picture 4"}
+
+
+def test_reasons_are_asked_only_where_the_round_asks(stranger, assignment):
+    asking = leased(make_round(assignment.hit.round.pool.collection, "asking", reasons=True))
+    assert "shortcoming-1" not in stranger.get(address("task", assignment)).text
+    assert "shortcoming-1" in stranger.get(address("task", asking)).text
+
+
+def test_a_reload_shows_the_drafts(stranger, assignment):
+    save_draft(assignment, right_answers(assignment, level=3)[1])
+    page = stranger.get(address("task", assignment)).text
+    assert re.findall(r'name="(level-\d)" value="(\d)"[^>]* checked', page) == [("level-2", "3")]
+
+
+def test_submitting_gives_a_receipt(stranger, assignment):
+    response = submit(stranger, assignment)
+    assert response.url.endswith("/receipt/")
+    assert Assignment.objects.get().receipt in stranger.get(response.url).text
+    assert Judgment.objects.count() == 4
+
+
+def test_submitting_again_gives_the_same_receipt(stranger, assignment):
+    pages = [stranger.get(submit(stranger, assignment, **{"level-1": str(n)}).url).text for n in (1, 2, 3)]
+    receipt = Assignment.objects.get().receipt
+    assert all(receipt in page for page in pages)
+    assert Judgment.objects.count() == 4
+
+
+def test_an_incomplete_submission_keeps_what_was_chosen_and_names_what_is_missing(stranger, assignment):
+    response = submit(stranger, assignment, **{"level-3": ""})
+    assert response.status_code == 422
+    assert "1 pair has no answer yet: 3" in response.text
+    assert 'href="#pair-3"' in response.text
+    assert response.text.count(" checked") == 3
+    assert Judgment.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"level-1": "5"},
+        {"level-1": "1; DROP TABLE"},
+        {"level-1": "١"},
+        {"level-99": "1"},
+        {"level-1": ["1", "4"]},
+        {"level-1": "2", "shortcoming-1": "grammar"},
+        {"level-2": "9" * 5000},
+    ],
+)
+def test_a_forged_submission_changes_nothing(stranger, assignment, changes):
+    response = submit(stranger, assignment, **changes)
+    assert response.status_code == 422
+    assert "Not submitted yet" in response.text
+    assert (Judgment.objects.count(), Assignment.objects.get().state) == (0, "leased")
+
+
+def test_a_reason_left_from_a_changed_level_is_dropped(stranger, made):
+    asking = leased(make_round(made.pool.collection, "asking", reasons=True))
+    submit(stranger, asking, **{"level-1": "1", "shortcoming-1": "grammar", "wrong_way-1": "age"})
+    first = Judgment.objects.get(item__place=1)
+    assert (first.level, first.shortcoming, first.wrong_way) == (1, "", "")
+
+
+def test_too_large_a_body_is_refused(stranger, assignment):
+    response = submit(stranger, assignment, padding="x" * MAX_BODY)
+    assert (response.status_code, Judgment.objects.count()) == (413, 0)
+
+
+@pytest.mark.parametrize(("sent", "stored"), [("30", 30), ("999999", 120), ("", 120), ("-4", 120), ("many", 120)])
+def test_active_seconds_never_exceed_the_time_since_the_lease(stranger, assignment, sent, stored):
+    Assignment.objects.update(leased_at=timezone.now() - timezone.timedelta(seconds=120))
+    submit(stranger, assignment, active_seconds=sent)
+    assert Assignment.objects.get().active_seconds == pytest.approx(stored, abs=2)
+
+
+def test_a_lost_lease_says_so_and_keeps_the_drafts(stranger, made):
+    late = leased(made, minutes=-1)
+    save_draft(late, right_answers(late)[0])
+    expire_leases()
+    lease_seat(made, worker=make_worker())
+    response = submit(stranger, late)
+    assert response.status_code == 409
+    assert "This HIT is no longer yours" in response.text
+    assert (Judgment.objects.count(), Draft.objects.count()) == (0, 1)
+
+
+def test_a_submitted_hit_leads_to_its_receipt(stranger, assignment):
+    submit(stranger, assignment)
+    link = address("task", assignment)
+    assert stranger.get(link).url == link + "receipt/"
+
+
+def test_a_receipt_that_is_not_yet_there_leads_to_the_hit(stranger, assignment):
+    link = address("task", assignment)
+    assert stranger.get(link + "receipt/").url == link
+
+
+def test_returning_frees_the_seat_for_somebody_else(stranger, made, assignment):
+    response = stranger.post(address("give_back", assignment), follow=True)
+    assert "Returned. Take another one?" in response.text
+    assert lease_seat(made, worker=make_worker()).hit == assignment.hit
+
+
+def test_returning_after_submission_changes_nothing(stranger, assignment):
+    submit(stranger, assignment)
+    stranger.post(address("give_back", assignment))
+    assert Assignment.objects.get().state == "submitted"
+
+
+# Drafts
+
+
+def test_a_draft_is_saved_by_place(stranger, assignment):
+    response = stranger.post(address("draft", assignment), {"place": "2", "level-2": "4"})
+    assert response.json() == {"saved": True}
+    assert [(d.item.place, d.level) for d in Draft.objects.all()] == [(2, 4)]
+
+
+def test_a_draft_without_a_level_is_undone(stranger, assignment):
+    for level in ("4", ""):
+        stranger.post(address("draft", assignment), {"place": "2", "level-2": level})
+    assert Draft.objects.count() == 0
+
+
+@pytest.mark.parametrize("form", [{}, {"place": "9"}, {"place": "x"}, {"place": "1", "level-1": "8"}])
+def test_a_malformed_draft_is_refused_in_one_line(stranger, assignment, form):
+    response = stranger.post(address("draft", assignment), form)
+    assert response.status_code == 422
+    assert "\n" not in response.json()["error"]
+
+
+def test_a_draft_after_submission_is_a_conflict(stranger, assignment):
+    submit(stranger, assignment)
+    assert stranger.post(address("draft", assignment), {"place": "1", "level-1": "1"}).status_code == 409
