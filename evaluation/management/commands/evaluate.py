@@ -1,0 +1,36 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.naming import find_version
+from evaluation.scoring import evaluate_version
+from evaluation.tables import csv_table, figures, latex_table, plain_table
+from journal.commands import ActCommand
+from journal.progress import TerminalBar
+
+
+class Command(ActCommand):
+    help = "Score models on a released version: R@1, R-Precision and mAP@R in both directions."
+    figures = True
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        # Django's own --version prints Django's; here the word means ours.
+        return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--version", required=True, help="name of the version")
+        parser.add_argument(
+            "--rankings", type=Path, help="JSON file of rankings; default: the machines behind the version's rounds"
+        )
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--latex", action="store_true", help="print a LaTeX tabular")
+        form.add_argument("--csv", action="store_true", help="print CSV")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        version = find_version(options["version"])
+        scored = evaluate_version(version, rankings=options["rankings"], progress=progress)
+        if options["json"]:
+            return figures(scored)
+        table = latex_table if options["latex"] else csv_table if options["csv"] else plain_table
+        return table(scored)

@@ -1,0 +1,108 @@
+import doctest
+from math import isnan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evaluation.metrics
+from evaluation.metrics import map_at_r, mean_over_queries, r_precision, recall_at_k
+
+METRICS = [recall_at_k, r_precision, map_at_r]
+rankings = st.permutations(range(12)).flatmap(lambda items: st.integers(0, 12).map(lambda size: items[:size]))
+positive_sets = st.sets(st.integers(0, 11), min_size=1)
+
+
+def ranking_of(right: str) -> list[int]:
+    """``"01…"``: which ranks are right, of eight positives 0-7."""
+    good, bad = iter(range(8)), iter(range(100, 200))
+    return [next(good) if mark == "1" else next(bad) for mark in right]
+
+
+def slow_map_at_r(ranking: list[int], positives: set[int]) -> float:
+    size, precisions = len(positives), []
+    for rank in range(1, size + 1):
+        inside = sum(item in positives for item in ranking[:rank])
+        hit = len(ranking) >= rank and ranking[rank - 1] in positives
+        precisions.append(inside / rank if hit else 0)
+    return sum(precisions) / size
+
+
+def test_the_examples_in_the_docstrings_run():
+    assert doctest.testmod(evaluation.metrics).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("right", "percent"),
+    [("01111111", 66.0), ("10000000", 12.5), ("00000111", 10.3), ("00001000", 2.5), ("11111111", 100)],
+)
+def test_map_at_r_has_the_papers_worked_values(right, percent):
+    assert round(100 * map_at_r(ranking_of(right), set(range(8))), 1) == percent
+
+
+@pytest.mark.parametrize(("k", "value"), [(1, 0.0), (4, 0.0), (5, 1.0), (99, 1.0)])
+def test_recall_at_k_asks_for_any_positive_among_the_first(k, value):
+    assert recall_at_k(ranking_of("00001000"), set(range(8)), k) == value
+
+
+def test_r_precision_looks_at_as_many_places_as_there_are_positives():
+    assert r_precision([1, 9, 2, 3], {1, 2, 3}) == pytest.approx(2 / 3)
+
+
+def test_places_beyond_a_short_list_are_missed():
+    assert r_precision([1], {1, 2, 3, 4}) == 0.25
+    assert map_at_r([1], {1, 2, 3, 4}) == 0.25
+
+
+@given(rankings, positive_sets)
+def test_map_at_r_equals_a_slow_reading_of_its_definition(ranking, positives):
+    assert map_at_r(ranking, positives) == pytest.approx(slow_map_at_r(ranking, positives))
+
+
+@given(rankings, positive_sets)
+def test_map_at_r_never_exceeds_r_precision(ranking, positives):
+    assert 0 <= map_at_r(ranking, positives) <= r_precision(ranking, positives) <= 1
+
+
+@given(rankings, positive_sets, st.integers(1, 12))
+def test_recall_at_k_equals_the_overlap_of_two_sets(ranking, positives, k):
+    assert recall_at_k(ranking, positives, k) == float(not positives.isdisjoint(ranking[:k]))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_query_without_positives_has_no_score(metric):
+    with pytest.raises(ValueError, match="without positives"):
+        metric([1], set())
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_ranking_that_names_an_item_twice_is_refused(metric):
+    options = {"k": 2} if metric is recall_at_k else {}
+    with pytest.raises(ValueError, match="names an item twice"):
+        metric([1, 1, 2], {1, 2}, **options)
+
+
+def test_recall_at_nothing_is_refused():
+    with pytest.raises(ValueError, match="k of at least 1, not 0"):
+        recall_at_k([1], {1}, 0)
+
+
+@pytest.mark.parametrize(("policy", "mean"), [("skip", (0.75, 2)), ("zero", (0.5, 3))])
+def test_queries_without_positives_follow_the_policy(policy, mean):
+    positives = {"a": {1}, "b": {1, 2}, "c": set()}
+    rankings = {"a": [1], "b": [3, 1]}
+    assert mean_over_queries(r_precision, rankings, positives, without_positives=policy) == mean
+
+
+def test_queries_without_positives_can_be_an_error():
+    with pytest.raises(ValueError, match="1 queries have no positives"):
+        mean_over_queries(r_precision, {}, {"c": set()}, without_positives="error")
+
+
+def test_a_query_without_a_ranking_is_named():
+    with pytest.raises(ValueError, match="1 queries have no ranking, 'a' first"):
+        mean_over_queries(r_precision, {}, {"a": {1}})
+
+
+def test_the_mean_over_no_query_is_not_a_number():
+    assert isnan(mean_over_queries(r_precision, {}, {}).value)
