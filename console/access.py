@@ -1,0 +1,30 @@
+"""Who may enter which page: a stranger is sent to the login, a member without the permission gets a 403."""
+
+from collections.abc import Callable
+
+from django.contrib.auth.decorators import login_required, permission_required
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+
+View = Callable[..., HttpResponse]
+
+
+class StaffRequest(HttpRequest):
+    """What a guarded view is given: its user has logged in."""
+
+    user: User
+
+
+members_only = login_required
+
+
+def _holders_of(permission: str) -> Callable[[View], View]:
+    def guard(view: View) -> View:
+        return login_required(permission_required(permission, raise_exception=True)(view))
+
+    return guard
+
+
+researchers_only = _holders_of("hits.launch_round")
+reviewers_only = _holders_of("hits.decide_assignment")
+releasers_only = _holders_of("annotation.release_version")

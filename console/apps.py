@@ -1,0 +1,16 @@
+from django.apps import AppConfig, apps
+from django.core.checks import register
+from django.db.models.signals import post_migrate
+
+
+class ConsoleConfig(AppConfig):
+    name = "console"
+
+    def ready(self) -> None:
+        from console import checks
+        from console.roles import make_groups
+
+        for check in checks.ALL:
+            register(check)
+        # Django sends post_migrate for apps with models only; annotation is the last whose permissions are given out.
+        post_migrate.connect(make_groups, sender=apps.get_app_config("annotation"))

@@ -1,0 +1,129 @@
+"""What staff fill in: a plan of a round, a decision, a release. A form types and checks its fields, and no more."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from annotation.models import Level, Version
+from corpus.models import Collection, Sample
+from hits.designs import DESIGNS
+from hits.models import Round
+from hits.ordering import LONGEST
+from mitl.models import Annotator
+
+DESIGN_CHOICES = [
+    (name, f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls")
+    for name, design in DESIGNS.items()
+]
+
+
+class PlanForm(forms.Form):
+    """Everything that the pipeline needs to know: whom it asks, about what, how it packs, what it pays."""
+
+    name = forms.SlugField(label="Name of the round", max_length=LONGEST)
+    collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
+    annotators = forms.ModelMultipleChoiceField(
+        Annotator.objects.all(), label="Machines", widget=forms.CheckboxSelectMultiple
+    )
+    sample = forms.ModelChoiceField(
+        Sample.objects.all(), required=False, empty_label="draw a new sample", label="Queries"
+    )
+    images = forms.IntegerField(min_value=0, initial=60, required=False, label="Query images")
+    captions = forms.IntegerField(min_value=0, initial=60, required=False, label="Query captions")
+    top_k = forms.IntegerField(min_value=1, max_value=100, initial=5, label="Best matches of every list")
+    control_depth = forms.IntegerField(
+        min_value=1, max_value=1000, initial=25, label="Negative controls stand outside the best"
+    )
+    design = forms.ChoiceField(choices=DESIGN_CHOICES, label="Design of a HIT")
+    replication = forms.IntegerField(min_value=1, max_value=99, initial=1, label="Answer sets of every HIT")
+    reasons = forms.BooleanField(required=False, label="Ask for reasons at levels 2 and 3")
+    reward = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2, initial=Decimal("0.65"))
+    ceiling = forms.DecimalField(min_value=Decimal("0.01"), max_digits=12, decimal_places=2, initial=Decimal("500"))
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Round.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"There is a round {name} already. Choose another name.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        sample = cleaned.get("sample")
+        if sample and sample.collection != cleaned.get("collection"):
+            self.add_error("sample", f"Sample {sample} belongs to collection {sample.collection}.")
+        if not sample and not (cleaned.get("images") or cleaned.get("captions")):
+            self.add_error("images", "Choose a sample, or say how many query images or captions to draw.")
+        return cleaned
+
+    def params(self) -> dict[str, Any]:
+        """Return what the pipeline needs, as JSON has it."""
+        chosen = self.cleaned_data
+        return {
+            "round": chosen["name"],
+            "collection": chosen["collection"].name,
+            "annotators": [annotator.name for annotator in chosen["annotators"]],
+            "sample": chosen["sample"].name if chosen["sample"] else "",
+            "images": 0 if chosen["sample"] else chosen["images"] or 0,
+            "captions": 0 if chosen["sample"] else chosen["captions"] or 0,
+            "top_k": chosen["top_k"],
+            "control_depth": chosen["control_depth"],
+            "design": chosen["design"],
+            "replication": chosen["replication"],
+            "reasons": chosen["reasons"],
+            "reward": str(chosen["reward"]),
+            "ceiling": str(chosen["ceiling"]),
+            "seed": chosen["seed"],
+        }
+
+
+def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
+    """Two radio buttons, neither chosen for the person; cleaned to a bool."""
+    return forms.TypedChoiceField(
+        label=question,
+        choices=[("yes", yes), ("no", no)],
+        coerce=lambda value: value == "yes",
+        widget=forms.RadioSelect,
+    )
+
+
+class DecisionForm(forms.Form):
+    """Two separate answers, and the reason for them."""
+
+    votes_count = _yes_or_no("Do the votes count?", "Count them", "Exclude them")
+    paid = _yes_or_no("Is the work paid?", "Pay the worker", "Do not pay")
+    reason = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class ReleaseForm(forms.Form):
+    """What a version is made of: the queries, the rounds whose votes enter, the sources merged in."""
+
+    name = forms.SlugField(label="Name of the version", max_length=80)
+    sample = forms.ModelChoiceField(Sample.objects.select_related("collection"), empty_label=None, label="Queries")
+    rounds = forms.ModelMultipleChoiceField(
+        Round.objects.exclude(published_at=None), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    merge = forms.CharField(
+        initial="original", required=False, help_text="Match sources to join in, such as cxc>=3,original"
+    )
+    positive_levels = forms.TypedMultipleChoiceField(
+        choices=Level.choices, coerce=int, initial=[1, 2], widget=forms.CheckboxSelectMultiple, label="Positive levels"
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Version.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"Version {name} is released and never changes. Choose another name.")
+        return name
+
+    def params(self) -> dict[str, Any]:
+        """Return what the job needs, as JSON has it."""
+        chosen = self.cleaned_data
+        return {
+            "version": chosen["name"],
+            "sample": chosen["sample"].name,
+            "rounds": [one.name for one in chosen["rounds"]],
+            "merge": chosen["merge"],
+            "positive_levels": chosen["positive_levels"],
+        }

@@ -1,0 +1,24 @@
+"""Where a job's outcome stands: the page of the round or version that it was started for, once that exists."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from annotation.models import Version
+from hits.models import Round
+from journal.models import Job
+
+
+@dataclass(frozen=True)
+class Outcome:
+    label: str
+    url: str
+
+
+def outcome_of(job: Job) -> Outcome | None:
+    """Return the way to what the job made, or None while there is nothing."""
+    version = Version.objects.filter(name=job.params.get("version", "")).first()
+    if version:
+        return Outcome(f"Version {version}", reverse("version", args=[version.name]))
+    made = Round.objects.filter(name=job.params.get("round", "")).first()
+    return Outcome(f"Round {made}", reverse("round", args=[made.name])) if made else None

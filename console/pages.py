@@ -1,0 +1,19 @@
+"""What list pages share: pages of rows and counts of related rows that do not multiply each other."""
+
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+
+
+def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = 50) -> Page:
+    """Return the page that ``?page=`` asks for; the nearest one where there is no such page."""
+    return Paginator(rows, size).get_page(request.GET.get("page"))
+
+
+def count_of(model: type[Model], path: str, **only: Any) -> Coalesce:
+    """Return an expression: how many rows of ``model`` lead by ``path`` to the outer row and meet ``only``."""
+    related = model._default_manager.order_by().filter(**{path: OuterRef("pk")}, **only)
+    return Coalesce(Subquery(related.values(path).annotate(n=Count("pk")).values("n")), 0)

@@ -1,0 +1,73 @@
+"""How the console writes money, shares and durations, and marks where in the site a page stands."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.timesince import timesince
+
+register = template.Library()
+
+
+@register.filter
+def dollars(amount: Decimal | float | str | None) -> str:
+    """``2263.56`` becomes ``$2,263.56``; nothing becomes a dash."""
+    return "–" if amount is None else f"${Decimal(amount):,.2f}"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """``0.912`` becomes ``91%``; nothing becomes a dash."""
+    return "–" if share is None else f"{100 * share:.0f}%"
+
+
+@register.filter
+def number(value: int | None) -> str:
+    """``46424`` becomes ``46,424``; nothing becomes a dash."""
+    return "–" if value is None else str(intcomma(value))
+
+
+@register.filter
+def figure(value: float | None) -> str:
+    """A score in 0..1 as papers print it: ``0.3421`` becomes ``34.2``."""
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """``312`` becomes ``5.2 min``; below a minute and a half, ``45 s``; nothing becomes a dash."""
+    if seconds is None:
+        return "–"
+    if seconds >= 5_400:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """``3 hours ago``; within the last minute, ``just now``."""
+    if timezone.now() - moment < timedelta(minutes=1):
+        return "just now"
+    return f"{timesince(moment, depth=1)} ago"
+
+
+@register.filter
+def words(value: object) -> str:
+    """A stored name or value for people: ``positive_levels`` becomes ``positive levels``, a list its entries."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{words(key)} {entry}" for key, entry in value.items())
+    return str(value).replace("_", " ") if isinstance(value, str) and value.islower() else str(value)
+
+
+@register.inclusion_tag("console/_nav_link.html", takes_context=True)
+def nav_link(context: template.Context, page: str, title: str) -> dict[str, object]:
+    """A link of the main navigation; it knows whether the present page stands under it."""
+    request: HttpRequest = context["request"]
+    url = reverse(page)
+    return {"url": url, "title": title, "here": request.path.startswith(url)}

@@ -1,0 +1,70 @@
+"""Long work: the list, one job with its live progress, cancelling; and the journal of everything that happened."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access import StaffRequest, members_only, researchers_only
+from console.outcomes import outcome_of
+from console.pages import page_of
+from journal.jobs import cancel
+from journal.models import Event, Job
+
+UNTOUCHED_FOR = timedelta(seconds=10)
+
+
+@members_only
+@require_safe
+def jobs(request: HttpRequest) -> HttpResponse:
+    return render(request, "console/jobs.html", {"rows": page_of(request, Job.objects.select_related("created_by"))})
+
+
+@members_only
+@require_safe
+def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    return render(request, "console/job.html", _context(_job_or_404(job_id)))
+
+
+@members_only
+@never_cache
+@require_safe
+def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
+    """What job.js asks for every second: whether the job is live, and its part of the page as it stands now."""
+    found = _job_or_404(job_id)
+    html = render_to_string("console/_job_progress.html", _context(found), request)
+    return JsonResponse({"live": found.is_live, "html": html})
+
+
+@researchers_only
+@require_POST
+def job_cancel(request: StaffRequest, job_id: UUID) -> HttpResponse:
+    found = _job_or_404(job_id)
+    if not cancel(found, actor=request.user.get_username()):
+        messages.info(request, "This job had already ended.")
+    return redirect("job", job_id)
+
+
+def _job_or_404(job_id: UUID) -> Job:
+    return get_object_or_404(Job.objects.select_related("created_by"), pk=job_id)
+
+
+def _context(job: Job) -> dict[str, object]:
+    waits = job.state == Job.State.QUEUED and timezone.now() - job.heartbeat_at > UNTOUCHED_FOR
+    busy = waits and Job.objects.filter(state=Job.State.RUNNING).exists()
+    return {"job": job, "no_worker": waits and not busy, "busy": busy, "outcome": outcome_of(job)}
+
+
+@members_only
+@require_safe
+def journal(request: HttpRequest) -> HttpResponse:
+    """Events, newest first; of one row with ``?subject=``."""
+    subject = request.GET.get("subject", "")
+    events = Event.objects.filter(subject=subject) if subject else Event.objects.all()
+    return render(request, "console/journal.html", {"rows": page_of(request, events), "subject": subject})

@@ -1,0 +1,154 @@
+"""Rounds: the list, one with how it stands, its HITs, planning, publishing, closing and counting its votes."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.concluding import aggregate_round
+from console.access import StaffRequest, members_only, researchers_only
+from console.answers import pairs_of
+from console.charts import level_bar
+from console.forms import PlanForm
+from console.pages import count_of, page_of
+from console.quality import quality_of
+from hits.models import HIT, Assignment, Item, Round, Seat
+from hits.pipeline import start_pipeline
+from hits.publishing import close_round, join_link, missing_pictures, publish_round, published_cost
+from hits.standing import standing_of, standings
+from journal.errors import CounterpartError
+
+CHANNEL = "browser"
+
+
+@members_only
+@require_safe
+def rounds(request: HttpRequest) -> HttpResponse:
+    rows = page_of(request, Round.objects.select_related("pool__collection").annotate(n_hits=count_of(HIT, "round")))
+    shown = list(rows)
+    known = standings(shown)
+    lines = [(one, known[one.pk]) for one in shown]
+    return render(request, "console/rounds.html", {"rows": rows, "lines": lines})
+
+
+@members_only
+@require_safe
+def round(request: HttpRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    quality = quality_of(found)
+    context = {
+        "round": found,
+        "standing": standing_of(found),
+        "quality": quality,
+        "levels": level_bar(quality.levels),
+        "n_hits": found.hits.count(),
+        "cost": published_cost(found, found.channel or CHANNEL),
+        "link": join_link(found) if found.state == "open" else "",
+        "versions": found.versions.all(),
+        "verdicts": found.verdicts.count(),
+    }
+    return render(request, "console/round.html", context)
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_plan(request: StaffRequest) -> HttpResponse:
+    """Say what the round asks; the pipeline then samples, retrieves, pools and packs as one job."""
+    form = PlanForm(request.POST or None, initial=request.GET.dict())
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = start_pipeline(form.params(), by=request.user)
+            return redirect("job", job.pk)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    return render(request, "console/plan.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_publish(request: StaffRequest, name: str) -> HttpResponse:
+    """Show what publishing costs and does; do it once that is confirmed."""
+    found = _round_or_404(name)
+    trouble = ""
+    if request.method == "POST":
+        try:
+            publish_round(
+                found, channel=CHANNEL, skip_missing="skip_missing" in request.POST, actor=request.user.get_username()
+            )
+            messages.success(request, f"Round {found} is open. Share the join link.")
+            return redirect("round", name)
+        except CounterpartError as error:
+            trouble = str(error)
+    context = _publishing(found) | {"trouble": trouble}
+    return render(request, "console/publish.html", context, status=409 if trouble else 200)
+
+
+def _publishing(round: Round) -> dict[str, Any]:
+    return {
+        "round": round,
+        "n_hits": round.hits.count(),
+        "n_seats": Seat.objects.filter(hit__round=round).count(),
+        "cost": published_cost(round, CHANNEL),
+        "missing": missing_pictures(round),
+    }
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_close(request: StaffRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    trouble = ""
+    if request.method == "POST":
+        try:
+            close_round(found, actor=request.user.get_username())
+            messages.success(request, f"Round {found} is closed.")
+            return redirect("round", name)
+        except CounterpartError as error:
+            trouble = str(error)
+    context = {"round": found, "standing": standing_of(found), "trouble": trouble}
+    return render(request, "console/close.html", context, status=409 if trouble else 200)
+
+
+@researchers_only
+@require_POST
+def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
+    """Count the votes by majority into verdicts."""
+    found = _round_or_404(name)
+    try:
+        counted = aggregate_round(found)
+        messages.success(request, f"{counted['judgments']:,} votes give {counted['pairs']:,} verdicts.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("round", name)
+
+
+@members_only
+@require_safe
+def hits(request: HttpRequest, name: str) -> HttpResponse:
+    """A round's HITs with their seats; ``?state=`` keeps those with a seat in that state."""
+    found = _round_or_404(name)
+    state = request.GET.get("state", "")
+    rows = found.hits.filter(seats__state=state).distinct() if state in Seat.State.values else found.hits.all()
+    page = page_of(request, rows.prefetch_related("seats").annotate(n_items=count_of(Item, "hit")))
+    context = {"round": found, "rows": page, "state": state, "states": Seat.State.values}
+    return render(request, "console/hits.html", context)
+
+
+@members_only
+@require_safe
+def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    found = get_object_or_404(HIT.objects.select_related("round"), round__name=name, number=number)
+    context = {
+        "hit": found,
+        "round": found.round,
+        "seats": found.seats.all(),
+        "rows": Assignment.objects.filter(hit=found).select_related("hit__round", "worker"),
+        "answers": pairs_of(found),
+    }
+    return render(request, "console/hit.html", context)
+
+
+def _round_or_404(name: str) -> Round:
+    return get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)

@@ -1,0 +1,70 @@
+"""Released versions: the list, one with its figures and files, releasing, and the scores measured on them."""
+
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.models import Version
+from annotation.positives import source_table
+from annotation.version_files import MANIFEST
+from console import tasks
+from console.access import StaffRequest, members_only, releasers_only
+from console.forms import ReleaseForm
+from console.pages import page_of
+from console.scoreboard import scoreboard
+from journal.jobs import open_job
+
+
+@members_only
+@require_safe
+def versions(request: HttpRequest) -> HttpResponse:
+    rows = Version.objects.select_related("collection", "sample", "released_by")
+    return render(request, "console/versions.html", {"rows": page_of(request, rows)})
+
+
+@members_only
+@require_safe
+def version(request: HttpRequest, name: str) -> HttpResponse:
+    found = get_object_or_404(Version.objects.select_related("collection", "sample", "released_by"), name=name)
+    context = {
+        "version": found,
+        "sources": source_table(found),
+        "files": found.manifest.get("files", {}),
+        "rounds": found.rounds.all(),
+        "board": scoreboard(found),
+    }
+    return render(request, "console/version.html", context)
+
+
+@members_only
+@require_safe
+def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
+    """One of the files that the manifest names, or the manifest itself; nothing else of the storage."""
+    found = get_object_or_404(Version, name=name)
+    path = f"{found.folder}/{file_name}"
+    if file_name not in {MANIFEST, *found.manifest.get("files", {})} or not default_storage.exists(path):
+        raise Http404(f"Version {name} has no file {file_name}.")
+    return FileResponse(default_storage.open(path, "rb"), as_attachment=True, filename=file_name)
+
+
+@releasers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def release(request: StaffRequest) -> HttpResponse:
+    """Fill in what a version is made of; a job counts the votes and releases it."""
+    form = ReleaseForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        job = open_job(f"Release {form.cleaned_data['name']}", tasks.release.name, form.params(), by=request.user)
+        return redirect("job", job.pk)
+    return render(request, "console/release.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@members_only
+@require_safe
+def scores(request: HttpRequest) -> HttpResponse:
+    """Every model on one version: ``?version=``, the newest that has scores where none is named."""
+    scored = Version.objects.filter(runs__isnull=False).distinct()
+    wanted = request.GET.get("version")
+    shown = get_object_or_404(scored, name=wanted) if wanted else scored.first()
+    board = scoreboard(shown) if shown else None
+    return render(request, "console/scores.html", {"versions": scored[:50], "shown": shown, "board": board})

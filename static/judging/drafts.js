@@ -1,0 +1,48 @@
+/* Autosave: one message at a time, so that a slow one never overwrites a newer answer. */
+
+const RETRY_AFTER = 3000;
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/**
+ * Return { save(place, answer), stop() }; `show(text, isTrouble)` is told how it goes. Stop before submitting:
+ * the form itself then carries every answer.
+ */
+export function draftSaver(url, show) {
+  const waiting = new Map();
+  let sending = false;
+
+  async function sendOne(place, answer) {
+    const body = new URLSearchParams({ place });
+    for (const [part, value] of Object.entries(answer)) body.set(`${part}-${place}`, value);
+    const response = await fetch(url, { method: "POST", body, keepalive: true });
+    if (response.status >= 500) throw new Error(`status ${response.status}`);
+    return response.ok ? "" : (await response.json()).error;
+  }
+
+  async function sendAll() {
+    sending = true;
+    let refusal = "";
+    while (waiting.size && !refusal) {
+      const [place, answer] = waiting.entries().next().value;
+      waiting.delete(place);
+      try {
+        refusal = await sendOne(place, answer);
+      } catch {
+        if (!waiting.has(place)) waiting.set(place, answer);
+        show("not saved, trying again", true);
+        await pause(RETRY_AFTER);
+      }
+    }
+    sending = false;
+    show(refusal || "saved", Boolean(refusal));
+  }
+
+  function save(place, answer) {
+    waiting.set(place, answer);
+    show("saving", false);
+    if (!sending) sendAll();
+  }
+
+  return { save, stop: () => waiting.clear() };
+}

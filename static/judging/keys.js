@@ -1,0 +1,37 @@
+/* What each key does. Keys with a modifier belong to the browser. */
+
+/** Letters for the reasons, in page order: four shortcomings, then ten wrong ways. They spare U and Z. */
+export const REASON_KEYS = [..."abcdefghijklmn"];
+
+/** Write each reason's letter beside it. */
+export function labelReasons(pair) {
+  pair.querySelectorAll(".reasons input").forEach((input, i) => {
+    const key = document.createElement("kbd");
+    key.setAttribute("aria-hidden", "true");
+    key.textContent = REASON_KEYS[i].toUpperCase();
+    input.after(key);
+  });
+}
+
+/**
+ * Call the action of each key pressed. `actions`: level(digit), reason(number), previous, next, undo, zoom, help.
+ */
+export function listen(actions, { paused }) {
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = actionOf(event.key, actions);
+    const isToggle = event.key === "?" || event.key.toLowerCase() === "z";
+    if (!act || event.repeat || (paused() && !isToggle)) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+function actionOf(key, actions) {
+  const letter = key.toLowerCase();
+  if (/^[1-4]$/.test(key)) return () => actions.level(key);
+  if (REASON_KEYS.includes(letter)) return () => actions.reason(REASON_KEYS.indexOf(letter));
+  return { ArrowLeft: actions.previous, ArrowRight: actions.next, u: actions.undo, z: actions.zoom, "?": actions.help }[
+    key.length === 1 ? letter : key
+  ];
+}

@@ -1,0 +1,164 @@
+/* Turns the long form into one pair per screen. Without this script the form works as it stands. */
+
+import { asksReasons, isFinished, readAnswer, unfoldReasons, writeAnswer } from "./answers.js";
+import { countActiveSeconds, showTimeLeft } from "./clock.js";
+import { layDeck } from "./deck.js";
+import { draftSaver } from "./drafts.js";
+import { labelReasons, listen } from "./keys.js";
+import { enlarger, retryFailures } from "./pictures.js";
+
+const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
+
+const byId = (id) => document.getElementById(id);
+const form = byId("judging");
+const pairs = [...form.querySelectorAll(".pair")];
+const answers = new Map(pairs.map((pair) => [pair, readAnswer(pair)]));
+const done = []; // what U undoes: the pair and its answer before
+let pointer = false;
+let submitting = false;
+
+document.documentElement.classList.add("deck");
+byId("help-button").hidden = false;
+
+const announce = (text) => (byId("announce").textContent = text);
+const { save, stop } = draftSaver(form.dataset.draftUrl, (text, isTrouble) => {
+  byId("saved").textContent = text;
+  byId("saved").classList.toggle("trouble", isTrouble);
+  if (isTrouble) announce(text);
+});
+const deck = layDeck(pairs, {
+  place: byId("place"),
+  dots: byId("dots"),
+  turn: byId("turn"),
+  previous: byId("previous"),
+  nextWord: byId("next-word"),
+  finish: byId("finish"),
+  strip: byId("strip"),
+  finishHeading: byId("finish-heading"),
+  finishText: byId("finish-text"),
+});
+const enlarge = enlarger(byId("zoom"));
+
+/** Take notice of what is chosen now in `pair`. */
+function changed(pair) {
+  const now = readAnswer(pair);
+  done.push({ pair, before: answers.get(pair) });
+  answers.set(pair, now);
+  unfoldReasons(pair);
+  save(pair.dataset.place, now);
+  deck.refresh();
+}
+
+/** Go to the next pair without an answer, or to the strip. */
+function advance() {
+  const from = deck.at() + 1;
+  const ahead = pairs.findIndex((pair, i) => i >= from && !isFinished(pair));
+  deck.show(ahead < 0 ? pairs.length : ahead);
+}
+
+/** Choose a radio by key: go on if the pair is finished, else on to its reasons. */
+function choose(input) {
+  const pair = deck.pair();
+  const isNew = !input.checked;
+  input.checked = true;
+  if (isNew) changed(pair);
+  if (isFinished(pair)) return advance();
+  const group = input.value === "wrong_way" ? ".wrong-ways" : ".reasons";
+  const first = pair.querySelector(`${group} input:checked`) ?? pair.querySelector(`${group} input`);
+  first.focus();
+}
+
+function chooseLevel(digit) {
+  const input = deck.pair()?.querySelector(`.level input[value="${digit}"]`);
+  if (input) choose(input);
+}
+
+function chooseReason(number) {
+  const pair = deck.pair();
+  const input = pair && asksReasons(pair) ? pair.querySelectorAll(".reasons input")[number] : null;
+  if (input && input.offsetParent) choose(input);
+}
+
+function undo() {
+  const last = done.pop();
+  if (!last) return announce("Nothing to undo");
+  writeAnswer(last.pair, last.before);
+  answers.set(last.pair, last.before);
+  unfoldReasons(last.pair);
+  save(last.pair.dataset.place, last.before);
+  deck.show(pairs.indexOf(last.pair));
+  announce(`Undone: pair ${last.pair.dataset.place}`);
+}
+
+function toggleHelp() {
+  const help = byId("help");
+  if (help.open) help.close();
+  else help.showModal();
+}
+
+function submit(event) {
+  const missing = pairs.findIndex((pair) => !isFinished(pair));
+  if (missing < 0 && !submitting) {
+    submitting = true;
+    stop();
+    byId("submit").textContent = "Submitting …";
+    return;
+  }
+  event.preventDefault();
+  if (missing >= 0) deck.show(missing);
+}
+
+form.addEventListener("pointerdown", () => (pointer = true));
+form.addEventListener("keydown", (event) => {
+  pointer = false;
+  // Enter in a radio would submit the form long before its end.
+  if (event.key === "Enter" && event.target.matches("input")) {
+    event.preventDefault();
+    deck.show(deck.at() + 1);
+  }
+});
+form.addEventListener("change", (event) => {
+  const pair = event.target.closest(".pair");
+  changed(pair);
+  if (pointer && isFinished(pair)) setTimeout(() => deck.pair() === pair && advance(), LOOK);
+});
+form.addEventListener("submit", submit);
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+byId("previous").addEventListener("click", () => deck.show(deck.at() - 1));
+byId("next").addEventListener("click", () => deck.show(deck.at() + 1));
+byId("overview").addEventListener("click", () => deck.show(pairs.length));
+byId("help-button").addEventListener("click", toggleHelp);
+for (const link of document.querySelectorAll('a[href^="#pair-"]')) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    deck.show(pairs.findIndex((pair) => `#${pair.id}` === link.hash));
+  });
+}
+for (const pair of pairs) {
+  unfoldReasons(pair);
+  labelReasons(pair);
+  pair.querySelector(".picture-link").addEventListener("click", (event) => {
+    event.preventDefault();
+    enlarge(pair);
+  });
+}
+
+listen(
+  {
+    level: chooseLevel,
+    reason: chooseReason,
+    previous: () => deck.show(deck.at() - 1),
+    next: () => deck.show(deck.at() + 1),
+    undo,
+    zoom: () => deck.pair() && enlarge(deck.pair()),
+    help: toggleHelp,
+  },
+  { paused: () => document.querySelector("dialog[open]") !== null },
+);
+retryFailures(pairs);
+showTimeLeft(byId("time"), announce);
+countActiveSeconds(form.elements.active_seconds);
+
+const unanswered = pairs.findIndex((pair) => !isFinished(pair));
+deck.show(unanswered < 0 ? pairs.length : unanswered, { focus: false });

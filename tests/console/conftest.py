@@ -1,0 +1,76 @@
+"""A small site with a row at every station, and the answered HIT that a reviewer has to look at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from annotation.answers import Answer
+from annotation.concluding import aggregate_round
+from annotation.grading import grade
+from annotation.intake import submit_answers
+from annotation.models import Version
+from annotation.release import release_version
+from corpus.models import Collection
+from hits.models import Assignment, Round, Seat
+from mitl.models import Pool, Retrieval
+from tests.annotation.answering import right_answers
+from tests.factories import (
+    make_annotator,
+    make_assignment,
+    make_collection,
+    make_pool,
+    make_retrieval,
+    make_round,
+    make_sample,
+)
+
+
+def answer_wrongly(made: Round) -> Assignment:
+    """Have a new worker answer an open HIT with 100% YES throughout: the negative control is wrong."""
+    return _answer(made, lambda assignment: [Answer(item.pk, 1) for item in assignment.hit.items.all()])
+
+
+def answer_rightly(made: Round) -> Assignment:
+    """Have a new worker answer an open HIT with every control right and every candidate at level 1."""
+    return _answer(made, right_answers)
+
+
+def _answer(made: Round, answers: Callable[[Assignment], list[Answer]]) -> Assignment:
+    assignment = make_assignment(Seat.objects.filter(hit__round=made, state=Seat.State.OPEN).first())
+    submit_answers(assignment, answers=answers(assignment), active_seconds=300)
+    grade(Assignment.objects.get(pk=assignment.pk))
+    return Assignment.objects.get(pk=assignment.pk)
+
+
+@dataclass
+class Site:
+    collection: Collection
+    retrieval: Retrieval
+    pool: Pool
+    draft: Round
+    round: Round
+    flagged: Assignment
+    version: Version
+
+
+@pytest.fixture
+def site(db) -> Site:
+    """Everything once: a flagged HIT in an open round, a draft, a version of another round's verdicts."""
+    collection = make_collection(images=8, pictures=True)
+    sample = make_sample(collection)
+    retrieval = make_retrieval(make_annotator(), sample)
+    image = collection.images.first()
+    pool = make_pool(sample, [retrieval], pairs=[(image, collection.captions.last())])
+    done, opened = make_round(collection, "done"), make_round(collection, "open")
+    answer_rightly(done)
+    aggregate_round(done)
+    return Site(
+        collection=collection,
+        retrieval=retrieval,
+        pool=pool,
+        draft=make_round(collection, "draft", published=False),
+        round=opened,
+        flagged=answer_wrongly(opened),
+        version=release_version("v1", collection=collection, sample=sample, rounds=[done]),
+    )

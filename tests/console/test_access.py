@@ -1,0 +1,115 @@
+import pytest
+from django.template.loader import get_template
+from django.urls import reverse
+
+from console import urls
+from hits.models import Assignment, Decision
+from journal.models import Job
+
+OPEN_TO_ALL = {"login", "logout"}
+
+
+RESEARCHERS_DO = {"round_plan", "round_publish", "round_close", "round_aggregate", "job_cancel"}
+REVIEWERS_DO = {"assignment_decide"}
+ADMINS_DO = {"release"}
+ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO
+GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
+ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
+
+
+def address(name: str) -> str:
+    """An address of this name that leads to nothing in particular: who may not enter is not even told that."""
+    converters = GUARDED[name].pattern.converters
+    kinds = {part: type(converter).__name__.removesuffix("Converter").lower() for part, converter in converters.items()}
+    return reverse(name, kwargs={part: ANY["str" if kind == "string" else kind] for part, kind in kinds.items()})
+
+
+def address_of_rows(name: str, site) -> str:
+    """The address of this name for the rows of the site."""
+    image = site.collection.images.first()
+    job = Job.objects.create(title="long work", task="none")
+    arguments = {
+        **dict.fromkeys(("picture", "image"), [image.pk]),
+        "collection": ["zoo"],
+        "machine": ["overlap"],
+        "pool": ["pool"],
+        "hit": ["open", 1],
+        **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
+        "version": ["v1"],
+        "version_file": ["v1", "manifest.json"],
+        **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
+        **dict.fromkeys(("round", "hits", "round_aggregate", "round_close"), ["open"]),
+        "round_publish": ["draft"],
+    }
+    return reverse(name, args=arguments.get(name, []))
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_a_stranger_is_sent_to_the_login(stranger, name):
+    for answer in (stranger.get(address(name)), stranger.post(address(name))):
+        assert answer.status_code == 302
+        assert answer.url.startswith("/login/")
+
+
+@pytest.mark.parametrize("name", [name for name in GUARDED if name not in ACTS])
+def test_a_member_without_a_role_may_look(member, site, name):
+    answer = member.get(address_of_rows(name, site))
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("name", sorted(ACTS))
+def test_a_member_without_a_role_may_change_nothing(member, name):
+    answer = member.post(address(name))
+    assert answer.status_code == 403
+    assert "not yours to do" in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", sorted(REVIEWERS_DO | ADMINS_DO))
+def test_a_researcher_neither_decides_nor_releases(researcher, name):
+    assert researcher.post(address(name)).status_code == 403
+
+
+@pytest.mark.parametrize("name", sorted(RESEARCHERS_DO | ADMINS_DO))
+def test_a_reviewer_neither_launches_nor_releases(reviewer, name):
+    assert reviewer.post(address(name)).status_code == 403
+
+
+@pytest.mark.parametrize("name", sorted(ACTS))
+def test_an_admin_is_kept_from_nothing(releaser, site, name):
+    assert releaser.post(address_of_rows(name, site)).status_code != 403
+
+
+@pytest.mark.parametrize("name", ["assignment_decide", "round_aggregate", "job_cancel"])
+def test_what_changes_something_is_not_done_by_a_link(releaser, name):
+    assert releaser.get(address(name)).status_code == 405
+
+
+def test_a_forged_form_is_refused(reviewer, site):
+    reviewer.handler.enforce_csrf_checks = True
+    answer = reviewer.post(
+        reverse("assignment_decide", args=[site.flagged.pk]), {"votes_count": "no", "paid": "no", "reason": "forged"}
+    )
+    assert answer.status_code == 403
+    assert "This form has expired" in answer.content.decode()
+    assert not Decision.objects.filter(assignment=site.flagged).exists()
+    assert Assignment.objects.get(pk=site.flagged.pk).state == "flagged"
+
+
+def test_pages_show_only_the_buttons_that_may_be_pressed(member, researcher, site):
+    url = reverse("round", args=["draft"])
+    assert "Publish" not in member.get(url).content.decode()
+    assert "Publish 1 HIT for $0.65" in researcher.get(url).content.decode()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/collections/none/", "/machines/none/", "/pools/none/", "/rounds/none/", "/rounds/open/hits/99/", "/review/99/"],
+)
+def test_what_is_not_there_gets_a_page_that_says_so(member, site, path):
+    answer = member.get(path)
+    assert answer.status_code == 404
+    assert "no such page" in answer.content.decode()
+
+
+def test_the_page_for_our_own_faults_needs_nothing_to_render():
+    assert "Something broke" in get_template("500.html").render()

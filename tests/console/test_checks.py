@@ -1,0 +1,41 @@
+import pytest
+
+from console import checks
+
+
+@pytest.mark.parametrize("check", checks.ALL)
+def test_the_settings_that_come_with_the_house_pass(check):
+    assert check(None) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "change", "found"),
+    [
+        (checks.no_debug_in_public, {"DEBUG": True, "SITE_URL": "https://judge.example"}, "console.E001"),
+        (checks.hosts_include_the_site, {"SITE_URL": "https://judge.example"}, "console.E002"),
+        (checks.storage_is_writable, {"MEDIA_ROOT": "/dev/null/media"}, "console.E003"),
+        (
+            checks.one_machine_has_one_database,
+            {"REDIS_URL": "redis://r", "DATABASES": {"default": {"ENGINE": "django.db.backends.sqlite3"}}},
+            "console.W001",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Overriding setting DATABASES")
+def test_settings_that_do_not_work_together_are_named_with_a_hint(settings, check, change, found):
+    for name, value in change.items():
+        setattr(settings, name, value)
+    (message,) = check(None)
+    assert message.id == found
+    assert message.hint
+
+
+@pytest.mark.parametrize("allowed", [["judge.example"], [".example"], ["*"]])
+def test_a_host_that_is_allowed_in_any_way_passes(settings, allowed):
+    settings.SITE_URL, settings.ALLOWED_HOSTS = "https://judge.example:8443", allowed
+    assert checks.hosts_include_the_site(None) == []
+
+
+def test_a_bucket_needs_no_folder(settings):
+    settings.MEDIA_ROOT, settings.AWS_STORAGE_BUCKET_NAME = "/dev/null/media", "pictures"
+    assert checks.storage_is_writable(None) == []

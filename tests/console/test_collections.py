@@ -1,0 +1,32 @@
+from tests.factories import make_collection
+
+
+def test_a_collection_shows_its_counts_and_the_sources_of_its_matches(member, site):
+    answer = member.get("/collections/zoo/")
+    assert (answer.context["n_images"], answer.context["n_captions"]) == (8, 16)
+    assert [source["source"] for source in answer.context["sources"]] == ["original", "v1"]
+
+
+def test_pictures_come_in_pages(member, db):
+    make_collection(images=30)
+    assert len(member.get("/collections/zoo/").context["images"]) == 24
+    assert len(member.get("/collections/zoo/?page=2").context["images"]) == 6
+
+
+def test_pictures_are_found_by_words_of_any_of_their_captions(member, db):
+    make_collection(images=12)
+    found = member.get("/collections/zoo/", {"q": "caption 1 of image 11"}).context["images"]
+    assert [image.key for image in found] == ["11"]
+
+
+def test_images_without_a_file_are_counted_with_the_next_step(member, db):
+    make_collection(images=3)
+    text = member.get("/collections/zoo/").content.decode()
+    assert "3 of 3 images lack a picture file" in text
+    assert "--images DIR" in text
+
+
+def test_the_list_counts_images_and_captions_apart(member, db):
+    make_collection(images=3, captions_each=4)
+    (row,) = member.get("/collections/").context["rows"]
+    assert (row.n_images, row.n_captions, row.n_samples) == (3, 12, 0)

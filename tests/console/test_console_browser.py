@@ -1,0 +1,120 @@
+"""The staff's pages in a real browser: barriers, keys, live progress, no page wider than the phone."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from hits.models import Assignment
+from journal.models import Job
+from tests.conftest import client_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+PAGES = [
+    "/",
+    "/collections/",
+    "/collections/zoo/",
+    "/machines/overlap/",
+    "/pools/pool/",
+    "/rounds/",
+    "/rounds/open/",
+    "/rounds/draft/",
+    "/rounds/draft/publish/",
+    "/rounds/open/hits/1/",
+    "/plan/",
+    "/review/",
+    "/review/{flagged}/",
+    "/versions/v1/",
+    "/release/",
+    "/scores/",
+    "/jobs/",
+    "/journal/",
+]
+
+
+def log_in(page: Page, site_url: str) -> Page:
+    session = client_of("admin").cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": session, "url": site_url}])
+    return page
+
+
+@pytest.fixture
+def staff(page, live_server) -> Page:
+    return log_in(page, live_server.url)
+
+
+def barriers(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_main_pages_have_no_barriers(open_page, live_server, site, scheme):
+    page = log_in(open_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme), live_server.url)
+    found = {}
+    for path in PAGES:
+        page.goto(path.format(flagged=site.flagged.pk))
+        found[path] = barriers(page)
+    assert found == dict.fromkeys(PAGES, [])
+
+
+def test_the_login_has_no_barriers(page, db):
+    page.goto("/login/")
+    assert barriers(page) == []
+
+
+def test_no_page_is_wider_than_a_phone(phone, live_server, site):
+    log_in(phone, live_server.url)
+    for path in PAGES:
+        phone.goto(path.format(flagged=site.flagged.pk))
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+def test_no_page_breaks_the_content_policy(staff, site):
+    faults: list[str] = []
+    staff.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    staff.on("pageerror", lambda error: faults.append(str(error)))
+    for path in PAGES:
+        staff.goto(path.format(flagged=site.flagged.pk))
+    assert faults == []
+
+
+def test_somebody_can_log_in_and_out(page, db):
+    client_of("researcher")
+    page.goto("/rounds/")
+    page.get_by_label("Username").fill("researcher")
+    page.get_by_label("Password").fill("a long passphrase")
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Rounds")).to_be_visible()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+
+
+def test_flagged_work_is_decided_with_the_keyboard_alone(staff, site):
+    staff.goto(f"/review/{site.flagged.pk}/")
+    for key in ("x", "p", "r"):
+        staff.keyboard.press(key)
+    staff.keyboard.type("except for the control, pure noise")
+    staff.keyboard.press("Control+Enter")
+    expect(staff.get_by_role("status")).to_contain_text("votes excluded, paid")
+    assert Assignment.objects.get(pk=site.flagged.pk).state == "excluded"
+
+
+def test_a_jobs_page_follows_it_to_its_end(staff, db):
+    job = Job.objects.create(title="Plan zebra", task="none", state="running", step="pooling", done=1, total=4)
+    staff.goto(f"/jobs/{job.pk}/")
+    expect(staff.get_by_text("1 of 4")).to_be_visible()
+    Job.objects.update(done=3)
+    expect(staff.get_by_text("3 of 4")).to_be_visible()
+    Job.objects.update(state="done", message="Round zebra is packed.", finished_at=timezone.now())
+    expect(staff.get_by_text("Round zebra is packed.")).to_be_visible()
+    expect(staff.get_by_role("button", name="Cancel this job")).to_have_count(0)
+
+
+def test_the_join_link_is_copied(open_page, live_server, site):
+    page = log_in(open_page(permissions=["clipboard-read", "clipboard-write"]), live_server.url)
+    page.goto("/rounds/open/")
+    page.get_by_role("button", name="Copy").first.click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()").endswith("/judge/join/join-open/")

@@ -1,0 +1,56 @@
+from datetime import timedelta
+
+from django.utils import timezone
+
+from corpus.models import Caption, Collection
+from journal.models import Job
+
+
+def page(client) -> str:
+    return client.get("/").content.decode()
+
+
+def test_an_empty_site_says_what_to_do_first_and_shows_the_command(member):
+    text = page(member)
+    assert "Next: collections" in text
+    assert "python manage.py demo_collection demo" in text
+    assert "Next: machines" not in text
+
+
+def test_every_station_shows_its_rows(member, site):
+    stations = member.get("/").context["stations"]
+    shown = {station.title: (station.count, bool(station.rows)) for station in stations}
+    assert shown.pop("Scores") == (0, False)
+    assert all(rows for _, rows in shown.values())
+    assert shown["Judgments"][0] == 8
+
+
+def test_it_lists_what_waits_for_a_person(member, site):
+    Job.objects.create(title="Plan zebra", task="none", state="failed", finished_at=timezone.now())
+    text = page(member)
+    assert "1 flagged assignment in open" in text
+    assert "draft is planned and not yet published" in text
+    assert "Plan zebra failed" in text
+
+
+def test_an_old_failure_no_longer_asks_for_attention(member):
+    Job.objects.create(title="old", task="none", state="failed", finished_at=timezone.now() - timedelta(days=3))
+    assert "Nothing waits for a person." in page(member)
+
+
+def test_running_jobs_are_shown_with_their_progress(member):
+    Job.objects.create(title="Plan zebra", task="none", state="running", done=1, total=4)
+    assert 'value="0.2500"' in page(member)
+
+
+def test_text_from_outside_is_escaped(member, site):
+    Caption.objects.filter(collection=site.collection).update(text="<script>alert(1)</script>")
+    Collection.objects.update(description="<b>bold</b>")
+    text = member.get("/collections/zoo/").content.decode()
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)" in text
+    assert "&lt;b&gt;bold" in text
+
+
+def test_every_page_forbids_scripts_and_styles_from_elsewhere(member):
+    assert "script-src 'self'; " in member.get("/").headers["Content-Security-Policy"] + "; "

@@ -1,0 +1,79 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from journal.events import record
+from journal.models import Job
+from tests.factories import make_collection, make_round
+
+
+@pytest.fixture
+def job(db) -> Job:
+    return Job.objects.create(
+        title="Plan zebra", task="none", state="running", step="pooling", done=30, total=120, params={"round": "zebra"}
+    )
+
+
+def progress(client, job) -> dict:
+    return client.get(f"/jobs/{job.pk}/progress/").json()
+
+
+def test_progress_is_told_as_it_stands(member, job):
+    told = progress(member, job)
+    assert told["live"] is True
+    assert "pooling" in told["html"]
+    assert 'value="0.2500"' in told["html"]
+
+
+def test_progress_is_never_kept_in_a_cache(member, job):
+    assert "no-store" in member.get(f"/jobs/{job.pk}/progress/")["Cache-Control"]
+
+
+def test_a_finished_job_leads_to_what_it_made(member, job):
+    make_round(name="zebra")
+    Job.objects.update(state="done", message="Round zebra is packed.", finished_at=timezone.now())
+    told = progress(member, job)
+    assert told["live"] is False
+    assert "/rounds/zebra/" in told["html"]
+
+
+def test_a_failed_job_tells_its_one_line(member, job):
+    Job.objects.update(state="failed", message="3 pairs lack an image file.", finished_at=timezone.now())
+    assert "3 pairs lack an image file." in member.get(f"/jobs/{job.pk}/").content.decode()
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(5, False), (15, True)])
+def test_a_job_that_nobody_takes_up_says_how_to_start_a_worker(member, job, seconds, told):
+    Job.objects.update(state="queued", heartbeat_at=timezone.now() - timedelta(seconds=seconds))
+    assert ("celery -A config worker -B" in progress(member, job)["html"]) is told
+
+
+def test_a_job_behind_others_waits_for_them(member, job):
+    waiting = Job.objects.create(title="next", task="none", heartbeat_at=timezone.now() - timedelta(minutes=1))
+    told = progress(member, waiting)["html"]
+    assert "Other jobs are before it." in told
+    assert "No worker" not in told
+
+
+def test_a_running_job_is_asked_to_stop(researcher, job):
+    researcher.post(f"/jobs/{job.pk}/cancel/")
+    job.refresh_from_db()
+    assert (job.state, job.cancel_requested) == ("running", True)
+    assert "Stopping" in progress(researcher, job)["html"]
+
+
+def test_cancelling_what_has_ended_changes_nothing(researcher, job):
+    Job.objects.update(state="done", finished_at=timezone.now())
+    answer = researcher.post(f"/jobs/{job.pk}/cancel/", follow=True)
+    assert "had already ended" in answer.content.decode()
+    job.refresh_from_db()
+    assert job.state == "done"
+
+
+def test_the_journal_is_narrowed_to_one_row(member, db):
+    one, two = make_collection("one", images=1), make_collection("two", images=1)
+    record("imported", one, actor="ada")
+    record("imported", two, actor="ada")
+    rows = member.get("/journal/", {"subject": f"corpus.collection:{two.pk}"}).context["rows"]
+    assert [event.subject for event in rows] == [f"corpus.collection:{two.pk}"]

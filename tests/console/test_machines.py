@@ -1,0 +1,72 @@
+import numpy as np
+from django.core.files.storage import default_storage
+
+from mitl.lists import load_lists
+from mitl.models import Direction, Proposal
+from mitl.overlap import overlap
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
+
+
+def propose(pool, annotator, image, caption, direction="i2t"):
+    Proposal.objects.create(
+        pool=pool, annotator=annotator, image=image, caption=caption, direction=direction, rank=1, score=0.5
+    )
+
+
+def test_overlap_counts_distinct_pairs_that_machines_share(db):
+    collection = make_collection(images=3)
+    pool = make_pool(make_sample(collection))
+    one, two = make_annotator("one"), make_annotator("two")
+    (a, b, c), caption = collection.images.all(), collection.captions.first()
+    for image in (a, b):
+        propose(pool, one, image, caption)
+    propose(pool, one, a, caption, "t2i")  # both directions: still one pair
+    for image in (b, c):
+        propose(pool, two, image, caption)
+    found = overlap(pool)
+    assert found.annotators == [one, two]
+    assert found.shared.tolist() == [[2, 1], [1, 2]]
+    assert found.alone.tolist() == [1, 1]
+
+
+def test_the_overlap_of_an_empty_pool_is_empty(db):
+    assert overlap(make_pool(make_sample(make_collection()))).annotators == []
+
+
+def test_examples_show_the_lists_in_their_order(member, site):
+    answer = member.get("/machines/overlap/")
+    ranked = load_lists(site.retrieval)[Direction.CAPTION_TO_IMAGE]
+    shown = [[place.item.pk for place in example.places] for example in answer.context["t2i"]]
+    assert np.array_equal(shown, ranked.items[:4, :5])
+    assert [example.query.pk for example in answer.context["t2i"]] == ranked.queries[:4].tolist()
+
+
+def test_examples_mark_the_pairs_that_the_collection_has_already(member, site):
+    for example in member.get("/machines/overlap/").context["i2t"]:
+        own = {caption.pk for caption in example.query.captions.all()}
+        assert [place.own for place in example.places] == [place.item.pk in own for place in example.places]
+
+
+def test_examples_go_on_from_a_later_query(member, site):
+    ranked = load_lists(site.retrieval)[Direction.IMAGE_TO_CAPTION]
+    shown = member.get("/machines/overlap/?from=4").context["i2t"]
+    assert [example.query.pk for example in shown] == ranked.queries[4:8].tolist()
+
+
+def test_lists_that_are_gone_are_told_in_one_line(member, site):
+    default_storage.delete(site.retrieval.artefact)
+    assert "is gone from the storage" in member.get("/machines/overlap/").content.decode()
+
+
+def test_a_machine_without_a_search_says_how_to_start_one(member, db):
+    make_annotator("fresh")
+    assert "retrieve COLLECTION --annotators fresh" in member.get("/machines/fresh/").content.decode()
+
+
+def test_a_pool_shows_who_proposed_what(member, db):
+    sample = make_sample(make_collection())
+    retrieval = make_retrieval(make_annotator(), sample)
+    image = sample.collection.images.first()
+    make_pool(sample, [retrieval], pairs=[(image, sample.collection.captions.last())])
+    (machine,) = member.get("/pools/pool/").context["machines"]
+    assert machine == (retrieval.annotator, [1], 1)

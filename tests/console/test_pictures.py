@@ -1,0 +1,70 @@
+from io import BytesIO
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from PIL import Image as Picture
+
+from corpus.models import Image, Match
+from corpus.pictures import store_picture
+from tests.factories import make_collection, picture
+
+
+def content(answer) -> bytes:
+    return b"".join(answer.streaming_content)
+
+
+@pytest.fixture
+def large(db):
+    """An image of 1000 × 500 pixels."""
+    image = make_collection(images=1).images.get()
+    stored = store_picture("zoo", image.key, "0.jpg", picture(size=(1000, 500)))
+    image.file, image.sha256 = stored.file, stored.sha256
+    image.save()
+    return image
+
+
+def test_the_whole_picture_is_streamed_as_it_was_stored(member, large):
+    answer = member.get(f"/pictures/{large.pk}/")
+    assert answer["Content-Type"] == "image/jpeg"
+    assert content(answer) == picture(size=(1000, 500))
+
+
+def test_a_thumbnail_is_a_small_jpeg(member, large):
+    answer = member.get(f"/pictures/{large.pk}/?size=320")
+    assert Picture.open(BytesIO(content(answer))).size == (320, 160)
+    assert "private" in answer["Cache-Control"]
+
+
+def test_a_thumbnail_is_made_once(member, large, settings):
+    member.get(f"/pictures/{large.pk}/?size=160")
+    (made,) = (settings.ARTEFACT_CACHE / "thumbnails").iterdir()
+    before = made.stat().st_mtime_ns
+    member.get(f"/pictures/{large.pk}/?size=160")
+    assert made.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("size", ["1", "100000", "-320", "big"])
+def test_only_our_own_sizes_are_made(member, large, size):
+    assert member.get(f"/pictures/{large.pk}/?size={size}").status_code == 404
+
+
+@pytest.mark.parametrize("query", ["", "?size=320"])
+def test_a_picture_without_a_file_is_not_found(member, query, db):
+    image = make_collection(images=1).images.get()
+    assert member.get(f"/pictures/{image.pk}/{query}").status_code == 404
+
+
+def test_a_file_that_is_not_surely_a_picture_is_never_shown_as_a_page(member, large):
+    large.file = default_storage.save("images/evil.html", ContentFile(b"<script>"))
+    large.save()
+    assert member.get(f"/pictures/{large.pk}/")["Content-Type"] == "application/octet-stream"
+
+
+def test_a_pictures_page_shows_what_other_sources_associate_with_it(member, large):
+    elsewhere = Image.objects.create(collection=large.collection, key="9", file_name="9.jpg")
+    other = elsewhere.captions.create(collection=large.collection, key="9", text="a caption from elsewhere")
+    Match.objects.create(collection=large.collection, image=large, caption=other, source="cxc", score=3.5)
+    text = member.get(f"/images/{large.pk}/").content.decode()
+    assert "a caption from elsewhere" in text
+    assert "3.50" in text

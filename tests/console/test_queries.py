@@ -1,0 +1,58 @@
+"""Pages ask the database as often for many rows as for few."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from journal.models import Job
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
+
+
+def fill(number: int) -> None:
+    """One more row of everything that lists show."""
+    collection = make_collection(f"zoo-{number}", images=8, pictures=True)
+    sample = make_sample(collection, f"queries-{number}")
+    retrieval = make_retrieval(make_annotator(f"machine-{number}"), sample)
+    make_pool(sample, [retrieval], f"pool-{number}")
+    answer_wrongly(make_round(collection, f"round-{number}"))
+    answer_rightly(make_round(collection, f"right-{number}"))
+    Job.objects.create(title="work", task="none")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/collections/", "/machines/", "/pools/", "/rounds/", "/judgments/", "/review/", "/jobs/", "/journal/"],
+)
+def test_a_list_asks_no_more_for_more_rows(member, path):
+    fill(1)
+    member.get(path)
+    with CaptureQueriesContext(connection) as few:
+        member.get(path)
+    fill(2)
+    fill(3)
+    with CaptureQueriesContext(connection) as many:
+        member.get(path)
+    assert len(many) <= len(few) + (2 if path == "/" else 0)
+    assert len(many) <= 40
+
+
+@pytest.mark.parametrize("path", ["/rounds/round-1/", "/rounds/round-1/hits/", "/rounds/round-1/hits/1/"])
+def test_a_round_asks_no_more_for_more_hits_and_workers(member, django_assert_max_num_queries, path):
+    made = make_round(hits=4)
+    for _ in range(4):
+        answer_rightly(made)
+    with django_assert_max_num_queries(22):
+        member.get(path)
+
+
+def test_a_collection_asks_no_more_for_more_pictures(member, django_assert_max_num_queries):
+    make_collection(images=24, captions_each=5)
+    with django_assert_max_num_queries(15):
+        member.get("/collections/zoo/")
+
+
+def test_a_review_asks_no_more_for_more_pairs(member, django_assert_max_num_queries):
+    assignment = answer_wrongly(make_round(make_collection(images=24), candidates=18))
+    with django_assert_max_num_queries(15):
+        member.get(f"/review/{assignment.pk}/")

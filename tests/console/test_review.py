@@ -1,0 +1,103 @@
+import pytest
+
+from corpus.models import Collection
+from hits.models import Assignment, Seat
+from journal.models import Event
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_round
+
+EXCLUDE = {"votes_count": "no", "paid": "yes", "reason": "Everything was answered with 100% YES."}
+COUNT = {"votes_count": "yes", "paid": "yes", "reason": "The control's caption is ambiguous."}
+
+
+@pytest.fixture
+def flagged(db) -> Assignment:
+    return answer_wrongly(make_round(hits=2))
+
+
+def decide(client, assignment, **changes):
+    return client.post(f"/review/{assignment.pk}/decide/", EXCLUDE | changes)
+
+
+def test_the_queue_holds_flagged_work_only(member, flagged):
+    answer_rightly(make_round(Collection.objects.get(), name="other"))
+    assert [row.pk for row in member.get("/review/").context["rows"]] == [flagged.pk]
+
+
+def test_the_page_leads_with_the_control_that_was_answered_wrong(member, flagged):
+    context = member.get(f"/review/{flagged.pk}/").context
+    first, second = context["controls"]
+    assert first.is_wrong
+    assert first.item.control.polarity == "negative"
+    assert first.expected == "Mostly NO or 100% NO"
+    assert not second.is_wrong
+
+
+def test_the_page_shows_every_answer_and_the_workers_record(member, flagged):
+    context = member.get(f"/review/{flagged.pk}/").context
+    assert [answer.judgment.level for answer in context["answers"]] == [1, 1, 1, 1]
+    assert (context["record"].submitted, context["record"].flagged) == (1, 1)
+    assert (context["record"].controls.right, context["record"].controls.answered) == (1, 2)
+
+
+def test_excluding_opens_the_seat_and_is_written_down(reviewer, flagged):
+    decide(reviewer, flagged)
+    flagged.refresh_from_db()
+    assert flagged.state == "excluded"
+    assert flagged.seat.state == Seat.State.OPEN
+    assert flagged.decisions.get().by.username == "reviewer"
+    assert Event.objects.filter(verb="decided", actor="reviewer").exists()
+
+
+def test_counting_fills_the_seat_and_owes_the_reward(reviewer, flagged):
+    decide(reviewer, flagged, **COUNT)
+    flagged.refresh_from_db()
+    assert flagged.state == "accepted"
+    assert flagged.payment.state == "owed"
+
+
+def test_excluded_work_may_be_left_unpaid(reviewer, flagged):
+    decide(reviewer, flagged, paid="no")
+    assert not hasattr(Assignment.objects.get(pk=flagged.pk), "payment")
+
+
+def test_a_decision_leads_to_the_next_flagged_work(reviewer, flagged):
+    following = answer_wrongly(make_round(Collection.objects.get(), name="other"))
+    assert decide(reviewer, flagged).url == f"/review/{following.pk}/"
+    assert decide(reviewer, following).url == "/review/"
+
+
+@pytest.mark.parametrize("missing", ["votes_count", "paid", "reason"])
+def test_a_decision_needs_both_answers_and_a_reason(reviewer, flagged, missing):
+    answer = reviewer.post(f"/review/{flagged.pk}/decide/", {k: v for k, v in EXCLUDE.items() if k != missing})
+    assert answer.status_code == 422
+    assert "This field is required" in answer.content.decode()
+    assert not flagged.decisions.exists()
+
+
+def test_a_reason_of_blanks_is_no_reason(reviewer, flagged):
+    assert decide(reviewer, flagged, reason="   ").status_code == 422
+
+
+def test_a_decision_may_be_changed_while_nobody_has_the_seat(reviewer, flagged):
+    decide(reviewer, flagged)
+    decide(reviewer, flagged, **COUNT)
+    flagged.refresh_from_db()
+    assert flagged.state == "accepted"
+    assert flagged.decisions.count() == 2
+
+
+def test_a_seat_that_was_given_away_cannot_be_taken_back(reviewer, flagged):
+    decide(reviewer, flagged)
+    Seat.objects.filter(pk=flagged.seat_id).update(state=Seat.State.TAKEN)
+    answer = decide(reviewer, flagged, **COUNT)
+    assert answer.status_code == 422
+    assert "given to somebody else" in answer.content.decode()
+    assert flagged.decisions.count() == 1
+
+
+def test_answered_hits_are_narrowed_by_state_and_round(member, flagged):
+    accepted = answer_rightly(make_round(Collection.objects.get(), name="other"))
+    rows = member.get("/judgments/?state=accepted").context["rows"]
+    assert [row.pk for row in rows] == [accepted.pk]
+    assert [row.pk for row in member.get("/judgments/?round=round-1").context["rows"]] == [flagged.pk]

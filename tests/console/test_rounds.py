@@ -1,0 +1,185 @@
+from decimal import Decimal
+
+import pytest
+
+from config.celery import app
+from corpus.models import Collection, Image
+from hits.models import Round
+from journal.models import Job
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
+
+ORDER = {
+    "name": "zebra",
+    "collection": "1",
+    "annotators": ["1"],
+    "images": "3",
+    "captions": "0",
+    "top_k": "2",
+    "control_depth": "2",
+    "design": "eccv-18",
+    "replication": "1",
+    "reward": "0.65",
+    "ceiling": "50",
+    "seed": "7",
+}
+
+
+@pytest.fixture
+def order(db, settings) -> dict[str, str]:
+    """A filled-in form; its job stays on the queue."""
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    collection, annotator = make_collection(images=8), make_annotator()
+    return ORDER | {"collection": str(collection.pk), "annotators": [str(annotator.pk)]}
+
+
+def test_planning_starts_a_job_with_what_the_form_says(researcher, order):
+    answer = researcher.post("/plan/", order)
+    job = Job.objects.get()
+    assert answer.url == f"/jobs/{job.pk}/"
+    assert job.params["round"] == "zebra"
+    assert (job.params["images"], job.params["seed"], job.params["reward"]) == (3, 7, "0.65")
+    assert job.created_by.username == "researcher"
+
+
+def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, settings, django_capture_on_commit_callbacks):
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    app.loader.import_default_modules()  # as a worker does
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/plan/", order | {"images": "8", "captions": "16"})
+    job = Job.objects.get()
+    assert job.state == "done", job.message
+    assert 'href="/rounds/zebra/"' in researcher.get(answer.url).content.decode()
+    assert "Publish" in researcher.get("/rounds/zebra/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "two words"}, "Enter a valid “slug”"),
+        ({"annotators": []}, "This field is required"),
+        ({"images": "0", "captions": "0"}, "say how many query images"),
+        ({"reward": "-1"}, "greater than or equal to 0.01"),
+        ({"reward": "0.655"}, "no more than 2 decimal places"),
+        ({"design": "huge"}, "Select a valid choice"),
+        ({"seed": "-1"}, "greater than or equal to 0"),
+    ],
+)
+def test_a_bad_plan_is_told_at_its_field_and_starts_nothing(researcher, order, change, message):
+    answer = researcher.post("/plan/", order | change)
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_without_a_collection_or_a_machine_the_form_says_how_to_get_them(researcher):
+    text = researcher.get("/plan/").content.decode()
+    assert "python manage.py demo_collection demo" in text
+    assert "python manage.py add_annotator overlap" in text
+
+
+def test_a_sample_of_another_collection_is_refused(researcher, order):
+    foreign = make_sample(make_collection("other"))
+    answer = researcher.post("/plan/", order | {"sample": str(foreign.pk)})
+    assert "Sample queries belongs to collection other." in answer.content.decode()
+
+
+def test_a_name_that_is_taken_is_refused(researcher, order):
+    make_round(Collection.objects.get(), name="zebra")
+    assert "There is a round zebra already" in researcher.post("/plan/", order).content.decode()
+
+
+def test_publishing_says_what_it_costs_before_it_is_done(researcher, site):
+    text = researcher.get("/rounds/draft/publish/").content.decode()
+    assert "Publish 1 HIT for $0.65" in text
+    assert Round.objects.get(name="draft").state == "draft"
+
+
+def test_publishing_opens_the_round_and_shows_its_link(researcher, site):
+    researcher.post("/rounds/draft/publish/")
+    assert Round.objects.get(name="draft").state == "open"
+    assert "/judge/join/join-draft/" in researcher.get("/rounds/draft/").content.decode()
+
+
+def test_missing_pictures_hold_publishing_back_until_somebody_says_so(researcher, site):
+    Image.objects.update(file="")
+    answer = researcher.post("/rounds/draft/publish/")
+    assert answer.status_code == 409
+    assert "pictures of round draft are missing" in answer.content.decode()
+    researcher.post("/rounds/draft/publish/", {"skip_missing": "on"})
+    assert Round.objects.get(name="draft").state == "open"
+
+
+def test_closing_tells_who_is_still_at_work(researcher, db):
+    made = make_round(hits=2)
+    make_assignment(made.hits.first().seats.get())
+    assert "1 person is judging now" in researcher.get("/rounds/round-1/close/").content.decode()
+    researcher.post("/rounds/round-1/close/")
+    made.refresh_from_db()
+    assert made.state == "closed"
+
+
+def test_a_draft_cannot_be_closed(researcher, site):
+    answer = researcher.post("/rounds/draft/close/")
+    assert answer.status_code == 409
+    assert "was never published" in answer.content.decode()
+
+
+def test_a_round_shows_how_it_goes(member, db):
+    made = make_round(hits=2)
+    answer_rightly(made)
+    context = member.get("/rounds/round-1/").context
+    assert context["standing"].filled == 1
+    assert context["quality"].median_seconds == 300
+    assert context["quality"].dollars_an_hour == Decimal("7.8")
+    assert context["quality"].levels == {1: 2, 2: 0, 3: 0, 4: 0}
+
+
+def test_wrong_controls_lower_the_share_and_ask_for_a_person(member, db):
+    answer_wrongly(make_round())
+    answer = member.get("/rounds/round-1/")
+    controls = answer.context["quality"].controls
+    assert (controls.answered, controls.right, controls.share) == (2, 1, 0.5)
+    assert "1 flagged assignment" in answer.content.decode()
+
+
+def test_flagged_answers_do_not_enter_the_levels(member, db):
+    answer_wrongly(make_round())
+    context = member.get("/rounds/round-1/").context
+    assert sum(context["quality"].levels.values()) == 0
+    assert context["levels"] == []
+
+
+def test_a_worker_is_shown_by_pseudonym_with_their_record(member, db):
+    assignment = answer_wrongly(make_round())
+    (line,) = member.get("/rounds/round-1/").context["quality"].workers
+    assert line.pseudonym == assignment.worker.pseudonym
+    assert (line.submitted, line.accepted, line.flagged) == (1, 0, 1)
+
+
+def test_counting_the_votes_makes_verdicts(researcher, db):
+    made = make_round()
+    answer_rightly(made)
+    researcher.post("/rounds/round-1/aggregate/")
+    assert made.verdicts.count() == 2
+
+
+def test_counting_no_votes_is_told(researcher, db):
+    make_round()
+    answer = researcher.post("/rounds/round-1/aggregate/", follow=True)
+    assert "has no judgments that count" in answer.content.decode()
+
+
+def test_hits_are_narrowed_by_the_state_of_their_seats(member, db):
+    made = make_round(hits=3)
+    make_assignment(made.hits.get(number=2).seats.get())
+    rows = member.get("/rounds/round-1/hits/?state=taken").context["rows"]
+    assert [row.number for row in rows] == [2]
+
+
+def test_a_hits_page_shows_staff_the_roles_of_its_pairs(member, db):
+    make_round()
+    text = member.get("/rounds/round-1/hits/1/").content.decode()
+    assert "positive control" in text
+    assert "negative control" in text
+    assert text.count("candidate</span>") == 2

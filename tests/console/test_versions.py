@@ -1,0 +1,107 @@
+import hashlib
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from annotation.models import Version
+from console.tasks import release
+from evaluation.models import Run, Score
+from journal.models import Job
+from tests.console.conftest import answer_rightly
+from tests.factories import make_collection, make_round
+
+
+def score(version, model, metric, value, direction="i2t"):
+    run, _ = Run.objects.get_or_create(version=version, model=model, sha256="0" * 64)
+    Score.objects.create(run=run, metric=metric, direction=direction, value=value, queries=8)
+
+
+def test_a_version_shows_its_positives_per_source_and_how_many_times_the_original(member, site):
+    text = member.get("/versions/v1/").content.decode()
+    assert "original" in text
+    assert "×1.00" in text
+
+
+@pytest.mark.parametrize("file_name", ["v1_image_to_caption.json", "pairs.csv", "judgments.csv"])
+def test_files_arrive_as_the_manifest_has_them(member, site, file_name):
+    answer = member.get(f"/versions/v1/files/{file_name}")
+    content = b"".join(answer.streaming_content)
+    assert hashlib.sha256(content).hexdigest() == site.version.manifest["files"][file_name]["sha256"]
+    assert answer["Content-Disposition"] == f'attachment; filename="{file_name}"'
+
+
+@pytest.mark.parametrize("file_name", ["secret.txt", "..%2f..%2fsecret_key", "v2.json"])
+def test_nothing_else_of_the_storage_can_be_fetched(member, site, file_name):
+    default_storage.save("versions/v1/secret.txt", ContentFile(b"hidden"))
+    assert member.get(f"/versions/v1/files/{file_name}").status_code == 404
+
+
+def test_scores_stand_in_a_row_for_each_model(member, site):
+    for model, value in (("overlap", 0.25), ("embedding", 0.5)):
+        score(site.version, model, "R@1", value)
+        score(site.version, model, "R@1", value / 2, "t2i")
+    board = member.get("/scores/").context["board"]
+    assert [model for model, _ in board.rows] == ["embedding", "overlap"]
+    assert [[cell.value for cell in cells] for _, cells in board.rows] == [[0.5, 0.25], [0.25, 0.125]]
+    assert [[cell.best for cell in cells] for _, cells in board.rows] == [[True, True], [False, False]]
+
+
+def test_a_figure_that_was_not_measured_is_a_dash(member, site):
+    score(site.version, "overlap", "R@1", 0.25)
+    score(site.version, "embedding", "mAP@R", 0.5)
+    board = member.get("/scores/?version=v1").context["board"]
+    assert [[cell.value for cell in cells] for _, cells in board.rows] == [[None, 0.5], [0.25, None]]
+
+
+def test_scores_of_an_unknown_version_are_not_found(member, site):
+    assert member.get("/scores/?version=v9").status_code == 404
+
+
+@pytest.fixture
+def form(db) -> dict[str, object]:
+    made = make_round(make_collection(images=8, pictures=True))
+    answer_rightly(made)
+    return {
+        "name": "v1",
+        "sample": made.pool.sample_id,
+        "rounds": [made.pk],
+        "merge": "original",
+        "positive_levels": ["1", "2"],
+    }
+
+
+def test_an_admin_releases_through_a_job(releaser, form, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = releaser.post("/release/", form)
+    job = Job.objects.get()
+    assert answer.url == f"/jobs/{job.pk}/"
+    assert (job.state, job.message) == ("done", "Version v1 is released.")
+    assert Version.objects.get().released_by.username == "admin"
+    assert Version.objects.get().manifest["counts"]["judged"] == 2
+
+
+def test_a_release_task_that_runs_twice_releases_once(releaser, form):
+    releaser.post("/release/", form)
+    job = Job.objects.get()
+    release(str(job.pk))
+    Job.objects.update(state="queued")
+    release(str(job.pk))
+    job.refresh_from_db()
+    assert (job.state, Version.objects.count()) == ("done", 1)
+
+
+def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
+    releaser.post("/release/", form | {"merge": "nowhere"})
+    job = Job.objects.get()
+    release(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "nowhere" in job.message
+    assert not Version.objects.exists()
+
+
+def test_a_released_name_is_taken_for_good(releaser, site):
+    answer = releaser.post("/release/", {"name": "v1", "sample": site.version.sample_id, "positive_levels": ["1"]})
+    assert answer.status_code == 422
+    assert "Version v1 is released and never changes" in answer.content.decode()
