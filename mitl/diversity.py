@@ -1,0 +1,131 @@
+"""How differently machines rank: the two figures of table A.1 over their ranked lists. Pure arrays.
+
+A machine's lists are (Q, k) whole numbers: row q names the items found for query q, best first, each once; 0 fills
+up shorter lists. Several machines' lists are one array (n, Q, k), row q being the same query in all of them.
+
+An item that stands in one list only has no rank in the other, and the paper does not say what then. ``absent`` says
+it: ``last`` ranks it k + 1, behind the list, for all such items alike; ``left-out`` compares shared items only.
+"""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+Absent = Literal["last", "left-out"]
+POLICIES: tuple[Absent, ...] = get_args(Absent)
+
+
+def rank_correlations(lists: ArrayLike, *, absent: Absent = "last") -> NDArray[np.float64]:
+    """Return Kendall's tau-b between every two machines' lists, the mean over queries (ECCV Caption, table A.1a).
+
+    With ``absent="last"`` a query's tau-b runs over the union of the two lists. A query on which it is not defined
+    (fewer than two items to compare, or all of them tied in one list) is left out of the mean.
+
+    Args:
+        lists: (n, Q, k) as the module says.
+
+    Returns:
+        (n, n), symmetric; 1 = the same order, -1 = reversed; NaN where no query defines it.
+
+    Raises:
+        ValueError: for another shape, no whole numbers, or an unknown policy.
+    """
+    found = _checked(lists, absent)
+    taus = _taus(found, absent == "last")
+    defined = ~np.isnan(taus)
+    with np.errstate(invalid="ignore"):
+        mean: NDArray[np.float64] = np.where(defined, taus, 0).sum(2) / defined.sum(2)
+    return mean
+
+
+def first_place_ranks(lists: ArrayLike, *, absent: Absent = "last") -> NDArray[np.float64]:
+    """Return the mean rank that one machine's first item has in another's list (ECCV Caption, table A.1b).
+
+    With ``absent="left-out"`` the mean is over the queries whose first item the other list holds.
+
+    Args:
+        lists: (n, Q, k) as the module says.
+
+    Returns:
+        (n, n): row = whose first item, column = in whose list; from 1, the diagonal, to k + 1, in none of them.
+
+    Raises:
+        ValueError: as ``rank_correlations``.
+    """
+    found = _checked(lists, absent)
+    n, _, k = found.shape
+    means = np.empty((n, n))
+    for one in range(n):
+        first = found[one, :, :1]
+        there = (found == first) & (first != 0)
+        ranks = np.where(there.any(2), there.argmax(2) + 1.0, k + 1.0 if absent == "last" else np.nan)
+        ranks[:, first[:, 0] == 0] = np.nan
+        counted = ~np.isnan(ranks)
+        with np.errstate(invalid="ignore"):
+            means[one] = np.where(counted, ranks, 0).sum(1) / counted.sum(1)
+    return means
+
+
+def _checked(lists: ArrayLike, absent: str) -> NDArray[np.int64]:
+    found = np.asarray(lists)
+    if found.ndim != 3 or 0 in found.shape or found.dtype.kind not in "iu":
+        raise ValueError(f"Lists must be whole numbers (machines, queries, k), not {found.dtype} {found.shape}.")
+    if absent not in POLICIES:
+        raise ValueError(f"There is no policy {absent!r} for absent items; choose {' or '.join(POLICIES)}.")
+    return found.astype(np.int64)
+
+
+@njit(cache=True)
+def _taus(lists, last):  # type: ignore[no-untyped-def]
+    """tau-b of every two machines on every query: (n, n, Q)."""
+    n, queries, _ = lists.shape
+    taus = np.ones((n, n, queries))
+    for one in range(n):
+        for other in range(one, n):
+            for q in range(queries):
+                taus[one, other, q] = taus[other, one, q] = _tau(lists[one, q], lists[other, q], last)
+    return taus
+
+
+@njit(cache=True)
+def _tau(one, other, last):  # type: ignore[no-untyped-def]
+    """tau-b of two lists: concordant less discordant pairs over the mean count of pairs untied in each."""
+    x, y = _ranks(one, other, last)
+    agreement, untied_x, untied_y = 0, 0, 0
+    for i in range(len(x)):
+        for j in range(i):
+            by_x, by_y = np.sign(x[i] - x[j]), np.sign(y[i] - y[j])
+            agreement += by_x * by_y
+            untied_x += by_x != 0
+            untied_y += by_y != 0
+    if untied_x == 0 or untied_y == 0:
+        return np.nan
+    return agreement / np.sqrt(float(untied_x) * float(untied_y))
+
+
+@njit(cache=True)
+def _ranks(one, other, last):  # type: ignore[no-untyped-def]
+    """The ranks that the items of either list (or of both) have in each of the two."""
+    k = len(one)
+    x, y = np.empty(2 * k, np.int64), np.empty(2 * k, np.int64)
+    n = 0
+    for rank in range(k):
+        place = _place(other, one[rank])
+        if one[rank] != 0 and (last or place < k):
+            x[n], y[n] = rank, place
+            n += 1
+    for rank in range(k):
+        if last and other[rank] != 0 and _place(one, other[rank]) == k:
+            x[n], y[n] = k, rank
+            n += 1
+    return x[:n], y[:n]
+
+
+@njit(cache=True)
+def _place(items, item):  # type: ignore[no-untyped-def]
+    for place in range(len(items)):
+        if items[place] == item:
+            return place
+    return len(items)
