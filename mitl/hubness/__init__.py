@@ -4,6 +4,26 @@ Similarities are float arrays, rows = queries, columns = items. Pure arrays, aft
 Mitigating Visual Semantic Hubs* (the hubness paper).
 """
 
+from mitl.hubness.blocks import MEMORY, Blocks, Computed, Matrix, Products, Transposed
+from mitl.hubness.corrections import Csls, LogInvertedSoftmax, csls, inverted_softmax
 from mitl.hubness.counts import DEPTHS, hs_sum, k_occurrence, skewness
+from mitl.hubness.matching import relaxed_greedy_matching, scored_matching
 
-__all__ = ["DEPTHS", "hs_sum", "k_occurrence", "skewness"]
+__all__ = [
+    "DEPTHS",
+    "MEMORY",
+    "Blocks",
+    "Computed",
+    "Csls",
+    "LogInvertedSoftmax",
+    "Matrix",
+    "Products",
+    "Transposed",
+    "csls",
+    "hs_sum",
+    "inverted_softmax",
+    "k_occurrence",
+    "relaxed_greedy_matching",
+    "scored_matching",
+    "skewness",
+]

@@ -1,0 +1,130 @@
+"""A matrix of scores that need not stand in memory: its shape, and any block of it on demand."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import isqrt
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MEMORY = 512 * 2**20
+# A tile of scores and what is computed from it, at their peak: float64, with temporaries and transposes.
+BYTES_PER_SCORE = 40
+
+Scores = NDArray[np.floating]
+
+
+@runtime_checkable
+class Blocks(Protocol):
+    """Scores of N queries (rows) for M items (columns).
+
+    The same two slices must give the same numbers whenever they are asked for: whoever walks the scores several
+    times reads the same tiles each time. Scores that cost much are best written to a memory map first (``Matrix``).
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """N and M."""
+
+    def block(self, rows: slice, columns: slice) -> Scores:
+        """Return the scores that two slices (with a start and a stop) name."""
+
+
+class Matrix:
+    """Scores that are there: an array (N, M), a memory map perhaps. Raises ValueError for another shape or dtype."""
+
+    def __init__(self, scores: ArrayLike) -> None:
+        self._scores = scores if isinstance(scores, np.ndarray) else np.asarray(scores)
+        if self._scores.ndim != 2 or 0 in self._scores.shape or self._scores.dtype.kind not in "biuf":
+            raise ValueError(
+                f"A similarity must be real numbers (N, M) with N, M >= 1, not {self._scores.dtype}"
+                f" of shape {self._scores.shape}."
+            )
+        self.shape: tuple[int, int] = self._scores.shape
+
+    def block(self, rows: slice, columns: slice) -> Scores:
+        part = self._scores[rows, columns]
+        return part if part.dtype in (np.float32, np.float64) else part.astype(np.float64)
+
+
+class Products:
+    """Inner products of embeddings (N, D) and (M, D), computed in float64 and rounded to float32.
+
+    The rounding takes away what depends on how a product is cut into tiles, so that equal pairs have equal scores.
+    Raises ValueError for embeddings that do not fit together.
+    """
+
+    def __init__(self, queries: ArrayLike, items: ArrayLike) -> None:
+        self._queries, self._items = np.asarray(queries), np.asarray(items)
+        sides = self._queries.shape, self._items.shape
+        if any(len(side) != 2 or 0 in side for side in sides) or sides[0][1] != sides[1][1]:
+            raise ValueError(f"Embeddings must be (N, D) and (M, D), not {sides[0]} and {sides[1]}.")
+        self.shape = sides[0][0], sides[1][0]
+
+    def block(self, rows: slice, columns: slice) -> Scores:
+        product = self._queries[rows].astype(np.float64) @ self._items[columns].astype(np.float64).T
+        return product.astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Computed:
+    """Scores that a function of two slices computes: a pair scorer's, say."""
+
+    shape: tuple[int, int]
+    score: Callable[[slice, slice], Scores]
+
+    def block(self, rows: slice, columns: slice) -> Scores:
+        return self.score(rows, columns)
+
+
+@dataclass(frozen=True)
+class Transposed:
+    """The same scores asked from the other side: columns are the queries."""
+
+    of: Blocks
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n, m = self.of.shape
+        return m, n
+
+    def block(self, rows: slice, columns: slice) -> Scores:
+        return self.of.block(columns, rows).T
+
+
+def tiles(blocks: Blocks, memory: int) -> Iterator[tuple[slice, slice]]:
+    """Cut the matrix into tiles that fit in ``memory`` bytes: strips of rows from the top, each from the left.
+
+    The same shape and memory give the same tiles.
+    """
+    n, m = blocks.shape
+    height, width = tile_shape(blocks.shape, memory)
+    for rows in slices(n, height):
+        for columns in slices(m, width):
+            yield rows, columns
+
+
+def tile_shape(shape: tuple[int, int], memory: int) -> tuple[int, int]:
+    """Return the height and width of the tiles: as square as the matrix allows."""
+    entries = max(1, memory // BYTES_PER_SCORE)
+    height = min(shape[0], max(1, isqrt(entries)))
+    width = min(shape[1], max(1, entries // height))
+    return min(shape[0], max(height, entries // width)), width
+
+
+def slices(n: int, step: int) -> list[slice]:
+    """Cut 0..n into slices of at most ``step``."""
+    return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+def read(blocks: Blocks, rows: slice, columns: slice) -> Scores:
+    """Return one block, checked. Raises ValueError for another shape than asked for, or NaN."""
+    block = blocks.block(rows, columns)
+    wanted = rows.stop - rows.start, columns.stop - columns.start
+    if block.shape != wanted:
+        raise ValueError(f"A block of scores has shape {block.shape}, not {wanted} as asked for.")
+    bad = np.isnan(block).any(1)
+    if bad.any():
+        raise ValueError(f"{int(bad.sum())} rows of scores hold NaN; the first is row {rows.start + bad.argmax()}.")
+    return block

@@ -1,0 +1,157 @@
+"""Scores corrected for hubs: the inverted softmax and CSLS, as blocks whose statistics were gathered in one pass."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from journal.progress import Progress, silent
+from mitl.hubness.best import Best
+from mitl.hubness.blocks import MEMORY, Blocks, Matrix, Scores, read, tiles
+
+BETA = 30.0
+NEIGHBOURS = 10
+
+
+def inverted_softmax(similarity: ArrayLike, beta: float = BETA, leave_one_out: bool = False) -> NDArray[np.float64]:
+    """Weigh each score by how close the item is to all queries: the softmax over queries (hubness paper, eq. 5).
+
+    Args:
+        similarity: (N, M).
+        beta: the temperature, above 0.
+        leave_one_out: divide by the sum over the *other* queries, as eq. 5 is printed. This is p / (1 - p) of the
+            plain softmax p, and so changes no order; a ratio beyond float64 is infinite.
+
+    Returns:
+        (N, M); without ``leave_one_out`` every column sums to 1.
+
+    Raises:
+        ValueError: for a similarity that is no matrix or holds NaN, beta <= 0, or a single query to be left out.
+
+    >>> inverted_softmax([[0.0, 1.0], [0.0, 1.0]], leave_one_out=True)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    blocks = LogInvertedSoftmax(Matrix(similarity), beta, leave_one_out=leave_one_out)
+    with np.errstate(over="ignore"):
+        return np.exp(_whole(blocks))
+
+
+def csls(similarity: ArrayLike, k: int = NEIGHBOURS) -> NDArray[np.float64]:
+    """Return 2s less the mean of the item's k nearest queries and of the query's k nearest items (eq. 6).
+
+    Eq. 6 takes off only the item's mean when queries ask for items, and only the query's when items ask; each
+    query's own mean is the same for all its items and changes no ranking, so both are taken off at once.
+
+    Args:
+        similarity: (N, M).
+        k: 1 to min(N, M).
+
+    Returns:
+        (N, M).
+
+    Raises:
+        ValueError: for a similarity that is no matrix or holds NaN, or k out of range.
+
+    >>> csls([[0.75, 0.5], [0.25, 0.0]], k=1)
+    array([[ 0.  , -0.25],
+           [-0.5 , -0.75]])
+    """
+    return _whole(Csls(Matrix(similarity), k))
+
+
+class LogInvertedSoftmax:
+    """The logarithm of the inverted softmax, block by block; its order is the inverted softmax's.
+
+    Each item's sum over queries is kept in two parts, the largest term and the rest, so that the largest query can
+    be left out without taking the sum from itself; any other query's term is at most half of the sum.
+    """
+
+    def __init__(
+        self,
+        of: Blocks,
+        beta: float = BETA,
+        *,
+        leave_one_out: bool = True,
+        memory: int = MEMORY,
+        progress: Progress = silent,
+    ) -> None:
+        """Read all scores once. Raises ValueError as ``inverted_softmax`` does."""
+        if not 0 < beta < np.inf:
+            raise ValueError(f"The temperature beta must be a number above 0, not {beta}.")
+        if leave_one_out and of.shape[0] < 2:
+            raise ValueError("The inverted softmax leaves the query itself out, and there is no other query.")
+        self.shape = of.shape
+        self._of, self._beta, self._leave_one_out = of, beta, leave_one_out
+        self._largest = np.full(of.shape[1], -np.inf)
+        self._largest_row = np.zeros(of.shape[1], dtype=np.int64)
+        self._rest = np.full(of.shape[1], -np.inf)
+        for rows, columns in tiles(of, memory):
+            self._add(self._terms(rows, columns), rows.start, columns)
+            progress("weighing items by all queries", rows.stop, of.shape[0])
+        self._total = np.logaddexp(self._largest, self._rest)
+
+    def block(self, rows: slice, columns: slice) -> Scores:
+        terms = self._terms(rows, columns)
+        total = self._total[columns]
+        if not self._leave_one_out:
+            return terms - total
+        with np.errstate(divide="ignore"):
+            others = total + np.log1p(-np.exp(terms - total))
+        is_largest = np.arange(rows.start, rows.stop)[:, None] == self._largest_row[columns]
+        return terms - np.where(is_largest, self._rest[columns], others)
+
+    def _terms(self, rows: slice, columns: slice) -> NDArray[np.float64]:
+        scores = read(self._of, rows, columns)
+        if not np.isfinite(scores).all():
+            raise ValueError("The inverted softmax needs finite scores.")
+        return self._beta * scores.astype(np.float64)
+
+    def _add(self, terms: NDArray[np.float64], first_row: int, columns: slice) -> None:
+        """Take in a tile: the larger of the two largest stays apart, all else joins the rest."""
+        row = terms.argmax(0)
+        largest = np.take_along_axis(terms, row[None], 0)[0]
+        np.put_along_axis(terms, row[None], -np.inf, 0)
+        rest = _log_sum(terms)
+        known, known_row = self._largest[columns], self._largest_row[columns]
+        smaller = np.minimum(largest, known)
+        self._rest[columns] = np.logaddexp(np.logaddexp(self._rest[columns], rest), smaller)
+        self._largest_row[columns] = np.where(largest > known, row + first_row, known_row)
+        self._largest[columns] = np.maximum(largest, known)
+
+
+class Csls:
+    """CSLS, block by block."""
+
+    def __init__(self, of: Blocks, k: int = NEIGHBOURS, *, memory: int = MEMORY, progress: Progress = silent) -> None:
+        """Read all scores once. Raises ValueError as ``csls`` does."""
+        n, m = of.shape
+        if not 1 <= k <= min(n, m):
+            raise ValueError(f"CSLS needs k between 1 and {min(n, m)}, the smaller of queries and items, not {k}.")
+        self.shape = of.shape
+        self._of = of
+        by_row, by_column = Best(n, k), Best(m, k)
+        for rows, columns in tiles(of, memory):
+            block = read(of, rows, columns)
+            by_row.offer(block, rows, columns)
+            by_column.offer(block.T, columns, rows)
+            progress("averaging neighbourhoods", rows.stop, n)
+        self.row_means, self.column_means = by_row.lists()[1].mean(1), by_column.lists()[1].mean(1)
+
+    def block(self, rows: slice, columns: slice) -> Scores:
+        scores = 2 * read(self._of, rows, columns).astype(np.float64)
+        scores -= self.row_means[rows, None]
+        scores -= self.column_means[columns]
+        return scores
+
+
+def _log_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log of the sum of exp down each column, of which one term at least may be -inf."""
+    anchor = terms.max(0)
+    anchor[np.isneginf(anchor)] = 0
+    terms -= anchor
+    with np.errstate(divide="ignore"):
+        total: NDArray[np.float64] = anchor + np.log(np.exp(terms, out=terms).sum(0))
+    return total
+
+
+def _whole(blocks: Blocks) -> NDArray[np.float64]:
+    return blocks.block(slice(0, blocks.shape[0]), slice(0, blocks.shape[1])).astype(np.float64, copy=False)

@@ -1,0 +1,176 @@
+"""Relaxed greedy matching: neighbourhoods in which no item can be a large hub."""
+
+from dataclasses import dataclass
+from math import isinf, isnan
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from journal.progress import Progress, silent
+from mitl.hubness.best import BYTES_PER_PLACE, best_places
+from mitl.hubness.blocks import MEMORY, Blocks, Matrix, Transposed
+
+Pairs = NDArray[np.int64]
+
+
+def relaxed_greedy_matching(
+    similarity: ArrayLike | Blocks,
+    k: int,
+    relaxation: float,
+    *,
+    memory: int = MEMORY,
+    progress: Progress = silent,
+) -> Pairs:
+    """Match queries and items from the highest score down, each query k times, each item round(relaxation k) times.
+
+    Algorithm 1 of the hubness paper: stops when min(N, M) k pairs are matched or all scores were walked. Of equal
+    scores the one that comes first by rows goes first; ``round`` is Python's, halves to even. The scores are not
+    sorted: every query (or every item, if those are filled sooner) brings its best open places, and more of them
+    only when they are used up, so that the matrix is read a few times and never stands in memory.
+
+    Args:
+        similarity: (N, M), or scores read block by block (``Blocks``).
+        k: how often a query is matched.
+        relaxation: lambda; infinity leaves items unbound (nearest-neighbour search where N <= M).
+        memory: bytes that tiles and lists may take beside inputs and results.
+
+    Returns:
+        (P, 2) rows and columns in the order in which they were matched.
+
+    Raises:
+        ValueError: for a similarity that is no matrix of real numbers or holds NaN, k < 1, or a negative relaxation.
+
+    >>> relaxed_greedy_matching([[0.9, 0.1], [0.8, 0.7]], 1, 1)
+    array([[0, 0],
+           [1, 1]])
+    """
+    return scored_matching(similarity, k, relaxation, memory=memory, progress=progress)[0]
+
+
+def scored_matching(
+    similarity: ArrayLike | Blocks, k: int, relaxation: float, *, memory: int = MEMORY, progress: Progress = silent
+) -> tuple[Pairs, NDArray[np.float64]]:
+    """Return the pairs of ``relaxed_greedy_matching`` and their scores (P,), which fall."""
+    blocks = similarity if isinstance(similarity, Blocks) else Matrix(similarity)
+    n, m = blocks.shape
+    column_cap = _column_cap(k, relaxation, n)
+    wanted = min(min(n, m) * k, n * min(k, m), m * column_cap)
+    # Whichever side is filled sooner walks: its lists end when it is full.
+    if n * min(k, m) <= m * column_cap:
+        side = _Side(blocks, np.full(n, min(k, m)), np.full(m, column_cap), by_rows=True)
+    else:
+        side = _Side(Transposed(blocks), np.full(m, column_cap), np.full(n, k), by_rows=False)
+    pairs, scores = _matched(side, wanted, memory, progress)
+    return pairs if side.by_rows else pairs[:, ::-1], scores
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The side that walks and the places left on both sides."""
+
+    blocks: Blocks
+    walkers_left: NDArray[np.int64]
+    items_left: NDArray[np.int64]
+    by_rows: bool
+
+
+def _column_cap(k: int, relaxation: float, n: int) -> int:
+    if k < 1:
+        raise ValueError(f"Every query must be matched at least once, not {k} times.")
+    if isnan(relaxation) or relaxation < 0:
+        raise ValueError(f"The relaxation must be 0 or more, not {relaxation}.")
+    return n if isinf(relaxation) else min(n, round(relaxation * k))
+
+
+def _matched(side: _Side, wanted: int, memory: int, progress: Progress) -> tuple[Pairs, NDArray[np.float64]]:
+    n_walkers, n_items = side.blocks.shape
+    pairs, scores = np.empty((wanted, 2), dtype=np.int64), np.empty(wanted)
+    after = np.full(n_walkers, np.inf), np.full(n_walkers, -1, dtype=np.int64)
+    walkers = np.arange(n_walkers)
+    depth, done = 4 * int(side.walkers_left[0]) + 32, 0
+    while done < wanted and len(walkers) and side.items_left.any():
+        depth = max(1, min(depth, n_items, memory // 2 // (BYTES_PER_PLACE * len(walkers))))
+        items, best = best_places(
+            side.blocks,
+            depth,
+            rows=walkers,
+            is_open=side.items_left > 0,
+            after=(after[0][walkers], after[1][walkers]),
+            memory=memory // 2,
+            step=f"matching, {done:,} of {wanted:,} pairs so far",
+            progress=progress,
+        )
+        at = np.zeros(len(walkers), dtype=np.int64)
+        done = _walk(items, best, at, walkers, side.walkers_left, side.items_left, side.by_rows, pairs, scores, done)
+        _remember(after, walkers, items, best, at)
+        ended = np.take_along_axis(items, np.minimum(at, depth - 1)[:, None], 1)[:, 0] < 0
+        walkers, depth = walkers[(side.walkers_left[walkers] > 0) & ~ended], 2 * depth
+    return pairs[:done], scores[:done]
+
+
+def _remember(after: tuple[NDArray, NDArray], walkers: NDArray, items: NDArray, best: NDArray, at: NDArray) -> None:
+    """Note the last place that each walker has passed."""
+    moved = at > 0
+    last = at[moved] - 1
+    after[0][walkers[moved]] = best[moved, last]
+    after[1][walkers[moved]] = items[moved, last]
+
+
+@njit(cache=True)
+def _walk(  # type: ignore[no-untyped-def]
+    items, best, at, walkers, walkers_left, items_left, by_rows, pairs, scores, done
+):
+    """Match from the best head of all lists down, until all is done or a list whose end is not known runs out.
+
+    ``at`` is each walker's place in its list. The heap holds the walkers that may still match, by the place they
+    stand at; one that has passed its whole list stands at the list's last place, before which nothing is missing.
+    """
+    depth = items.shape[1]
+    heap = np.arange(len(walkers))
+    size = len(heap)
+    for start in range(size // 2 - 1, -1, -1):
+        _sift(heap, size, start, items, best, at, by_rows)
+    while size > 0 and done < len(pairs):
+        top = heap[0]
+        if at[top] == depth:
+            return done
+        walker, item = walkers[top], items[top, at[top]]
+        if item >= 0 and items_left[item] > 0:
+            pairs[done, 0], pairs[done, 1], scores[done] = walker, item, best[top, at[top]]
+            walkers_left[walker] -= 1
+            items_left[item] -= 1
+            done += 1
+        if item < 0 or walkers_left[walker] == 0:
+            size -= 1
+            heap[0] = heap[size]
+        else:
+            at[top] += 1
+        _sift(heap, size, 0, items, best, at, by_rows)
+    return done
+
+
+@njit(cache=True)
+def _sift(heap, size, start, items, best, at, by_rows):  # type: ignore[no-untyped-def]
+    """Let one walker sink until the heap's root is the next to match."""
+    above, moving = start, heap[start]
+    while 2 * above + 1 < size:
+        below = 2 * above + 1
+        if below + 1 < size and _comes_first(heap[below + 1], heap[below], items, best, at, by_rows):
+            below += 1
+        if not _comes_first(heap[below], moving, items, best, at, by_rows):
+            break
+        heap[above] = heap[below]
+        above = below
+    heap[above] = moving
+
+
+@njit(cache=True)
+def _comes_first(one, other, items, best, at, by_rows):  # type: ignore[no-untyped-def]
+    """Whether one walker's place is before another's: the higher score, then the lower row, then the lower column."""
+    x, y = min(at[one], items.shape[1] - 1), min(at[other], items.shape[1] - 1)
+    if best[one, x] != best[other, y]:
+        return best[one, x] > best[other, y]
+    if by_rows or items[one, x] == items[other, y]:
+        return one < other
+    return items[one, x] < items[other, y]
