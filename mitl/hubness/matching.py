@@ -105,7 +105,7 @@ def _matched(side: _Side, wanted: int, memory: int, progress: Progress) -> tuple
         done = _walk(items, best, at, walkers, side.walkers_left, side.items_left, side.by_rows, pairs, scores, done)
         _remember(after, walkers, items, best, at)
         ended = np.take_along_axis(items, np.minimum(at, depth - 1)[:, None], 1)[:, 0] < 0
-        walkers, depth = walkers[(side.walkers_left[walkers] > 0) & ~ended], 2 * depth
+        walkers, depth = walkers[(side.walkers_left[walkers] > 0) & ~ended], 4 * depth
     return pairs[:done], scores[:done]
 
 
