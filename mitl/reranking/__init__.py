@@ -1,0 +1,7 @@
+"""Re-rank a search so that hubs do not crowd its lists: CSLS, the inverted softmax, relaxed greedy matching."""
+
+from mitl.reranking.choosing import Choice, Trial, choose, variations
+from mitl.reranking.ranking import rerank
+from mitl.reranking.steps import Step, parse_steps, written
+
+__all__ = ["Choice", "Step", "Trial", "choose", "parse_steps", "rerank", "variations", "written"]

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from corpus.models import Match
+from journal.errors import CounterpartError
+from mitl.annotators import load
+from mitl.annotators.overlap import OverlapScores
+from mitl.reranking import choose, variations
+from mitl.validation import validation_blocks
+from tests.factories import make_annotator, make_collection
+
+
+class Embeds:
+    """Embeds image i and the captions of image i alike, told apart by their keys."""
+
+    looks_at_pictures = False
+
+    def encode_images(self, images):
+        return np.array([[1.0, int(image.key)] for image in images], dtype=np.float32)
+
+    def encode_captions(self, captions):
+        return np.array([[1.0, int(caption.key) // 2] for caption in captions], dtype=np.float32)
+
+
+class Lists:
+    looks_at_pictures = False
+
+    def lists_of(self, direction, queries, items):
+        raise AssertionError("nothing asks for lists")
+
+
+@pytest.fixture
+def zoo(db):
+    """Images 2 and 4 of six, with two captions each, are the validation split."""
+    zoo = make_collection(images=6, captions_each=2)
+    zoo.images.filter(key__in=["2", "4"]).update(split="val")
+    return zoo
+
+
+def test_the_blocks_hold_the_validation_split_and_its_original_pairs(zoo):
+    validation = validation_blocks(Embeds(), zoo)
+    assert validation.blocks.block(slice(0, 2), slice(0, 4)).tolist() == [[5, 5, 9, 9], [9, 9, 17, 17]]
+    assert validation.positives.tolist() == [[0, 0], [0, 1], [1, 2], [1, 3]]
+
+
+def test_other_sources_and_splits_are_not_known_here(zoo):
+    image, caption = zoo.images.get(key="2"), zoo.captions.get(key="8")
+    Match.objects.create(collection=zoo, image=image, caption=caption, source="cxc")
+    assert len(validation_blocks(Embeds(), zoo).positives) == 4
+
+
+def test_a_pair_scorer_scores_the_same_split(zoo):
+    validation = validation_blocks(load(make_annotator()), zoo)
+    texts = list(zoo.captions.filter(image__split="val").values_list("text", flat=True))
+    scores = OverlapScores(texts, [0, 0, 1, 1], 2).block(np.arange(2), np.arange(1, 4))
+    np.testing.assert_array_equal(validation.blocks.block(slice(0, 2), slice(1, 4)), scores)
+
+
+def test_settings_can_be_chosen_on_it(zoo):
+    validation = validation_blocks(load(make_annotator()), zoo)
+    choice = choose(validation.blocks, validation.positives, variations((), validation.blocks.shape))
+    assert 0 <= choice.best.recall <= 1
+
+
+def test_a_collection_without_that_split_is_told_so(db):
+    zoo = make_collection(split="test")
+    with pytest.raises(CounterpartError, match=r"0 images and 0 captions in the split 'val'.*its splits are: test"):
+        validation_blocks(Embeds(), zoo)
+
+
+def test_a_machine_with_lists_only_is_refused(zoo):
+    with pytest.raises(CounterpartError, match="no scores, which re-ranking needs"):
+        validation_blocks(Lists(), zoo)
