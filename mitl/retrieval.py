@@ -71,7 +71,7 @@ def retrieve(
     return [_found_already(annotator, order) or _retrieved(annotator, order, progress) for annotator in annotators]
 
 
-def newest_retrieval(annotator: Annotator, gallery: Gallery, sample: Sample, depth: int) -> Retrieval | None:
+def newest_retrieval(annotator: Annotator, gallery: Gallery, sample: Sample | None, depth: int) -> Retrieval | None:
     """Return the last search for these queries, at least so deep, that the annotator as it is now has made."""
     return _searches(annotator, gallery, sample).filter(depth__gte=depth).first()
 
