@@ -1,0 +1,113 @@
+"""How differently machines rank the same queries: the two matrices of table A.1, in both directions."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from django.core.management.base import CommandParser
+from numpy.typing import NDArray
+
+from corpus.naming import find_collection, find_sample
+from evaluation.analyses import Findings
+from journal.errors import CounterpartError
+from journal.progress import Progress
+from mitl.charts import Spec, heat_map, heat_maps
+from mitl.diversity import POLICIES, Absent, first_place_ranks, rank_correlations
+from mitl.models import Direction
+from mitl.naming import find_annotators
+from mitl.newest import newest_lists
+
+HELP = "How differently machines rank: Kendall's tau-b of their stored lists, and the ranks of first places."
+DEPTH = 25
+TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's first place in the column's list"}
+
+Matrices = dict[Direction, dict[str, NDArray[np.float64]]]
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("collection", metavar="COLLECTION", help="the collection that was searched")
+    parser.add_argument("--annotators", required=True, metavar="A,B", help="two machines or more, with commas between")
+    parser.add_argument("--queries", metavar="SAMPLE", help="whose queries (default: the whole gallery)")
+    parser.add_argument(
+        "--depth", type=int, default=DEPTH, metavar="N", help=f"places of each list that count (default {DEPTH})"
+    )
+    parser.add_argument(
+        "--absent",
+        choices=POLICIES,
+        default="last",
+        help="items in one list only: all ranked behind the other list (last, default), or left-out",
+    )
+
+
+def analyse(
+    *,
+    progress: Progress,
+    collection: str,
+    annotators: str,
+    queries: str | None,
+    depth: int,
+    absent: Absent,
+    **options: object,
+) -> Findings:
+    """Compare the newest lists. Raises CounterpartError for a single machine, or lists missing or too shallow."""
+    machines = find_annotators(annotators.split(","))
+    if len(machines) < 2:
+        raise CounterpartError(f"Diversity is between two machines or more, not {len(machines)}; name another.")
+    sample = find_sample(queries) if queries else None
+    found = newest_lists(find_collection(collection), machines, sample, depth)
+    names = [machine.name for machine in machines]
+    matrices: Matrices = {
+        direction: {
+            "tau": rank_correlations(found.items(direction), absent=absent),
+            "rank": first_place_ranks(found.items(direction), absent=absent),
+        }
+        for direction in found.directions
+    }
+    figures = {
+        "collection": collection,
+        "queries": queries,
+        "depth": depth,
+        "absent": absent,
+        "annotators": names,
+        **{direction.value: _figures(both) for direction, both in matrices.items()},
+    }
+    return Findings(figures, _text(names, matrices), _chart(names, matrices, depth, absent))
+
+
+def _figures(both: Mapping[str, NDArray[np.float64]]) -> dict[str, list[list[float | None]]]:
+    return {
+        name: [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
+        for name, matrix in both.items()
+    }
+
+
+def _text(names: list[str], matrices: Matrices) -> str:
+    return "\n\n".join(
+        _table(f"{direction.label}: {TITLES[figure]}", names, matrix, ".3f" if figure == "tau" else ".2f")
+        for direction, both in matrices.items()
+        for figure, matrix in both.items()
+    )
+
+
+def _table(title: str, names: list[str], matrix: NDArray[np.float64], form: str) -> str:
+    width = max(7, *map(len, names))
+    lines = [title, "  ".join(name.rjust(width) for name in ["", *names])]
+    for i, name in enumerate(names):
+        cells = ["-" if i == j or np.isnan(value) else format(value, form) for j, value in enumerate(matrix[i])]
+        lines.append("  ".join(cell.rjust(width) for cell in [name, *cells]))
+    return "\n".join(lines)
+
+
+def _chart(names: list[str], matrices: Matrices, depth: int, absent: str) -> Spec:
+    policy = f"ranked {depth + 1}" if absent == "last" else "left out"
+    return heat_maps(
+        "How alike the machines rank",
+        f"Their top {depth}, means over queries; items that only one of two lists has are {policy}."
+        " The darker, the more alike.",
+        [
+            [
+                heat_map(f"{direction.label}: {TITLES['tau']}", names, both["tau"], form=".2f", scale=(-1, 1)),
+                heat_map(f"{direction.label}: {TITLES['rank']}", names, both["rank"], form=".1f", scale=(depth + 1, 1)),
+            ]
+            for direction, both in matrices.items()
+        ],
+    )

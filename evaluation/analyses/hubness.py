@@ -1,0 +1,121 @@
+"""Which items stand in far too many lists: skewness of N_k, hs-sum and the largest hubs of every machine."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+from numpy.typing import NDArray
+
+from corpus.models import Caption, Image
+from corpus.naming import find_collection, find_sample
+from evaluation.analyses import Findings
+from journal.progress import Progress
+from mitl.charts import Spec, tail_chart
+from mitl.hubness import DEPTHS, k_occurrence, skewness
+from mitl.models import Direction
+from mitl.naming import find_annotators
+from mitl.newest import MachineLists, newest_lists
+
+HELP = "How strongly hubs crowd the machines' stored lists: skewness of N_k, hs-sum, the largest hub."
+DEEPEST = max(DEPTHS)
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("collection", metavar="COLLECTION", help="the collection that was searched")
+    parser.add_argument("--annotators", required=True, metavar="A,B", help="the machines, with commas between")
+    parser.add_argument("--queries", metavar="SAMPLE", help="whose queries (default: the whole gallery)")
+
+
+def analyse(
+    *, progress: Progress, collection: str, annotators: str, queries: str | None, **options: object
+) -> Findings:
+    """Measure the newest lists. Raises CounterpartError where they are missing or less than ten deep."""
+    found = newest_lists(
+        find_collection(collection),
+        find_annotators(annotators.split(",")),
+        find_sample(queries) if queries else None,
+        DEEPEST,
+    )
+    counts = _counts(found)
+    machines = _figures(found, counts)
+    figures = {"collection": collection, "queries": queries, "machines": machines}
+    return Findings(figures, _text(machines), _chart(counts))
+
+
+Counts = dict[Direction, dict[int, dict[str, NDArray[np.int64]]]]
+
+
+def _counts(found: MachineLists) -> Counts:
+    """direction → k → machine → N_k of every item."""
+    counts: Counts = {}
+    for direction in found.directions:
+        places, n_items = found.places(direction), len(found.gallery_ids(direction))
+        counts[direction] = {
+            k: {
+                annotator.name: k_occurrence(lists[:, :k], n_items)
+                for annotator, lists in zip(found.annotators, places, strict=True)
+            }
+            for k in DEPTHS
+        }
+    return counts
+
+
+def _figures(found: MachineLists, counts: Counts) -> dict[str, dict[str, Any]]:
+    machines: dict[str, dict[str, Any]] = {}
+    for annotator in found.annotators:
+        directions = {
+            direction.value: {
+                "queries": len(found.gallery.asks(direction)),
+                "items": len(found.gallery_ids(direction)),
+                "skewness": {str(k): skewness(by_machine[annotator.name]) for k, by_machine in by_depth.items()},
+                **_extremes(found, direction, by_depth[DEEPEST][annotator.name]),
+            }
+            for direction, by_depth in counts.items()
+        }
+        both = len(directions) == len(Direction)
+        total = sum(sum(one["skewness"].values()) for one in directions.values())
+        machines[annotator.name] = {**directions, "hs_sum": total if both else None}
+    return machines
+
+
+def _extremes(found: MachineLists, direction: Direction, counts: NDArray[np.int64]) -> dict[str, Any]:
+    largest = int(counts.argmax())
+    kind = Caption if direction == Direction.IMAGE_TO_CAPTION else Image
+    key = kind._default_manager.values_list("key", flat=True).get(pk=found.gallery_ids(direction)[largest])
+    return {
+        "largest_hub": {"key": key, f"n_{DEEPEST}": int(counts[largest])},
+        "never_found": int((counts == 0).sum()),
+    }
+
+
+def _text(machines: Mapping[str, Mapping[str, Any]]) -> str:
+    width = max(map(len, machines))
+    directions = [direction for direction in Direction if direction.value in next(iter(machines.values()))]
+    heads = [f"{direction.value} N_{k}" for direction in directions for k in DEPTHS]
+    lines = ["  ".join(["skewness".ljust(width), *(head.rjust(8) for head in heads), "hs-sum".rjust(8)])]
+    for name, machine in machines.items():
+        cells = [machine[direction.value]["skewness"][str(k)] for direction in directions for k in DEPTHS]
+        total = "-" if machine["hs_sum"] is None else f"{machine['hs_sum']:.2f}"
+        lines.append("  ".join([name.ljust(width), *(f"{cell:8.2f}" for cell in cells), total.rjust(8)]))
+    return "\n".join([*lines, "", *(_hub_line(name, machines[name], way) for name in machines for way in directions)])
+
+
+def _hub_line(name: str, machine: Mapping[str, Any], direction: Direction) -> str:
+    figures = machine[direction.value]
+    asking, found = ("image", "caption") if direction == Direction.IMAGE_TO_CAPTION else ("caption", "image")
+    hub = figures["largest_hub"]
+    return (
+        f"{name}: {found} {hub['key']} stands in the top {DEEPEST} of {hub[f'n_{DEEPEST}']:,} of"
+        f" {figures['queries']:,} {asking}s; {figures['never_found']:,} of {figures['items']:,} {found}s in none."
+    )
+
+
+def _chart(counts: Counts) -> Spec:
+    return tail_chart(
+        f"Hubs in the top {DEEPEST}",
+        "How many items stand in at least so many queries' lists. The further right a line ends, the larger the hubs.",
+        {direction.label: by_depth[DEEPEST] for direction, by_depth in counts.items()},
+        x="lists that an item stands in at least (N₁₀)",
+        y="items",
+    )

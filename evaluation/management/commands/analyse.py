@@ -1,0 +1,32 @@
+"""analyse SUBJECT …: look closer at what machines found. A subject is a module of evaluation.analyses."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from evaluation.analyses import Findings, subjects
+from journal.commands import ActCommand
+from journal.progress import TerminalBar
+from mitl.charts import check_chart_path, write_chart
+
+
+class Command(ActCommand):
+    help = "Look closer at what machines found: print the figures of one subject and plot them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parsers = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
+        for name, subject in subjects().items():
+            one = parsers.add_parser(name, help=subject.HELP, description=subject.HELP)
+            subject.add_arguments(one)
+            one.add_argument("--plot", type=Path, metavar="FILE", help="draw the figures into this .svg or .png")
+            one.add_argument("--json", action="store_true", help="print the figures as JSON")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        plot: Path | None = options["plot"]
+        if plot:
+            check_chart_path(plot)
+        findings: Findings = subjects()[options["subject"]].analyse(progress=progress, **options)
+        if plot:
+            write_chart(findings.chart, plot)
+        return findings.figures if options["json"] else findings.text

@@ -1,0 +1,174 @@
+"""Charts of what machines found: Vega-Lite specifications, and their pictures as SVG or PNG."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from journal.errors import CounterpartError
+
+Spec = dict[str, Any]
+
+INK, INK_SOFT, LINE = "#1d1b18", "#5d5851", "#e0dcd4"
+PALE, STRONG = "#f1efea", "#3048a8"
+# Told apart under every colour blindness, and by their dashes.
+COLOURS = ["#3048a8", "#ab5800", "#00566b", "#99123f", "#327e4c", "#8f897f", "#7a4fb0", "#1d1b18"]
+DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 3], [4, 4], [10, 2, 2, 2, 2, 2]]
+FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'DejaVu Sans', sans-serif"
+CONFIG: Spec = {
+    "background": "#ffffff",
+    "font": FONT,
+    "padding": 16,
+    "title": {"color": INK, "subtitleColor": INK_SOFT, "fontSize": 15, "subtitleFontSize": 12, "anchor": "start"},
+    "axis": {
+        "labelColor": INK_SOFT,
+        "titleColor": INK_SOFT,
+        "titleFontWeight": "normal",
+        "gridColor": LINE,
+        "domainColor": LINE,
+        "tickColor": LINE,
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+    },
+    "legend": {"labelColor": INK, "labelFontSize": 12, "symbolSize": 700, "symbolType": "stroke", "rowPadding": 6},
+    "view": {"stroke": None},
+}
+
+
+def check_chart_path(path: Path) -> None:
+    """Raise CounterpartError unless a chart can be written there: .svg or .png, in a folder that exists."""
+    if path.suffix not in WRITERS:
+        raise CounterpartError(f"A chart is written as {' or '.join(WRITERS)}, not {path.name!r}; change its suffix.")
+    if not path.parent.is_dir():
+        raise CounterpartError(f"There is no folder {path.parent} for the chart {path.name}; make it first.")
+
+
+def write_chart(spec: Spec, path: Path) -> None:
+    """Draw a specification into a file. Raises CounterpartError as ``check_chart_path`` does."""
+    check_chart_path(path)
+    path.write_bytes(WRITERS[path.suffix]({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec}))
+
+
+def _svg(spec: Spec) -> bytes:
+    # Takes a tenth of a second to import, which only a chart should cost.
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(spec, config=CONFIG)).encode()
+
+
+def _png(spec: Spec) -> bytes:
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(spec, config=CONFIG, scale=2))
+
+
+WRITERS = {".svg": _svg, ".png": _png}
+
+
+def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDArray]], x: str, y: str) -> Spec:
+    """Draw how many items have at least so large a count, log-log, a line a machine.
+
+    Args:
+        panels: title of each panel → machine → counts of items.
+        x, y: titles of the axes.
+    """
+    machines = list(dict.fromkeys(machine for counts in panels.values() for machine in counts))
+    return {
+        "title": {"text": title, "subtitle": subtitle, "offset": 16},
+        "hconcat": [_tail_panel(name, counts, machines, x, y) for name, counts in panels.items()],
+        "spacing": 40,
+    }
+
+
+def _tail_panel(title: str, counts: Mapping[str, NDArray], machines: Sequence[str], x: str, y: str) -> Spec:
+    rows = [
+        {"machine": machine, "count": int(count), "items": int((found >= count).sum())}
+        for machine, found in counts.items()
+        for count in np.unique(found[found > 0])
+    ]
+    most = max((int(found.max()) for found in counts.values()), default=1)
+    n_items = max((len(found) for found in counts.values()), default=1)
+    domain = {"domain": list(machines)}
+    whole = {"type": "quantitative", "scale": {"type": "log", "nice": False}}
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": 340,
+        "height": 260,
+        "data": {"values": rows},
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {
+            "x": {"field": "count", "title": x, "axis": _powers(most)} | whole,
+            "y": {"field": "items", "title": y, "axis": _powers(n_items)} | whole,
+            "color": {"field": "machine", "title": None, "scale": domain | {"range": COLOURS}, "sort": None},
+            "strokeDash": {"field": "machine", "title": None, "scale": domain | {"range": DASHES}, "sort": None},
+        },
+    }
+
+
+def _powers(most: int) -> Spec:
+    """An axis with ticks at 1, 2, 5, 10, 20, ... up to ``most``."""
+    ticks = [lead * 10**power for power in range(len(str(most))) for lead in (1, 2, 5)]
+    return {"values": [tick for tick in ticks if tick <= most], "format": "~s"}
+
+
+def heat_maps(title: str, subtitle: str, maps: Sequence[Sequence[Spec]]) -> Spec:
+    """Lay out heat maps (``heat_map``) in rows."""
+    each_its_own = {"resolve": {"scale": {"color": "independent"}}}
+    return {
+        "title": {"text": title, "subtitle": subtitle, "offset": 16},
+        "vconcat": [{"hconcat": list(row), "spacing": 40, **each_its_own} for row in maps],
+        "spacing": 24,
+        **each_its_own,
+    }
+
+
+def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, scale: tuple[float, float]) -> Spec:
+    """Draw a matrix (n, n), its figures in its cells; the diagonal, where each meets itself, is left empty.
+
+    Args:
+        form: how a figure is written (d3-format).
+        scale: the figure that gets the palest colour, and the one that gets the strongest.
+    """
+    n = len(names)
+    cells = [
+        {"row": names[i], "column": names[j], "value": float(values[i, j])}
+        for i in range(n)
+        for j in range(n)
+        if i != j and not np.isnan(values[i, j])
+    ]
+    axis = {"type": "nominal", "sort": None, "title": None, "scale": {"domain": list(names), "padding": 0.04}}
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": {"step": 76},
+        "height": {"step": 44},
+        "data": {"values": cells},
+        "encoding": {
+            "x": {"field": "column", "axis": _plain_axis("top")} | axis,
+            "y": {"field": "row", "axis": _plain_axis("left")} | axis,
+        },
+        "layer": _coloured_figures(form, *scale),
+    }
+
+
+def _coloured_figures(form: str, palest: float, strongest: float) -> list[Spec]:
+    """A cell's colour, and the figure on it in an ink that can be read there."""
+    turn = palest + 0.65 * (strongest - palest)
+    colours = {"domain": [palest, strongest], "range": [PALE, STRONG], "interpolate": "rgb", "clamp": True}
+    value = {"field": "value", "type": "quantitative"}
+    light = {"test": f"datum.value {'>' if strongest > palest else '<'} {turn}", "value": "#ffffff"}
+    return [
+        {
+            "mark": {"type": "rect", "cornerRadius": 3},
+            "encoding": {"color": value | {"legend": None, "scale": colours}},
+        },
+        {
+            "mark": {"type": "text", "fontSize": 12},
+            "encoding": {"text": value | {"format": form}, "color": {"condition": light, "value": INK}},
+        },
+    ]
+
+
+def _plain_axis(orient: str) -> Spec:
+    return {"orient": orient, "domain": False, "ticks": False, "grid": False, "labelAngle": 0, "labelLimit": 72}

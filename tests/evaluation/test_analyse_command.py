@@ -1,0 +1,145 @@
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+from scipy.stats import skew
+
+from corpus.models import Sample
+from evaluation.analyses import subjects
+from mitl.diversity import first_place_ranks, rank_correlations
+from mitl.lists import load_lists
+from mitl.models import Direction
+from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+
+I2T, T2I = Direction
+
+
+@pytest.fixture
+def retrievals(db):
+    """Two machines' random lists, ten deep, over 12 images and 24 captions; the sample ``queries`` asks all."""
+    sample = make_sample(make_collection(images=12, captions_each=2))
+    return [make_retrieval(make_annotator(name), sample, depth=10, seed=seed) for seed, name in enumerate(("a", "b"))]
+
+
+def analyse(*arguments: str) -> str:
+    out = StringIO()
+    call_command("analyse", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def about(subject: str, *more: str) -> list[str]:
+    return [subject, "zoo", "--annotators", "a,b", "--queries", "queries", *more]
+
+
+def counts_of(retrieval, direction: Direction, k: int, ids: list[int]) -> list[int]:
+    items = load_lists(retrieval)[direction].items[:, :k]
+    return [int((items == pk).sum()) for pk in ids]
+
+
+def test_every_subject_is_offered_with_help(capsys):
+    with pytest.raises(SystemExit):
+        call_command("analyse", "--help")
+    offered = capsys.readouterr().out
+    assert {"hubness", "diversity"} <= set(subjects())
+    assert all(name in offered for name in subjects())
+
+
+def test_hubness_tells_skewness_hs_sum_and_the_largest_hub(retrievals):
+    machines = json.loads(analyse(*about("hubness", "--json")))["machines"]
+    zoo = retrievals[0].collection
+    sides = {I2T: list(zoo.captions.values_list("pk", flat=True)), T2I: list(zoo.images.values_list("pk", flat=True))}
+    total = 0
+    for direction, ids in sides.items():
+        found = machines["a"][direction.value]
+        for k in (1, 5, 10):
+            counts = counts_of(retrievals[0], direction, k, ids)
+            assert found["skewness"][str(k)] == pytest.approx(skew(counts) if len(set(counts)) > 1 else 0)
+        total += sum(found["skewness"].values())
+        assert found["largest_hub"]["n_10"] == max(counts)
+        assert found["never_found"] == counts.count(0)
+    assert machines["a"]["hs_sum"] == pytest.approx(total)
+    caption = zoo.captions.get(key=machines["a"]["i2t"]["largest_hub"]["key"])
+    assert counts_of(retrievals[0], I2T, 10, [caption.pk]) == [machines["a"]["i2t"]["largest_hub"]["n_10"]]
+
+
+def test_hubness_is_printed_as_a_table_and_a_line_a_hub(retrievals):
+    lines = analyse(*about("hubness")).splitlines()
+    assert lines[0].split() == [
+        "skewness",
+        *(f"{way}" for d in ("i2t", "t2i") for k in (1, 5, 10) for way in (d, f"N_{k}")),
+        "hs-sum",
+    ]
+    assert [line.split()[0] for line in lines[1:3]] == ["a", "b"]
+    assert "of 12 images" in lines[4]
+    assert "of 24 captions" in lines[5]
+
+
+def test_a_sample_that_asks_in_one_direction_has_no_hs_sum(retrievals):
+    zoo = retrievals[0].collection
+    only = Sample.objects.create(name="only-images", collection=zoo, seed=0)
+    only.images.set(zoo.images.all())
+    call_command("retrieve", "zoo", "--annotators", "a", "--queries", "only-images", "--depth", "10", stdout=StringIO())
+    arguments = ["hubness", "zoo", "--annotators", "a", "--queries", "only-images"]
+    found = json.loads(analyse(*arguments, "--json"))["machines"]["a"]
+    assert found["hs_sum"] is None
+    assert "t2i" not in found
+    assert analyse(*arguments).splitlines()[1].split()[-1] == "-"
+
+
+@pytest.mark.parametrize("absent", ["last", "left-out"])
+def test_diversity_tells_both_matrices_in_both_directions(retrievals, absent):
+    found = json.loads(analyse(*about("diversity", "--depth", "8", "--absent", absent, "--json")))
+    assert (found["annotators"], found["depth"], found["absent"]) == (["a", "b"], 8, absent)
+    for direction in Direction:
+        lists = np.stack([load_lists(retrieval)[direction].items[:, :8] for retrieval in retrievals])
+        both = found[direction.value]
+        np.testing.assert_allclose(both["tau"], rank_correlations(lists, absent=absent))
+        np.testing.assert_allclose(both["rank"], first_place_ranks(lists, absent=absent))
+
+
+def test_diversity_is_printed_as_four_tables(retrievals):
+    tables = analyse(*about("diversity", "--depth", "10")).split("\n\n")
+    assert [table.splitlines()[0] for table in tables] == [
+        f"{direction.label}: {title}"
+        for direction in Direction
+        for title in ("Kendall's tau-b", "rank of the row's first place in the column's list")
+    ]
+    assert tables[0].splitlines()[2].split()[:2] == ["a", "-"]
+
+
+def test_what_is_undefined_is_null_in_json(retrievals):
+    # A single place in each list has no order.
+    found = json.loads(analyse(*about("diversity", "--depth", "1", "--json")))
+    assert found["i2t"]["tau"][0][0] is None
+
+
+@pytest.mark.parametrize(("subject", "more"), [("hubness", []), ("diversity", ["--depth", "10"])])
+@pytest.mark.parametrize("name", ["chart.svg", "chart.png"])
+def test_a_plot_is_written(retrievals, tmp_path, subject, more, name):
+    analyse(*about(subject, *more, "--plot", str(tmp_path / name)))
+    assert (tmp_path / name).stat().st_size > 1_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["hubness", "zoo", "--annotators", "a"],
+            "no lists 10 deep for the whole gallery: a. Run: manage.py retrieve zoo",
+        ),
+        (["hubness", "farm", "--annotators", "a"], "There is no collection 'farm'"),
+        (["hubness", "zoo", "--annotators", "a,c"], "1 annotators are unknown: c"),
+        (about("diversity"), "Lists 25 deep are not possible over 12 images and 24 captions"),
+        (about("diversity", "--depth", "11"), r"a \(10 deep\), b \(10 deep\). Run: manage.py retrieve zoo"),
+        (["diversity", "zoo", "--annotators", "a"], "two machines or more, not 1"),
+        (about("hubness", "--plot", "chart.pdf"), "written as .svg or .png"),
+        (["nothing"], "invalid choice: 'nothing'"),
+        ([], "required: SUBJECT"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(retrievals, arguments, message):
+    with pytest.raises(CommandError, match=message) as refused:
+        analyse(*arguments)
+    assert "\n" not in str(refused.value)

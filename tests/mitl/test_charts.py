@@ -1,0 +1,67 @@
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from journal.errors import CounterpartError
+from mitl.charts import check_chart_path, heat_map, heat_maps, tail_chart, write_chart
+
+COUNTS = {"image → captions": {"one": np.array([0, 1, 1, 5]), "two": np.array([3, 0, 0, 0])}}
+MATRIX = np.array([[1, 0.25], [np.nan, 1]])
+
+
+def words_in(svg: bytes) -> list[str]:
+    return [text for text in ElementTree.fromstring(svg).itertext() if text.strip()]
+
+
+def test_a_tail_counts_the_items_found_so_often_or_more():
+    panel = tail_chart("Hubs", "", COUNTS, "N", "items")["hconcat"][0]
+    assert panel["data"]["values"] == [
+        {"machine": "one", "count": 1, "items": 3},
+        {"machine": "one", "count": 5, "items": 1},
+        {"machine": "two", "count": 3, "items": 1},
+    ]
+    assert panel["encoding"]["x"]["scale"]["type"] == panel["encoding"]["y"]["scale"]["type"] == "log"
+
+
+def test_a_tail_chart_is_drawn_with_its_words(tmp_path):
+    write_chart(tail_chart("Hubs", "so many", COUNTS, "lists", "items"), tmp_path / "hubs.svg")
+    assert {"Hubs", "so many", "one", "two", "lists", "items"} <= set(words_in((tmp_path / "hubs.svg").read_bytes()))
+
+
+def test_a_heat_map_writes_its_figures_but_not_the_diagonal_or_what_is_undefined(tmp_path):
+    spec = heat_maps("Alike", "", [[heat_map("tau", ["one", "two"], MATRIX, form=".2f", scale=(-1, 1))]])
+    write_chart(spec, tmp_path / "maps.svg")
+    words = words_in((tmp_path / "maps.svg").read_bytes())
+    assert "0.25" in words
+    assert "1.00" not in words
+    assert not any("NaN" in word for word in words)
+
+
+def test_nothing_found_is_drawn_too(tmp_path):
+    write_chart(tail_chart("Hubs", "", {"i2t": {"one": np.zeros(3, dtype=int)}}, "N", "items"), tmp_path / "hubs.svg")
+    assert "Hubs" in words_in((tmp_path / "hubs.svg").read_bytes())
+
+
+def test_png_is_a_png(tmp_path):
+    write_chart(tail_chart("Hubs", "", COUNTS, "N", "items"), tmp_path / "hubs.png")
+    assert (tmp_path / "hubs.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_same_chart_is_the_same_file(tmp_path):
+    for name in ("one.svg", "two.svg"):
+        write_chart(tail_chart("Hubs", "", COUNTS, "N", "items"), tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("hubs.pdf", r"written as .svg or .png, not 'hubs.pdf'"),
+        ("hubs", "not 'hubs'"),
+        ("nowhere/hubs.svg", "There is no folder"),
+    ],
+)
+def test_charts_that_cannot_be_written_are_refused(tmp_path, name, message):
+    with pytest.raises(CounterpartError, match=message):
+        check_chart_path(tmp_path / name)

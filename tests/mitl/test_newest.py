@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from journal.errors import CounterpartError
+from mitl.lists import load_lists
+from mitl.models import Direction
+from mitl.newest import newest_lists
+from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+
+I2T, T2I = Direction
+
+
+@pytest.fixture
+def zoo(db):
+    return make_collection(images=6, captions_each=2)
+
+
+@pytest.fixture
+def sample(zoo):
+    return make_sample(zoo)
+
+
+def test_lists_of_several_machines_stand_side_by_side(zoo, sample):
+    machines = [make_annotator("one"), make_annotator("two")]
+    retrievals = [make_retrieval(machine, sample, seed=seed) for seed, machine in enumerate(machines)]
+    found = newest_lists(zoo, machines, sample, 3)
+    for machine, retrieval in enumerate(retrievals):
+        np.testing.assert_array_equal(found.items(T2I)[machine], load_lists(retrieval)[T2I].items[:, :3])
+    caption_ids = np.array(zoo.captions.values_list("pk", flat=True))
+    np.testing.assert_array_equal(caption_ids[found.places(I2T)], found.items(I2T))
+
+
+def test_the_newest_lists_count(zoo, sample):
+    machine = make_annotator()
+    make_retrieval(machine, sample, seed=1)
+    newest = make_retrieval(machine, sample, seed=2)
+    found = newest_lists(zoo, [machine], sample, 5)
+    np.testing.assert_array_equal(found.items(I2T)[0], load_lists(newest)[I2T].items)
+
+
+def test_missing_and_shallow_lists_name_the_command_to_run(zoo, sample):
+    one, two = make_annotator("one"), make_annotator("two")
+    make_retrieval(one, sample, depth=3)
+    with pytest.raises(CounterpartError) as refused:
+        newest_lists(zoo, [one, two], sample, 4)
+    assert str(refused.value) == (
+        "2 annotators, as they are now, have no lists 4 deep for queries: one (3 deep), two."
+        " Run: manage.py retrieve zoo --annotators one,two --queries queries --depth 4"
+    )
+
+
+def test_lists_of_a_sample_are_not_those_of_the_whole_gallery(zoo, sample):
+    machine = make_annotator()
+    make_retrieval(machine, sample)
+    with pytest.raises(CounterpartError, match="no lists 5 deep for the whole gallery: overlap"):
+        newest_lists(zoo, [machine], None, 5)
+
+
+@pytest.mark.parametrize("depth", [0, 7])
+def test_depths_that_the_gallery_does_not_have_are_refused(zoo, depth):
+    with pytest.raises(CounterpartError, match="this gallery allows 1 to 6"):
+        newest_lists(zoo, [make_annotator()], None, depth)
