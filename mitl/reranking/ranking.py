@@ -46,11 +46,13 @@ def rerank(
         Items and scores, (len(rows), depth).
 
     Raises:
-        ValueError: for a depth or a setting that this matrix does not allow, or NaN among the scores.
+        ValueError: for a depth, rows or a setting that this matrix does not allow, or NaN among the scores.
     """
     if not 1 <= depth <= blocks.shape[1]:
         raise ValueError(f"Lists must be 1 to {blocks.shape[1]} items long, not {depth}.")
-    rows = np.arange(blocks.shape[0]) if rows is None else rows
+    rows = np.arange(blocks.shape[0]) if rows is None else np.asarray(rows, dtype=np.int64)
+    if (np.diff(rows, prepend=-1, append=blocks.shape[0]) < 1).any():
+        raise ValueError(f"The rows whose lists are wanted must rise from 0 to {blocks.shape[0] - 1}, each once.")
     scores = corrected(blocks, steps, memory=memory, progress=progress)
     return ranked(scores, steps, depth, rows, memory=memory, progress=progress)
 

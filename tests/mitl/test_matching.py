@@ -92,6 +92,20 @@ def test_queries_that_all_want_the_same_are_served_exactly(relaxation, alike):
     assert found.tolist() == slow_matching(similarity, 3, relaxation)
 
 
+@pytest.mark.parametrize("direction", ["rows", "columns"])
+def test_strong_hubs_need_several_passes_and_are_matched_exactly(direction):
+    rng = np.random.default_rng(4)
+    queries, items = rng.normal(size=(120, 8)), rng.normal(size=(500, 8))
+    # A ninth dimension makes some items near to everybody.
+    queries, items = np.c_[queries, np.full(120, 4)], np.c_[items, rng.normal(size=500)]
+    blocks = Products(queries, items) if direction == "rows" else Products(items, queries)
+    passes = []
+    found = relaxed_greedy_matching(blocks, 5, 1, progress=lambda step, done, total: passes.append(done == total))
+    scores = blocks.block(slice(0, blocks.shape[0]), slice(0, blocks.shape[1]))
+    assert found.tolist() == slow_matching(scores, 5, 1)
+    assert sum(passes) > 1 or direction == "columns"
+
+
 @pytest.mark.parametrize("memory", [1, 10_000, 2**20])
 def test_embeddings_are_matched_block_by_block_and_from_either_side(memory):
     rng = np.random.default_rng(2)

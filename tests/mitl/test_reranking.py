@@ -120,6 +120,17 @@ def test_lists_longer_than_the_gallery_are_refused():
         rerank(Matrix(np.eye(4)), (), 5)
 
 
+@pytest.mark.parametrize("rows", [[2, 1], [0, 0], [-1], [4]])
+def test_rows_that_are_not_rising_places_are_refused(rows):
+    with pytest.raises(ValueError, match="must rise from 0 to 3"):
+        rerank(Matrix(np.eye(4)), (), 2, rows=np.array(rows))
+
+
+def test_nobody_asked_gets_no_list():
+    items, scores = rerank(Matrix(np.eye(4)), parse_steps("csls:k=2,rgm"), 3, rows=np.array([], dtype=np.int64))
+    assert items.shape == scores.shape == (0, 3)
+
+
 # Choosing
 
 
