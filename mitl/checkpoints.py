@@ -1,0 +1,98 @@
+"""What unfinished work has computed so far, in files, so that the next try goes on from there."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from io import BufferedIOBase
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+DIGEST = hashlib.sha256().digest_size
+STALE_DAYS = 14
+
+
+class Checkpoints:
+    """Parts of one computation, each some arrays under a name, in a folder of the computation's own.
+
+    Whatever decides the numbers must decide the folder: the same folder means the same computation. A part is
+    there whole or not at all, whoever is killed while writing it; one that was damaged counts as not there.
+    Several processes may do the same work in one folder: they find each other's parts, and where one has
+    finished and cleared the folder, the others find nothing and compute for themselves.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a part of this name was saved; only ``load`` tells whether it is sound."""
+        return self._path(name).exists()
+
+    def save(self, name: str, **arrays: NDArray) -> None:
+        """Keep arrays under ``name``, in place of what stood there. Memory beside the arrays: one buffer."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor, temporary = tempfile.mkstemp(dir=self._folder)
+            with open(descriptor, "w+b") as file:
+                _write(file, arrays)
+            os.replace(temporary, self._path(name))
+        except FileNotFoundError:
+            # Somebody finished the same work and cleared the folder under our hands. Nothing but a saving of
+            # time is lost.
+            return
+
+    def load(self, name: str) -> dict[str, NDArray] | None:
+        """Return the arrays kept under ``name``, or None if there are none or the file is not what was written."""
+        try:
+            with self._path(name).open("rb") as file:
+                return _read(file)
+        except FileNotFoundError:
+            return None
+
+    def clear(self) -> None:
+        """Remove all parts. Does nothing where there are none."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.part"
+
+
+def remove_stale(root: Path, *, days: float = STALE_DAYS) -> int:
+    """Remove the folders below ``root`` to which nothing was added for so many days. Returns how many."""
+    before = time.time() - days * 24 * 3600
+    stale = [folder for folder in root.glob("*") if _changed_at(folder) < before]
+    for folder in stale:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(stale)
+
+
+def _changed_at(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return float("inf")
+
+
+def _write(file: BufferedIOBase, arrays: dict[str, NDArray]) -> None:
+    """Write the SHA-256 of what follows, then the arrays as .npz."""
+    file.write(bytes(DIGEST))
+    np.savez(file, allow_pickle=False, **arrays)
+    digest = _digest_of_rest(file)
+    file.seek(0)
+    file.write(digest)
+
+
+def _read(file: BufferedIOBase) -> dict[str, NDArray] | None:
+    if file.read(DIGEST) != _digest_of_rest(file):
+        return None
+    file.seek(DIGEST)
+    with np.load(file, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def _digest_of_rest(file: BufferedIOBase) -> bytes:
+    file.seek(DIGEST)
+    return hashlib.file_digest(file, "sha256").digest()
