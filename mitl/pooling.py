@@ -1,7 +1,6 @@
 """Pool: join the annotators' top lists into pairs worth a person's look, with all that says who named them."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -12,20 +11,19 @@ from corpus.models import Collection, Sample
 from corpus.naming import check_name
 from journal.errors import CounterpartError
 from journal.events import record
-from journal.progress import Progress, silent, tracked
+from journal.inserting import Columns, insert_rows
+from journal.progress import Progress, silent
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import RankedLists, load_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.retrieval import newest_retrieval
 
-BATCH = 5_000
-
 
 class _Named(NamedTuple):
-    """What one annotator named in one direction, an entry a proposal."""
+    """What annotators named: an entry a proposal, in columns."""
 
-    annotator_id: int
-    direction: Direction
+    annotators: NDArray[np.int64]
+    directions: NDArray[np.str_]
     images: NDArray[np.int64]
     captions: NDArray[np.int64]
     ranks: NDArray[np.int64]
@@ -47,7 +45,8 @@ def pool_proposals(
     """Make the pool of all pairs that stand in the first ``top_k`` places of an annotator's list.
 
     A pair named by several annotators, or in both directions, is one pair with one Proposal for each naming.
-    The annotators' newest lists count. The same arguments again return the pool that is there.
+    The annotators' newest lists count. The same arguments again return the pool that is there. Memory: the lists of
+    one annotator, and some 60 bytes a proposal.
 
     Args:
         control_depth: pairs within this many places of any list may not become negative controls.
@@ -133,11 +132,12 @@ def _same(there: Pool, wanted: Pool, retrievals: list[Retrieval]) -> Pool:
 def _made(
     pool: Pool, retrievals: list[Retrieval], gallery: Gallery, directions: list[Direction], progress: Progress
 ) -> Pool:
-    named = list(_named(retrievals, directions, pool.top_k))
-    pool.n_proposals = sum(len(some.images) for some in named)
-    pool.n_pairs = _count_pairs(named, gallery)
-    if not pool.n_proposals:
+    progress("joining lists", 0, None)
+    parts = [part for part in _parts(retrievals, directions, pool.top_k) if len(part.images)]
+    if not parts:
         raise CounterpartError(f"The sample {pool.sample} asks nothing in this direction; choose another --direction.")
+    named, pool.n_pairs = _by_pair(_Named._make(map(np.concatenate, zip(*parts, strict=True))), gallery)
+    pool.n_proposals = len(named.images)
     try:
         with transaction.atomic():
             pool.save()
@@ -149,7 +149,7 @@ def _made(
     return pool
 
 
-def _named(retrievals: list[Retrieval], directions: list[Direction], top_k: int) -> Iterator[_Named]:
+def _parts(retrievals: list[Retrieval], directions: list[Direction], top_k: int) -> Iterator[_Named]:
     for retrieval in retrievals:
         lists = load_lists(retrieval)
         for direction in directions:
@@ -164,35 +164,29 @@ def _flattened(annotator_id: int, direction: Direction, lists: RankedLists) -> _
     ranks = np.broadcast_to(np.arange(1, lists.items.shape[1] + 1), lists.items.shape)[filled]
     items, scores = lists.items[filled], lists.scores[filled]
     images, captions = (queries, items) if direction == Direction.IMAGE_TO_CAPTION else (items, queries)
-    return _Named(annotator_id, direction, images, captions, ranks, scores)
+    annotators, directions = np.full(len(items), annotator_id), np.full(len(items), direction.value)
+    return _Named(annotators, directions, images, captions, ranks, scores)
 
 
-def _count_pairs(named: list[_Named], gallery: Gallery) -> int:
-    """Count the different pairs, each as one number: its place in the matrix of the gallery's ids."""
-    cells = [
-        np.searchsorted(gallery.image_ids, some.images) * len(gallery.captions)
-        + np.searchsorted(gallery.caption_ids, some.captions)
-        for some in named
-    ]
-    return len(np.unique(np.concatenate(cells))) if cells else 0
+def _by_pair(named: _Named, gallery: Gallery) -> tuple[_Named, int]:
+    """Sort by image and caption, so that the database's index of pairs grows at its end; count the different pairs,
+    each as one number: its place in the matrix of the gallery's ids."""
+    rows = np.searchsorted(gallery.image_ids, named.images)
+    cells = rows * len(gallery.captions) + np.searchsorted(gallery.caption_ids, named.captions)
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    n_pairs = 1 + int(np.count_nonzero(cells[1:] != cells[:-1]))
+    return _Named._make(column[order] for column in named), n_pairs
 
 
-def _insert(pool: Pool, named: list[_Named], progress: Progress) -> None:
-    rows = tracked(_proposals(pool, named), "writing proposals", progress, total=pool.n_proposals, every=BATCH)
-    while batch := list(islice(rows, BATCH)):
-        Proposal.objects.bulk_create(batch)
-
-
-def _proposals(pool: Pool, named: list[_Named]) -> Iterator[Proposal]:
-    for some in named:
-        columns = (some.images, some.captions, some.ranks, some.scores)
-        for image_id, caption_id, rank, score in zip(*(column.tolist() for column in columns), strict=True):
-            yield Proposal(
-                pool=pool,
-                annotator_id=some.annotator_id,
-                image_id=image_id,
-                caption_id=caption_id,
-                direction=some.direction.value,
-                rank=rank,
-                score=score,
-            )
+def _insert(pool: Pool, named: _Named, progress: Progress) -> None:
+    columns: Columns = {
+        "pool_id": pool.pk,
+        "image_id": named.images,
+        "caption_id": named.captions,
+        "annotator_id": named.annotators,
+        "direction": named.directions,
+        "rank": named.ranks,
+        "score": named.scores,
+    }
+    insert_rows(Proposal, columns, step="writing proposals", progress=progress)
