@@ -1,11 +1,11 @@
 """Which gold pairs go into which HIT: decks of controls, dealt without replacement. Pure arrays."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from heapq import heapify, heappop, heappush, heapreplace
 from itertools import cycle, islice
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hits.designs import Design
 from hits.packing import Codes, Sharing
@@ -15,8 +15,7 @@ POSITIVE, NEGATIVE = "positive", "negative"
 Pair = tuple[int, int]  # image, caption
 
 
-@dataclass(frozen=True)
-class Dealt:
+class Dealt(NamedTuple):
     """One control's place in the plan: its HIT (from 0), its pair as codes, and its polarity."""
 
     hit: int
@@ -28,19 +27,19 @@ class Dealt:
 class Table:
     """What one HIT holds so far."""
 
-    def __init__(self, n_images: int, n_captions: int) -> None:
-        self.images = np.zeros(n_images, bool)
-        self.captions = np.zeros(n_captions, bool)
-        self.pairs: set[Pair] = set()
+    def __init__(self, images: Sequence[int], captions: Sequence[int]) -> None:
+        self._images, self._captions = list(images), list(captions)  # short: looking through them beats making sets
 
-    def lay(self, images: Codes, captions: Codes) -> None:
-        self.images[images] = self.captions[captions] = True
-        self.pairs.update(zip(images.tolist(), captions.tolist(), strict=True))
+    def lay(self, image: int, caption: int) -> None:
+        self._images.append(image)
+        self._captions.append(caption)
 
-    def clear(self) -> None:
-        for image, caption in self.pairs:
-            self.images[image] = self.captions[caption] = False
-        self.pairs.clear()
+    def holds(self, pair: Pair) -> bool:
+        return pair in zip(self._images, self._captions, strict=True)
+
+    def shares(self, pair: Pair) -> bool:
+        """Whether the pair's image or caption lies here already."""
+        return pair[0] in self._images or pair[1] in self._captions
 
 
 class Deck:
@@ -48,9 +47,11 @@ class Deck:
 
     def __init__(self, pairs: Codes, rng: np.random.Generator) -> None:
         """``pairs`` (n, 2): rows of image code and caption code, distinct."""
-        self._pairs = pairs
-        self._rng = rng
-        self._turn = rng.random(len(pairs))  # the whole part counts how often a pair was dealt
+        self._pairs: list[Pair] = list(zip(*pairs.T.tolist(), strict=True))
+        self._random = _stream(rng)
+        # A heap of (turn, card): the whole part of the turn counts how often the card was dealt.
+        self._next = list(zip(islice(self._random, len(pairs)), range(len(pairs)), strict=True))
+        heapify(self._next)
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -58,50 +59,46 @@ class Deck:
     def deal(self, table: Table, sharing: Sharing) -> Pair | None:
         """Return the next pair that is not on the table: with "avoid" one that shares no image and no caption
         with it, if the deck has any. None where every pair of the deck lies there already."""
-        images, captions = self._pairs[:, 0], self._pairs[:, 1]
-        fits = ~(table.images[images] | table.captions[captions])
-        if sharing == "allow" or not fits.any():
-            fits = self._not_on(table)
-        if not fits.any():
-            return None
-        card = int(np.where(fits, self._turn, np.inf).argmin())
-        self._turn[card] = np.floor(self._turn[card]) + 1 + self._rng.random()
-        return int(images[card]), int(captions[card])
+        refusals = (table.shares, table.holds) if sharing == "avoid" else (table.holds,)
+        return next(filter(None, map(self._next_unless, refusals)), None)
 
-    def _not_on(self, table: Table) -> NDArray[np.bool_]:
-        fits = np.ones(len(self), bool)
-        both = table.images[self._pairs[:, 0]] & table.captions[self._pairs[:, 1]]
-        for card in np.flatnonzero(both):
-            fits[card] = tuple(self._pairs[card].tolist()) not in table.pairs
-        return fits
+    def _next_unless(self, refused: Callable[[Pair], bool]) -> Pair | None:
+        """Deal the next pair that is not refused, if there is one; those before it keep their turn."""
+        passed, dealt = [], None
+        while self._next and refused(self._pairs[self._next[0][1]]):
+            passed.append(heappop(self._next))
+        if self._next:
+            turn, card = self._next[0]
+            heapreplace(self._next, (int(turn) + 1 + next(self._random), card))
+            dealt = self._pairs[card]
+        for entry in passed:
+            heappush(self._next, entry)
+        return dealt
 
 
 def deal_controls(
-    hits: Codes,
-    images: Codes,
-    captions: Codes,
-    *,
-    design: Design,
-    decks: dict[str, Deck],
-    shape: tuple[int, int],
-    sharing: Sharing,
+    hits: Codes, images: Codes, captions: Codes, *, design: Design, decks: dict[str, Deck], sharing: Sharing
 ) -> list[Dealt]:
     """Deal every HIT its controls.
 
     ``hits``, ``images``, ``captions`` (n,) tell which candidate pair stands where; ``decks`` has a deck for each
-    polarity of the design; ``shape`` counts the image and caption codes. A HIT short of candidates is topped up
-    with further controls, positive and negative in turn, so that no candidate is asked more often than another.
-    Raises CounterpartError if a HIT finds no control that it does not hold already.
+    polarity of the design. A HIT short of candidates is topped up with further controls, positive and negative in
+    turn, so that no candidate is asked more often than another. Raises CounterpartError if a HIT finds no control
+    that it does not hold already.
     """
-    table, dealt = Table(*shape), []
-    for hit, members in enumerate(_members(hits)):
-        table.lay(images[members], captions[members])
-        for polarities in _wanted(design, missing=design.candidates - len(members)):
+    dealt = []
+    for hit, (size, table) in enumerate(_tables(hits, images, captions)):
+        for polarities in _wanted(design, missing=design.candidates - size):
             control = _deal(hit, decks, polarities, table, sharing)
-            table.lay(np.array([control.image]), np.array([control.caption]))
+            table.lay(control.image, control.caption)
             dealt.append(control)
-        table.clear()
     return dealt
+
+
+def _stream(rng: np.random.Generator) -> Iterator[float]:
+    """Random numbers from [0, 1) without end, drawn many at a time: a single one takes several times as long."""
+    while True:
+        yield from rng.random(1_024).tolist()
 
 
 def draw_outside(excluded: Codes, size: int, count: int, rng: np.random.Generator) -> Codes:
@@ -124,9 +121,13 @@ def _deal(hit: int, decks: dict[str, Deck], polarities: Sequence[str], table: Ta
     )
 
 
-def _members(hits: Codes) -> list[Codes]:
-    """The candidates of each HIT, as places in the arrays."""
-    return np.split(np.argsort(hits, kind="stable"), np.cumsum(np.bincount(hits))[:-1])
+def _tables(hits: Codes, images: Codes, captions: Codes) -> Iterator[tuple[int, Table]]:
+    """How many candidates each HIT in turn has, and a table on which they lie."""
+    order = np.argsort(hits, kind="stable")
+    in_order, start = (images[order].tolist(), captions[order].tolist()), 0
+    for size in np.bincount(hits).tolist():
+        yield size, Table(*(codes[start : start + size] for codes in in_order))
+        start += size
 
 
 def _wanted(design: Design, missing: int) -> Iterator[Sequence[str]]:

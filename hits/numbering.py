@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.models import Collection
-from hits.packing import Codes
+from hits.packing import Codes, distinct
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,18 @@ class Numbering:
         return len(self.keys)
 
     @cached_property
-    def _by_id(self) -> Codes:
-        return np.argsort(self.ids)
+    def _by_id(self) -> tuple[Codes, Codes]:
+        order = np.argsort(self.ids)
+        return order, self.ids[order]
 
     def codes(self, ids: Any) -> Codes:
         """Return the code of every database id, -1 for those that are not numbered here. Same shape as ``ids``."""
         ids = np.asarray(ids, np.int64)
         if not len(self):
             return np.full(ids.shape, -1)
-        places = np.searchsorted(self.ids, ids, sorter=self._by_id).clip(max=len(self) - 1)
-        found = self._by_id[places]
-        return np.where(self.ids[found] == ids, found, -1)
+        order, ascending = self._by_id
+        places = np.searchsorted(ascending, ids).clip(max=len(self) - 1)
+        return np.where(ascending[places] == ids, order[places], -1)
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ class Ground:
 
     def pair_codes(self, rows: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
         """Return rows of (image id, caption id) as distinct rows of codes (n, 2), ascending."""
-        pairs = np.array(list(rows), np.int64).reshape(-1, 2)
-        coded = np.stack([self.images.codes(pairs[:, 0]), self.captions.codes(pairs[:, 1])], axis=1)
-        return np.unique(coded, axis=0)
+        pairs = np.fromiter(rows, np.dtype((np.int64, 2)))
+        cells = self.images.codes(pairs[:, 0]) * len(self.captions) + self.captions.codes(pairs[:, 1])
+        return np.stack(np.divmod(distinct(cells), max(len(self.captions), 1)), axis=1)
 
 
 def number_collection(collection: Collection) -> Ground:

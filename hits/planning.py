@@ -1,26 +1,28 @@
 """Pack a pool into a round: its HITs, gold controls and seats, written at once, with what it will cost."""
 
 import secrets
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 from django.db import IntegrityError, transaction
 
 from corpus.naming import check_name
 from hits.designs import Design, load_design
 from hits.models import HIT, Control, Item, Round, Seat
-from hits.packing import Sharing
+from hits.packing import Codes, Sharing
 from hits.plans import ROLES, Plan, make_plan
 from hits.terms import Terms
 from journal.errors import CounterpartError
 from journal.events import record
+from journal.inserting import Columns, insert_rows
 from journal.progress import Progress, silent
 from mitl.models import Pool
 
-BATCH = 2_000
 LARGEST_SEED = 2**63 - 1
+
+Masked = np.ma.MaskedArray[Any, np.dtype[np.int64]]
 
 
 def pack_round(
@@ -59,7 +61,7 @@ def pack_round(
         return _the_same(existing, fields)
     fields["summary"] = _summary(plan, terms, sharing)
     try:
-        return _write(name, fields, plan, actor)
+        return _write(name, fields, plan, actor, progress)
     except IntegrityError:
         if winner := _named(name):  # somebody else packed under this name in the meantime
             return _the_same(winner, fields)
@@ -100,37 +102,52 @@ def _the_same(existing: Round, fields: dict[str, Any]) -> Round:
 
 
 @transaction.atomic
-def _write(name: str, fields: dict[str, Any], plan: Plan, actor: str) -> Round:
+def _write(name: str, fields: dict[str, Any], plan: Plan, actor: str, progress: Progress) -> Round:
     packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), **fields)
-    numbered = [HIT(round_id=packed.pk, number=number) for number in range(1, plan.n_hits + 1)]
-    hits = HIT.objects.bulk_create(numbered, batch_size=BATCH)
-    Item.objects.bulk_create(_items(plan, hits, _write_controls(packed, plan)), batch_size=BATCH)
-    seats = [Seat(hit_id=hit.pk, number=number) for hit in hits for number in range(1, packed.replication + 1)]
-    Seat.objects.bulk_create(seats, batch_size=BATCH)
-    record("packed", packed, actor=actor, hits=len(hits), plan_hash=packed.plan_hash)
+    numbers = np.arange(1, plan.n_hits + 1)
+    insert_rows(HIT, {"round_id": packed.pk, "number": numbers}, step="writing HITs", progress=progress)
+    hit_ids = _ids(packed.hits)
+    controls = _write_controls(packed, plan, progress)
+    _write_items(plan, hit_ids, controls, progress)
+    seats: Columns = {
+        "hit_id": np.repeat(hit_ids, packed.replication),
+        "number": np.tile(np.arange(1, packed.replication + 1), plan.n_hits),
+        "state": Seat.State.OPEN.value,
+    }
+    insert_rows(Seat, seats, step="writing seats", progress=progress)
+    record("packed", packed, actor=actor, hits=plan.n_hits, plan_hash=packed.plan_hash)
     return packed
 
 
-def _write_controls(packed: Round, plan: Plan) -> dict[tuple[int, int], int]:
-    """Write each gold pair once; return its row's id by image code and caption code."""
-    image_ids, caption_ids = plan.ground.images.ids.tolist(), plan.ground.captions.ids.tolist()
-    polarities = {(image, caption): ROLES[role] for _, _, role, image, caption in plan.rows() if role}
-    controls = [
-        Control(round_id=packed.pk, image_id=image_ids[image], caption_id=caption_ids[caption], polarity=polarity)
-        for (image, caption), polarity in polarities.items()
-    ]
-    written = Control.objects.bulk_create(controls, batch_size=BATCH)
-    return dict(zip(polarities, (control.pk for control in written), strict=True))
+def _ids(rows: Any) -> Codes:
+    """The ids of rows just inserted, in the order of their insertion."""
+    return np.fromiter(rows.order_by("pk").values_list("pk", flat=True), np.int64)
 
 
-def _items(plan: Plan, hits: list[HIT], controls: dict[tuple[int, int], int]) -> Iterator[Item]:
-    image_ids, caption_ids = plan.ground.images.ids.tolist(), plan.ground.captions.ids.tolist()
-    hit_ids = [hit.pk for hit in hits]
-    for hit, place, role, image, caption in plan.rows():
-        yield Item(
-            hit_id=hit_ids[hit],
-            place=place,
-            image_id=image_ids[image],
-            caption_id=caption_ids[caption],
-            control_id=controls[image, caption] if role else None,
-        )
+def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
+    """Write each gold pair once; return for every item of the plan its control's id, masked for candidates."""
+    gold = plan.roles > 0
+    cells = plan.images[gold] * len(plan.ground.captions) + plan.captions[gold]
+    _, first, control_of = np.unique(cells, return_index=True, return_inverse=True)
+    columns: Columns = {
+        "round_id": packed.pk,
+        "image_id": plan.ground.images.ids[plan.images[gold][first]],
+        "caption_id": plan.ground.captions.ids[plan.captions[gold][first]],
+        "polarity": np.array(ROLES)[plan.roles[gold][first]],
+        "state": Control.State.ACTIVE.value,
+    }
+    insert_rows(Control, columns, step="writing controls", progress=progress)
+    ids = np.ma.masked_all(len(gold), np.int64)
+    ids[gold] = _ids(packed.controls)[control_of]
+    return ids
+
+
+def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progress) -> None:
+    columns: Columns = {
+        "hit_id": hit_ids[plan.hits],
+        "place": plan.places,
+        "image_id": plan.ground.images.ids[plan.images],
+        "caption_id": plan.ground.captions.ids[plan.captions],
+        "control_id": controls,
+    }
+    insert_rows(Item, columns, step="writing items", progress=progress)

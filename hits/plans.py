@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +18,8 @@ from journal.progress import Progress
 from mitl.models import Pool
 
 ROLES = ("candidate", POSITIVE, NEGATIVE)  # an item's role is its place here: 0 is no control
-FORM = "counterpart-plan-1"  # of the text that is hashed
+FORM = "counterpart-plan-2"  # of what is hashed: a JSON text of all but the items, then five numbers an item,
+# its pair as places (from 1) among the keys in the text
 
 
 @dataclass(frozen=True)
@@ -56,19 +56,14 @@ class Plan:
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hex) over the plan in external keys: the same in every database that holds the same input."""
-        image_keys, caption_keys = self.ground.images.keys, self.ground.captions.keys
-        items = [
-            (hit, place, ROLES[role], image_keys[image], caption_keys[caption])
-            for hit, place, role, image, caption in self.rows()
-        ]
-        form = {"form": FORM, "design": self.design.as_json(), "seed": self.seed, "items": items}
+        keys, items = {}, [self.hits, self.places, self.roles]
+        for side, codes in (("images", self.images), ("captions", self.captions)):
+            used = np.bincount(codes).astype(bool)
+            keys[side] = [getattr(self.ground, side).keys[code] for code in np.flatnonzero(used).tolist()]
+            items.append(np.cumsum(used, dtype=np.int64)[codes])
+        form = {"form": FORM, "design": self.design.as_json(), "seed": self.seed, "roles": ROLES, **keys}
         text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def rows(self) -> Iterator[tuple[int, ...]]:
-        """Iterate over (HIT from 0, place from 1, role, image code, caption code)."""
-        columns = (self.hits, self.places, self.roles, self.images, self.captions)
-        return zip(*(column.tolist() for column in columns), strict=True)
+        return hashlib.sha256(text.encode() + np.stack(items, axis=1).astype("<i4").tobytes()).hexdigest()
 
 
 def make_plan(pool: Pool, *, design: Design, seed: int, sharing: Sharing, progress: Progress) -> Plan:
@@ -77,17 +72,17 @@ def make_plan(pool: Pool, *, design: Design, seed: int, sharing: Sharing, progre
     Raises CounterpartError if the pool does not fill one HIT or has no controls to give.
     """
     streams = np.random.default_rng(seed).spawn(5)
-    progress("packing", 0, 3)
+    progress("reading the pool", 0, None)
     ground = number_collection(pool.collection)
-    candidates = ground.pair_codes(pool.proposals.values_list("image_id", "caption_id").distinct())
+    proposed = pool.proposals.values_list("image_id", "caption_id").distinct()
+    candidates = ground.pair_codes(proposed.iterator(chunk_size=20_000))
     _check_size(pool, design, len(candidates))
-    progress("packing", 1, 3)
+    progress("filling HITs", 0, None)
     images, captions = candidates.T
     hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
-    progress("packing", 2, 3)
+    progress("dealing controls", 0, None)
     decks = _decks(pool, ground, candidates, design, streams[1:4])
-    dealt = deal_controls(hits, images, captions, design=design, decks=decks, shape=ground.shape, sharing=sharing)
-    progress("packing", 3, 3)
+    dealt = deal_controls(hits, images, captions, design=design, decks=decks, sharing=sharing)
     return _shuffle_places(ground, design, seed, (hits, images, captions), dealt, streams[4])
 
 
@@ -124,10 +119,11 @@ def _shuffle_places(
     rng: np.random.Generator,
 ) -> Plan:
     """Join candidates and controls, and give the items of each HIT their places in random order."""
-    controls = np.array([(c.hit, c.image, c.caption, ROLES.index(c.polarity)) for c in dealt], np.int64)
+    *controls, polarities = zip(*dealt, strict=True)
+    controls.append(tuple(map(ROLES.index, polarities)))
     roles = np.zeros(len(candidates[0]), np.int64)
-    items = np.concatenate([np.stack([*candidates, roles], axis=1), controls])
-    items = items[np.lexsort((rng.random(len(items)), items[:, 0]))]
-    hits, images, captions, roles = items.T
-    places = np.arange(len(items)) % design.size + 1  # every HIT is full
+    items = [np.concatenate(parts) for parts in zip((*candidates, roles), controls, strict=True)]
+    order = np.argsort(items[0] << 32 | rng.integers(1 << 32, size=len(items[0])), kind="stable")
+    hits, images, captions, roles = (column[order] for column in items)
+    places = np.arange(len(order)) % design.size + 1  # every HIT is full
     return Plan(ground, design, seed, hits, places, images, captions, roles)

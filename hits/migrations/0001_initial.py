@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='hit',
             name='round',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='hits', to='hits.round'),
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='hits', to='hits.round'),
         ),
         migrations.CreateModel(
             name='Control',
@@ -135,9 +135,9 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('polarity', models.CharField(choices=[('positive', 'Positive'), ('negative', 'Negative')], max_length=8)),
                 ('state', models.CharField(choices=[('active', 'Active'), ('suspected', 'Suspected'), ('retired', 'Retired')], default='active', max_length=9)),
-                ('caption', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.caption')),
-                ('image', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.image')),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='controls', to='hits.round')),
+                ('caption', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.caption')),
+                ('image', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.image')),
+                ('round', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='controls', to='hits.round')),
             ],
         ),
         migrations.CreateModel(
@@ -146,7 +146,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveSmallIntegerField()),
                 ('state', models.CharField(choices=[('open', 'Open'), ('taken', 'Taken'), ('filled', 'filled (its answers count)')], default='open', max_length=6)),
-                ('hit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='seats', to='hits.hit')),
+                ('hit', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='seats', to='hits.hit')),
             ],
             options={
                 'ordering': ['hit_id', 'number'],
@@ -180,14 +180,13 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('place', models.PositiveSmallIntegerField()),
-                ('caption', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.caption')),
-                ('control', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='items', to='hits.control')),
-                ('hit', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='hits.hit')),
-                ('image', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.image')),
+                ('caption', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.caption')),
+                ('control', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='items', to='hits.control')),
+                ('hit', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='items', to='hits.hit')),
+                ('image', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='corpus.image')),
             ],
             options={
                 'ordering': ['hit_id', 'place'],
-                'indexes': [models.Index(fields=['image', 'caption'], name='hits_item_image_i_ccc68e_idx')],
                 'constraints': [models.UniqueConstraint(fields=('hit', 'place'), name='item_place_in_hit'), models.UniqueConstraint(fields=('hit', 'image', 'caption'), name='item_pair_in_hit')],
             },
         ),

@@ -49,7 +49,10 @@ class Round(models.Model):
 
 
 class Control(models.Model):
-    """A gold pair: its answer is known beforehand. Its state is judged by how good workers answer it."""
+    """A gold pair: its answer is known beforehand. Its state is judged by how good workers answer it.
+
+    Here and below, a foreign key that leads a unique index, or that nothing is looked up by, has no index of its own.
+    """
 
     class Polarity(models.TextChoices):
         POSITIVE = "positive"
@@ -60,9 +63,9 @@ class Control(models.Model):
         SUSPECTED = "suspected"
         RETIRED = "retired"
 
-    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="controls")
-    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+")
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="controls", db_index=False)
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
+    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
     polarity = models.CharField(max_length=8, choices=Polarity)
     state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
 
@@ -76,7 +79,7 @@ class Control(models.Model):
 class HIT(models.Model):
     """A task of (by default) 18 pairs that one person judges in one go."""
 
-    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hits")
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hits", db_index=False)
     number = models.PositiveIntegerField(help_text="From 1, in packing order.")
 
     class Meta:
@@ -91,11 +94,11 @@ class HIT(models.Model):
 class Item(models.Model):
     """A pair's place (from 1) and role in a HIT. ``control`` is set exactly where the pair is a gold control."""
 
-    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="items")
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="items", db_index=False)
     place = models.PositiveSmallIntegerField()
-    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
-    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+")
-    control = models.ForeignKey(Control, null=True, on_delete=models.PROTECT, related_name="items")
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
+    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
+    control = models.ForeignKey(Control, null=True, on_delete=models.PROTECT, related_name="items", db_index=False)
 
     class Meta:
         ordering = ["hit_id", "place"]
@@ -103,7 +106,6 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["hit", "place"], name="item_place_in_hit"),
             models.UniqueConstraint(fields=["hit", "image", "caption"], name="item_pair_in_hit"),
         ]
-        indexes = [models.Index(fields=["image", "caption"])]
 
     def __str__(self) -> str:
         return f"item {self.place} of HIT {self.hit_id}"
@@ -117,7 +119,7 @@ class Seat(models.Model):
         TAKEN = "taken"
         FILLED = "filled", "filled (its answers count)"
 
-    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="seats")
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="seats", db_index=False)
     number = models.PositiveSmallIntegerField()
     state = models.CharField(max_length=6, choices=State, default=State.OPEN)
 

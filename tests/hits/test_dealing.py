@@ -18,16 +18,14 @@ def deck(*pairs, seed=0):
     return Deck(np.array(pairs, np.int64).reshape(-1, 2), np.random.default_rng(seed))
 
 
-def table(*pairs, size=20):
-    laid = Table(size, size)
-    laid.lay(*np.array(pairs, np.int64).reshape(-1, 2).T)
-    return laid
+def table(*pairs):
+    return Table([image for image, _ in pairs], [caption for _, caption in pairs])
 
 
 def deal(hits, pairs, *, design=SMALL, positives, negatives, sharing="avoid"):
     images, captions = np.array(pairs, np.int64).T
     decks = {POSITIVE: deck(*positives), NEGATIVE: deck(*negatives)}
-    return deal_controls(np.array(hits), images, captions, design=design, decks=decks, shape=(20, 20), sharing=sharing)
+    return deal_controls(np.array(hits), images, captions, design=design, decks=decks, sharing=sharing)
 
 
 def test_a_deck_is_exhausted_before_a_pair_comes_again():
