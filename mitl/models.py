@@ -83,12 +83,17 @@ class Pool(models.Model):
 
 
 class Proposal(models.Model):
-    """One annotator's naming of one pair: the direction, the rank (from 1) and the score it had there."""
+    """One annotator's naming of one pair: the direction, the rank (from 1) and the score it had there.
 
-    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="proposals")
-    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="+")
-    image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="+")
-    caption = models.ForeignKey(Caption, on_delete=models.CASCADE, related_name="+")
+    Proposals are read and deleted by pool alone, which the unique index leads with. The foreign keys have no index
+    of their own: each would be written at every row (the captions' at random places) and read by nothing but the
+    deletion of an annotator, an image or a caption, which then goes through the table once for each.
+    """
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="proposals", db_index=False)
+    annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="+", db_index=False)
+    image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="+", db_index=False)
+    caption = models.ForeignKey(Caption, on_delete=models.CASCADE, related_name="+", db_index=False)
     direction = models.CharField(max_length=3, choices=Direction)
     rank = models.PositiveSmallIntegerField()
     score = models.FloatField()

@@ -128,23 +128,37 @@ class Migration(migrations.Migration):
                 (
                     "annotator",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="mitl.annotator"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="mitl.annotator",
                     ),
                 ),
                 (
                     "caption",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="corpus.caption"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="corpus.caption",
                     ),
                 ),
                 (
                     "image",
-                    models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="corpus.image"),
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="corpus.image",
+                    ),
                 ),
                 (
                     "pool",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="proposals", to="mitl.pool"
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="proposals",
+                        to="mitl.pool",
                     ),
                 ),
             ],
