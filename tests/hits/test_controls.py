@@ -1,5 +1,7 @@
 """Which pairs may be gold: originals of the queries, and pairs that no machine came near."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,25 @@ def everything(pool):
 def test_negatives_are_all_and_only_the_pairs_outside_every_list(db):
     pool = pool_of(12, images=8)
     assert negatives(pool) == everything(pool) - listed(pool)
+
+
+def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
+    """Half of them at a time, 400 times: the counts spread as those of independent fair draws, no less evenly."""
+    pool = pool_of(12, images=8)
+    pool.control_depth = 2
+    pool.sample.images.remove(*pool.collection.images.all()[:2])
+    queries = set(pool.sample.images.values_list("pk", flat=True))
+    allowed = {pair for pair in everything(pool) - listed(pool) if pair[0] in queries}
+    ground = number_collection(pool.collection)
+    drawn, half = Counter(), len(allowed) // 2
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        drawn.update(ids(ground, negative_pairs(pool, ground, besides=NOTHING, count=half, rng=rng)))
+    assert set(drawn) == allowed
+    share = half / len(allowed)
+    deviations = (np.array([*drawn.values()]) - 400 * share) / np.sqrt(400 * share * (1 - share))
+    assert np.abs(deviations).max() < 4
+    assert (deviations**2).sum() < len(allowed) + 4 * np.sqrt(2 * len(allowed))
 
 
 def test_only_the_first_places_of_the_lists_are_kept_out(db):

@@ -1,5 +1,6 @@
 """Decks of gold controls, and drawing uniformly outside a set."""
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -38,6 +39,27 @@ def test_an_exhausted_deck_is_shuffled_anew():
     cards = deck(*((n, n) for n in range(20)))
     first, second = ([cards.deal(table(), "avoid") for _ in range(20)] for _ in range(2))
     assert first != second
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    gold=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8),
+    laid=st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=3), max_size=20),
+    sharing=st.sampled_from(["avoid", "allow"]),
+)
+def test_a_deck_deals_as_one_that_looks_through_all_its_cards(gold, laid, sharing):
+    """The slow witness: of the cards that fit, the one that was dealt least often, then of the lowest random turn."""
+    cards, rng = deck(*sorted(gold), seed=3), np.random.default_rng(3)
+    numbers = iter(rng.random(1_024).tolist())
+    turns = {pair: next(numbers) for pair in sorted(gold)}
+    for pairs in laid:
+        absent = [pair for pair in turns if pair not in pairs]
+        free = [pair for pair in absent if not shares(pair, pairs)]
+        fits = free if free and sharing == "avoid" else absent
+        wanted = min(fits, key=turns.get, default=None)
+        if wanted:
+            turns[wanted] = int(turns[wanted]) + 1 + next(numbers)
+        assert cards.deal(table(*pairs), sharing) == wanted
 
 
 def test_a_pair_that_shares_with_the_table_waits_for_another_hit():
@@ -118,6 +140,16 @@ def test_numbers_outside_a_set_are_drawn_all_and_only():
 
 def test_nothing_is_drawn_where_all_is_excluded():
     assert draw_outside(np.arange(4), 4, 2, np.random.default_rng(0)).tolist() == []
+
+
+def test_drawing_from_a_huge_range_takes_memory_for_what_is_drawn_and_excluded_alone():
+    tracemalloc.start()
+    drawn = draw_outside(np.arange(0, 10**10, 10**6), 10**10, 10_000, np.random.default_rng(0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(set(drawn.tolist())) == 10_000
+    assert (drawn % 10**6 != 0).all()
+    assert peak < 10e6
 
 
 def test_numbers_outside_a_set_are_equally_likely():

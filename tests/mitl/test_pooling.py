@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from django.db import IntegrityError, connection, transaction
 
 from corpus.models import Sample
 from journal.errors import CounterpartError
+from journal.jobs import Cancelled
 from journal.models import Event
 from mitl.lists import load_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
@@ -55,6 +57,46 @@ def test_every_place_of_every_list_becomes_one_proposal(sample, machines, direct
     assert made.n_proposals == len(expected)
     assert made.n_pairs == len({key[:2] for key in expected})
     assert made.directions == [direction.value for direction in directions]
+
+
+def test_proposals_stand_pair_by_pair_so_that_their_index_grows_at_its_end(sample, machines):
+    pairs = list(pool(sample, machines).proposals.order_by("pk").values_list("image", "caption"))
+    assert pairs == sorted(pairs)
+
+
+@pytest.mark.parametrize("last", [("joining lists", 0), ("writing proposals", 0), ("writing proposals", 108)])
+def test_a_pool_that_is_stopped_while_it_is_made_leaves_nothing_and_can_be_made_again(sample, machines, last):
+    def stop(step, done, total):
+        if (step, done) == last:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        pool(sample, machines, progress=stop)
+    assert [Pool.objects.count(), Proposal.objects.count(), Event.objects.filter(verb="pooled").count()] == [0, 0, 0]
+    assert pool(sample, machines).proposals.count() == 108
+
+
+def test_a_pool_is_deleted_with_its_proposals_and_no_others(sample, machines):
+    first, second = pool(sample, machines), pool(sample, machines, name="second")
+    first.delete()
+    assert set(Proposal.objects.values_list("pool", flat=True)) == {second.pk}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_database_refuses_to_lose_what_proposals_name(sample, machines):
+    """The foreign keys have no indexes, but are constraints."""
+    pool(sample, machines)
+    for table, named in (("corpus_image", "image"), ("corpus_caption", "caption"), ("mitl_annotator", "annotator")):
+        pk = Proposal.objects.values_list(named, flat=True).first()
+        with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"DELETE FROM {table} WHERE id = %s", [pk])
+
+
+def test_a_deleted_caption_takes_its_proposals_with_it(sample, machines):
+    made = pool(sample, machines)
+    caption = made.proposals.first().caption
+    caption.delete()
+    assert not made.proposals.filter(caption=caption.pk).exists()
 
 
 def test_a_pair_named_by_two_machines_is_one_pair_with_two_proposals(sample):
