@@ -26,9 +26,9 @@ class AnnotatorAdmin(ReadMostly):
 
 @admin.register(Retrieval)
 class RetrievalAdmin(ReadMostly):
-    list_display = ["id", "annotator", "collection", "sample", "depth", "engine", "seconds", "created_at"]
+    list_display = ["id", "annotator", "collection", "sample", "depth", "engine", "cascade", "seconds", "created_at"]
     list_filter = ["annotator", "collection"]
-    list_select_related = ["annotator", "collection", "sample"]
+    list_select_related = ["annotator", "collection", "sample", "cascade"]
 
 
 @admin.register(Pool)

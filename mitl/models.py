@@ -43,6 +43,16 @@ class Retrieval(models.Model):
     )
     depth = models.PositiveSmallIntegerField()
     engine = models.CharField(max_length=20)
+    cascade = models.ForeignKey(
+        Annotator,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Whose lists were scored anew; null = the whole gallery was searched.",
+    )
+    cascade_depth = models.PositiveSmallIntegerField(
+        null=True, help_text="How many places of those lists were scored anew."
+    )
     fingerprint = models.CharField(
         max_length=64, help_text="SHA-256 of what searched (kind, options, weights) and of what was searched."
     )

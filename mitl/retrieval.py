@@ -2,10 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import cast
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -14,12 +17,20 @@ from journal.errors import CounterpartError
 from journal.events import record
 from journal.progress import Progress, silent
 from mitl import annotators as machines
+from mitl.annotators.base import CrossEncoder
+from mitl.cascading import Cascade, check_cascade, is_cross_encoder
+from mitl.checkpoints import Checkpoints, remove_stale
+from mitl.estimating import Estimate, estimate
 from mitl.gallery import Gallery, open_gallery
-from mitl.lists import BothLists, store_lists
+from mitl.lists import BothLists, load_lists, store_lists
 from mitl.models import Annotator, Retrieval
+from mitl.pair_ranking import prepare, rank
 from mitl.searching import ENGINES, check_device, search
 
 DEPTH = 25
+
+# Told what a costly search is going to cost; may raise to have it left.
+Confirm = Callable[[Estimate], None]
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,17 @@ class _Order:
     depth: int
     engine: str
     device: str
+    cascade: Cascade | None
+    confirm: Confirm | None
+
+    def cascade_of(self, annotator: Annotator) -> Cascade | None:
+        """Return the cascade if it concerns this machine: only cross-encoders take their pairs from others."""
+        return self.cascade if self.cascade and is_cross_encoder(annotator) else None
+
+    def searches(self, annotator: Annotator) -> QuerySet[Retrieval]:
+        """The searches there are of these queries by the annotator as it is, newest first; of any depth."""
+        wanted = fingerprint(annotator, self.gallery, self.cascade_of(annotator))
+        return annotator.retrievals.filter(sample=self.sample, fingerprint=wanted, engine=self.engine)
 
 
 def retrieve(
@@ -42,59 +64,168 @@ def retrieve(
     depth: int = DEPTH,
     engine: str = "blocked",
     device: str = "cpu",
+    cascade: Cascade | None = None,
+    confirm: Confirm | None = None,
     progress: Progress = silent,
 ) -> list[Retrieval]:
     """Write each annotator's top lists for a sample's queries against the whole gallery, in both directions.
 
     A search that was made already, by the same weights over the same gallery, is returned as it stands. Where
-    the gallery has fewer than ``depth`` images or captions, lists are as long as it has.
+    the gallery has fewer than ``depth`` images or captions, lists are as long as it has. A cross-encoder that was
+    interrupted goes on from its last finished batches, to the same bytes as if it had not been.
 
     Args:
         sample: the queries; None asks for every image and every caption.
         engine: one of ENGINES; ``faiss`` only for machines with embeddings.
-        device: where torch multiplies embeddings, ``cpu`` or ``cuda``.
+        device: where torch multiplies embeddings and scores pairs, ``cpu`` or ``cuda``.
+        cascade: cross-encoders score only the first places of this machine's lists, which are searched first where
+            they are not there; other machines search as ever. None: all pairs with a query on either side.
+        confirm: is told what each cross-encoder's search will cost before it starts, and stops it by raising.
+            Telling takes four batches.
 
     Returns:
         One Retrieval an annotator, in their order.
 
     Raises:
-        CounterpartError: for an impossible depth, an unknown engine, an empty gallery, or a machine that cannot
-            search it (no weights, no pictures, NaN, ids missing in its files).
+        CounterpartError: for an impossible depth or cascade, an unknown engine, an empty gallery, or a machine that
+            cannot search it (no weights, no pictures, NaN, ids missing in its files).
     """
-    if depth < 1:
-        raise CounterpartError(f"Lists need a depth of at least 1, not {depth}.")
-    if engine not in ENGINES:
-        raise CounterpartError(f"There is no engine {engine!r}; choose one of {', '.join(ENGINES)}.")
-    check_device(device)
-    gallery = open_gallery(collection, sample)
-    order = _Order(collection, sample, gallery, min(depth, gallery.depth), engine, device)
+    order = _Order(collection, sample, open_gallery(collection, sample), depth, engine, device, cascade, confirm)
+    order = _checked(order, annotators)
     return [_found_already(annotator, order) or _retrieved(annotator, order, progress) for annotator in annotators]
 
 
+def estimate_retrieval(
+    collection: Collection,
+    *,
+    annotators: Sequence[Annotator],
+    sample: Sample | None = None,
+    depth: int = DEPTH,
+    device: str = "cpu",
+    cascade: Cascade | None = None,
+) -> list[Estimate]:
+    """Say what ``retrieve`` would cost each cross-encoder that has not searched this yet; nothing is searched.
+
+    Where the lists of the cascade are not there yet, their pairs can only be bounded.
+
+    Raises CounterpartError as ``retrieve`` does.
+    """
+    order = _Order(collection, sample, open_gallery(collection, sample), depth, "blocked", device, cascade, None)
+    order = _checked(order, annotators)
+    return [
+        _estimated(annotator, order)
+        for annotator in annotators
+        if is_cross_encoder(annotator) and not _found_already(annotator, order)
+    ]
+
+
 def newest_retrieval(annotator: Annotator, gallery: Gallery, sample: Sample | None, depth: int) -> Retrieval | None:
-    """Return the last search for these queries, at least so deep, that the annotator as it is now has made."""
-    return _searches(annotator, gallery, sample).filter(depth__gte=depth).first()
+    """Return the last search for these queries, at least so deep, that the annotator as it is now has made.
+
+    Whether it scored all pairs or those of a cascade makes no difference, as long as the machine of the cascade
+    is what it was too.
+    """
+    made = annotator.retrievals.filter(sample=sample, depth__gte=depth).select_related("cascade")
+    return next((there for there in made if there.fingerprint == _fingerprint_now(there, annotator, gallery)), None)
 
 
-def fingerprint(annotator: Annotator, gallery: Gallery) -> str:
-    """SHA-256 of all that decides what a search finds: kind, options and weights; gallery and queries."""
+def fingerprint(annotator: Annotator, gallery: Gallery, cascade: Cascade | None = None) -> str:
+    """SHA-256 of all that decides what a search finds: kind, options and weights; gallery and queries; the same of
+    a cascade's machine, and its depth."""
     searcher = json.dumps([annotator.kind, annotator.options, annotator.checksum], sort_keys=True)
-    return hashlib.sha256(f"{searcher}|{gallery.digest}".encode()).hexdigest()
+    first = f"|{fingerprint(cascade.machine, gallery)}|{cascade.depth}" if cascade else ""
+    return hashlib.sha256(f"{searcher}|{gallery.digest}{first}".encode()).hexdigest()
 
 
-def _searches(annotator: Annotator, gallery: Gallery, sample: Sample | None) -> QuerySet[Retrieval]:
-    return annotator.retrievals.filter(sample=sample, fingerprint=fingerprint(annotator, gallery))
+def _fingerprint_now(there: Retrieval, annotator: Annotator, gallery: Gallery) -> str:
+    cascade = Cascade(there.cascade, there.cascade_depth) if there.cascade and there.cascade_depth else None
+    return fingerprint(annotator, gallery, cascade)
+
+
+def _checked(order: _Order, annotators: Sequence[Annotator]) -> _Order:
+    """Return the order, cut to what its gallery has. Raises CounterpartError where it is impossible."""
+    if order.depth < 1:
+        raise CounterpartError(f"Lists need a depth of at least 1, not {order.depth}.")
+    if order.engine not in ENGINES:
+        raise CounterpartError(f"There is no engine {order.engine!r}; choose one of {', '.join(ENGINES)}.")
+    check_device(order.device)
+    most = order.gallery.depth
+    order = replace(order, depth=min(order.depth, most))
+    if order.cascade is None:
+        return order
+    check_cascade(order.cascade, annotators, order.depth)
+    return replace(order, cascade=replace(order.cascade, depth=min(order.cascade.depth, most)))
 
 
 def _found_already(annotator: Annotator, order: _Order) -> Retrieval | None:
-    same = _searches(annotator, order.gallery, order.sample)
-    return same.filter(depth=order.depth, engine=order.engine).first()
+    return order.searches(annotator).filter(depth=order.depth).first()
 
 
 def _retrieved(annotator: Annotator, order: _Order, progress: Progress) -> Retrieval:
+    cascade = order.cascade_of(annotator)
+    first = _first_lists(cascade, order, progress) if cascade else None
+    kept = _checkpoints(annotator, order)
     started = perf_counter()
-    lists = _searched(annotator, order, progress)
+    with _named(annotator):
+        lists = _searched(annotator, order, first, kept, progress)
+    retrieval = _stored(annotator, order, lists, perf_counter() - started)
+    kept.clear()
+    return retrieval
+
+
+def _first_lists(cascade: Cascade, order: _Order, progress: Progress) -> BothLists:
+    """Return the first places of the lists that a cascade begins with; searched now where they are not there."""
+    plain = replace(order, depth=cascade.depth, cascade=None)
+    return _tops(_deep_enough(cascade, order) or _retrieved(cascade.machine, plain, progress), cascade)
+
+
+def _deep_enough(cascade: Cascade, order: _Order) -> Retrieval | None:
+    return order.searches(cascade.machine).filter(depth__gte=cascade.depth).first()
+
+
+def _tops(retrieval: Retrieval, cascade: Cascade) -> BothLists:
+    return {direction: lists.top(cascade.depth) for direction, lists in load_lists(retrieval).items()}
+
+
+def _checkpoints(annotator: Annotator, order: _Order) -> Checkpoints:
+    """Return the place for a search's unfinished work; what others left there long ago is removed on the way."""
+    root = settings.VAR_DIR / "partial"
+    remove_stale(root)
+    found_by = fingerprint(annotator, order.gallery, order.cascade_of(annotator))
+    search = f"{found_by}|{order.depth}|{order.engine}|{order.device}"
+    return Checkpoints(root / hashlib.sha256(search.encode()).hexdigest())
+
+
+def _searched(
+    annotator: Annotator, order: _Order, first: BothLists | None, kept: Checkpoints, progress: Progress
+) -> BothLists:
+    def named(step: str, done: int, total: int | None) -> None:
+        progress(f"{annotator.name}: {step}", done, total)
+
+    machine = machines.load(annotator)
+    if not isinstance(machine, CrossEncoder):
+        return search(
+            machine, order.gallery, depth=order.depth, engine=order.engine, device=order.device, progress=named
+        )
+    scoring = prepare(machine, order.gallery, first, engine=order.engine, device=order.device, kept=kept)
+    if order.confirm:
+        order.confirm(estimate(annotator.name, scoring, order.cascade, device=order.device))
+    return rank(scoring, first, order.depth, progress=named)
+
+
+def _estimated(annotator: Annotator, order: _Order) -> Estimate:
+    there = _deep_enough(order.cascade, order) if order.cascade else None
+    first = _tops(there, order.cascade) if there and order.cascade else None
+    kept = _checkpoints(annotator, order)
+    with _named(annotator):
+        machine = cast(CrossEncoder, machines.load(annotator))
+        scoring = prepare(machine, order.gallery, first, engine=order.engine, device=order.device, kept=kept)
+        return estimate(annotator.name, scoring, order.cascade, device=order.device)
+
+
+def _stored(annotator: Annotator, order: _Order, lists: BothLists, seconds: float) -> Retrieval:
     artefact = store_lists(f"retrievals/{order.collection.name}/{annotator.name}", lists)
+    cascade = order.cascade_of(annotator)
     with transaction.atomic():
         retrieval = Retrieval.objects.create(
             annotator=annotator,
@@ -102,23 +233,21 @@ def _retrieved(annotator: Annotator, order: _Order, progress: Progress) -> Retri
             sample=order.sample,
             depth=order.depth,
             engine=order.engine,
-            fingerprint=fingerprint(annotator, order.gallery),
+            cascade=cascade.machine if cascade else None,
+            cascade_depth=cascade.depth if cascade else None,
+            fingerprint=fingerprint(annotator, order.gallery, cascade),
             artefact=artefact.path,
             sha256=artefact.sha256,
-            seconds=perf_counter() - started,
+            seconds=seconds,
         )
         record("retrieved", retrieval, actor="retrieve", annotator=annotator.name, sha256=artefact.sha256)
     return retrieval
 
 
-def _searched(annotator: Annotator, order: _Order, progress: Progress) -> BothLists:
-    def named(step: str, done: int, total: int | None) -> None:
-        progress(f"{annotator.name}: {step}", done, total)
-
+@contextmanager
+def _named(annotator: Annotator) -> Iterator[None]:
+    """Put the machine's name before what went wrong with it."""
     try:
-        machine = machines.load(annotator)
-        return search(
-            machine, order.gallery, depth=order.depth, engine=order.engine, device=order.device, progress=named
-        )
+        yield
     except (CounterpartError, ValueError) as error:
         raise CounterpartError(f"{annotator.name}: {error}") from error

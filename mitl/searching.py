@@ -1,4 +1,4 @@
-"""Let one machine rank a gallery for its queries, whatever shape of machine it is."""
+"""Let one machine rank a gallery for its queries, unless every pair costs it a pass (``mitl.pair_ranking``)."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from corpus.models import Caption, Image
 from journal.errors import CounterpartError, some_of
 from journal.progress import Progress
-from mitl.annotators.base import EmbeddingAnnotator, Embeddings, ListAnnotator, Machine, PairScorer
+from mitl.annotators.base import EmbeddingAnnotator, Embeddings, ListAnnotator, Machine, PairScorer, QuickMachine
 from mitl.gallery import Gallery
 from mitl.lists import BothLists, RankedLists
 from mitl.models import Direction
@@ -19,18 +19,18 @@ CHUNK = 128
 
 Row = TypeVar("Row", Image, Caption)
 # Places in the gallery, best first, and their scores: both (queries, depth).
-Found = tuple[NDArray[np.int64], NDArray[np.float32]]
+Found = tuple[NDArray[np.int64], NDArray[np.floating]]
 
 
 def search(
-    machine: Machine, gallery: Gallery, *, depth: int, engine: str, device: str, progress: Progress
+    machine: QuickMachine, gallery: Gallery, *, depth: int, engine: str, device: str, progress: Progress
 ) -> BothLists:
     """Return the machine's ``depth`` best items of every query, in each direction that has queries.
 
     Raises CounterpartError where the machine needs pictures that are not there, the engine does not suit it,
     or its lists are too short; ValueError where its embeddings or scores are not finite numbers.
     """
-    _check_pictures(machine, gallery)
+    check_pictures(machine, gallery)
     if isinstance(machine, EmbeddingAnnotator):
         found = _by_embeddings(machine, gallery, depth, engine, device, progress)
     elif engine == "faiss":
@@ -39,7 +39,7 @@ def search(
         found = _by_pairs(machine, gallery, depth, progress)
     else:
         found = _by_lists(machine, gallery, depth)
-    return {direction: _with_ids(gallery, direction, *found[direction]) for direction in gallery.directions}
+    return {direction: with_ids(gallery, direction, *found[direction]) for direction in gallery.directions}
 
 
 def check_device(device: str) -> None:
@@ -54,7 +54,8 @@ def check_device(device: str) -> None:
         raise CounterpartError("torch finds no CUDA device here; use --device cpu.")
 
 
-def _check_pictures(machine: Machine, gallery: Gallery) -> None:
+def check_pictures(machine: Machine, gallery: Gallery) -> None:
+    """Raise CounterpartError where the machine looks at pictures and some are not there."""
     without = [image.key for image in gallery.images if not image.file]
     if machine.looks_at_pictures and without:
         raise CounterpartError(
@@ -146,13 +147,14 @@ def _by_lists(machine: ListAnnotator, gallery: Gallery, k: int) -> dict[Directio
         if places.shape[1] < k:
             raise CounterpartError(
                 f"The longest {direction.value} list has {places.shape[1]} places, fewer than the {k} asked for;"
-                f" pass --depth {places.shape[1]}, or give the machine longer lists."
+                f" pass --depth {places.shape[1]} (or --cascade-depth), or give the machine longer lists."
             )
         found[direction] = places[:, :k], scores[:, :k]
     return found
 
 
-def _with_ids(gallery: Gallery, direction: Direction, places: NDArray[np.int64], scores: NDArray) -> RankedLists:
+def with_ids(gallery: Gallery, direction: Direction, places: NDArray[np.int64], scores: NDArray) -> RankedLists:
+    """Return lists of places in the gallery as lists of ids; place -1 becomes item 0, which is none."""
     from_images = direction == Direction.IMAGE_TO_CAPTION
     queries, items = (
         (gallery.image_ids, gallery.caption_ids) if from_images else (gallery.caption_ids, gallery.image_ids)

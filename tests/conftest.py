@@ -15,7 +15,8 @@ SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
 @pytest.fixture(autouse=True)
 def own_storage(settings, tmp_path):
-    """Pictures and artefacts of one test stay in its own folder."""
+    """Pictures, artefacts and unfinished work of one test stay in its own folder."""
+    settings.VAR_DIR = tmp_path
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.ARTEFACT_CACHE = tmp_path / "cache"
     settings.CELERY_TASK_ALWAYS_EAGER = True

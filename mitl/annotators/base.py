@@ -1,8 +1,9 @@
 """What a machine is to the rest of the house: something that embeds, scores pairs, or already has its lists.
 
 A machine is a module of this package named like its kind. It holds ``OPTIONS`` (its settings by name), and
-``open_annotator(annotator)``, which returns one of the three shapes below. A module may also hold
-``adopt(path, options)``, which reads a checkpoint from disk, and ``train(...)`` (``mitl.training``).
+``open_annotator(annotator)``, which returns one of the four shapes below. A module may also hold
+``adopt(path, options)``, which reads a checkpoint from disk, and ``train(...)`` (``mitl.training``). One whose
+machines are cross-encoders says ``CROSS_ENCODER = True``: that is asked before weights are loaded.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +36,7 @@ class EmbeddingAnnotator(Protocol):
 
 @runtime_checkable
 class PairScorer(Protocol):
-    """Scores pairs jointly, so that each pair costs."""
+    """Scores pairs from both sides at once, so cheaply that whole blocks can be asked."""
 
     looks_at_pictures: bool
 
@@ -51,6 +52,31 @@ class PairScores(Protocol):
 
 
 @runtime_checkable
+class CrossEncoder(Protocol):
+    """Passes the picture and the words of a pair through a network together, so that every single pair costs.
+
+    ``batch_size`` is how many pairs one pass takes; never more are asked at once.
+    """
+
+    looks_at_pictures: bool
+    batch_size: int
+
+    def ready(self, images: Sequence[Image], captions: Sequence[Caption], *, device: str) -> "JointScores":
+        """Make ready to score pairs of a gallery of N images and M captions on ``cpu`` or ``cuda``."""
+
+
+class JointScores(Protocol):
+    """The scores of single pairs of one gallery."""
+
+    def pairs(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Score n pairs, named by their places in the gallery: image i with caption i, (n,).
+
+        Whichever side asks, all pairs of an image come together: ``images`` rises within a batch and over the
+        batches of a search, and for one image ``captions`` rises. Who keeps the last image reads each once.
+        """
+
+
+@runtime_checkable
 class ListAnnotator(Protocol):
     """Has ranked lists from elsewhere; nothing is searched."""
 
@@ -62,7 +88,8 @@ class ListAnnotator(Protocol):
         """Return places in ``items``, best first, and scores, both (Q, k); shorter lists end in -1 and -inf."""
 
 
-Machine = EmbeddingAnnotator | PairScorer | ListAnnotator
+QuickMachine = EmbeddingAnnotator | PairScorer | ListAnnotator
+Machine = QuickMachine | CrossEncoder
 
 
 @dataclass(frozen=True)

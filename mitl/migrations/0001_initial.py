@@ -44,6 +44,12 @@ class Migration(migrations.Migration):
                 ("depth", models.PositiveSmallIntegerField()),
                 ("engine", models.CharField(max_length=20)),
                 (
+                    "cascade_depth",
+                    models.PositiveSmallIntegerField(
+                        help_text="How many places of those lists were scored anew.", null=True
+                    ),
+                ),
+                (
                     "fingerprint",
                     models.CharField(
                         help_text="SHA-256 of what searched (kind, options, weights) and of what was searched.",
@@ -58,6 +64,16 @@ class Migration(migrations.Migration):
                     "annotator",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT, related_name="retrievals", to="mitl.annotator"
+                    ),
+                ),
+                (
+                    "cascade",
+                    models.ForeignKey(
+                        help_text="Whose lists were scored anew; null = the whole gallery was searched.",
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="mitl.annotator",
                     ),
                 ),
                 (

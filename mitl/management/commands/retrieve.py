@@ -1,5 +1,6 @@
-"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--depth 25]: every machine's top lists, as artefacts."""
+"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--depth 25] [--cascade A]: every machine's top lists."""
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -8,11 +9,16 @@ from django.utils import timezone
 
 from corpus.naming import find_collection, find_sample
 from journal.commands import ActCommand
+from journal.errors import CounterpartError
 from journal.progress import TerminalBar
+from mitl.cascading import CASCADE_DEPTH, Cascade
+from mitl.estimating import Estimate
 from mitl.models import Retrieval
 from mitl.naming import find_annotators
-from mitl.retrieval import DEPTH, retrieve
+from mitl.retrieval import DEPTH, estimate_retrieval, retrieve
 from mitl.searching import ENGINES
+
+LONG = 3600  # seconds from which a search is started only on request
 
 
 class Command(ActCommand):
@@ -32,28 +38,75 @@ class Command(ActCommand):
         parser.add_argument(
             "--engine", choices=ENGINES, default="blocked", help="blocked: exact, ties in order; faiss: a flat index"
         )
-        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where embeddings are multiplied")
+        parser.add_argument(
+            "--device", choices=("cpu", "cuda"), default="cpu", help="where embeddings are multiplied, pairs scored"
+        )
+        parser.add_argument(
+            "--cascade", metavar="A", help="let cross-encoders score only the first places of this machine's lists"
+        )
+        parser.add_argument(
+            "--cascade-depth",
+            type=int,
+            default=CASCADE_DEPTH,
+            metavar="N",
+            help=f"how many places of those lists are scored (default {CASCADE_DEPTH})",
+        )
+        parser.add_argument(
+            "--estimate", action="store_true", help="say how many pairs would be scored and how long; search nothing"
+        )
+        parser.add_argument("--yes", action="store_true", help="start even what is estimated at more than an hour")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        collection = find_collection(options["collection"])
+        wish = _wish(options)
+        if options["estimate"]:
+            return _estimates(estimate_retrieval(collection, **wish), as_figures=options["json"])
+
+        def confirm(estimate: Estimate) -> None:
+            progress.close()
+            self.stderr.write(str(estimate), style_func=str)
+            if estimate.seconds > LONG and not options["yes"]:
+                raise CounterpartError(_too_long(estimate))
+
         started = timezone.now()
-        retrievals = retrieve(
-            find_collection(options["collection"]),
-            annotators=find_annotators(options["annotators"].split(",")),
-            sample=find_sample(options["queries"]) if options["queries"] else None,
-            depth=options["depth"],
-            engine=options["engine"],
-            device=options["device"],
-            progress=progress,
-        )
+        retrievals = retrieve(collection, **wish, engine=options["engine"], confirm=confirm, progress=progress)
         if options["json"]:
             return {retrieval.annotator.name: _figures(retrieval, started) for retrieval in retrievals}
         return "\n".join(_line(retrieval, options["depth"], started) for retrieval in retrievals)
+
+
+def _wish(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what searches and estimates have in common."""
+    cascade = options["cascade"]
+    return {
+        "annotators": find_annotators(options["annotators"].split(",")),
+        "sample": find_sample(options["queries"]) if options["queries"] else None,
+        "depth": options["depth"],
+        "device": options["device"],
+        "cascade": Cascade(find_annotators([cascade])[0], options["cascade_depth"]) if cascade else None,
+    }
+
+
+def _estimates(estimates: list[Estimate], *, as_figures: bool) -> str | dict[str, Any]:
+    if as_figures:
+        return {estimate.annotator: asdict(estimate) | {"seconds": estimate.seconds} for estimate in estimates}
+    return "\n".join(map(str, estimates)) or "No pairs are left to score one by one."
+
+
+def _too_long(estimate: Estimate) -> str:
+    shorter = "; --cascade MACHINE takes less" if estimate.cascaded else ""
+    return (
+        "This takes more than an hour. Pass --yes to start it (interrupted, the same command goes on where it was)"
+        f"{shorter}."
+    )
 
 
 def _figures(retrieval: Retrieval, started: datetime) -> dict[str, Any]:
     return {
         "depth": retrieval.depth,
         "engine": retrieval.engine,
+        "cascade": retrieval.cascade and retrieval.cascade.name,
+        "cascade_depth": retrieval.cascade_depth,
         "seconds": round(retrieval.seconds, 3),
         "sha256": retrieval.sha256,
         "kept": retrieval.created_at < started,
@@ -63,4 +116,5 @@ def _figures(retrieval: Retrieval, started: datetime) -> dict[str, Any]:
 def _line(retrieval: Retrieval, asked_depth: int, started: datetime) -> str:
     when = f"kept from {retrieval.created_at:%Y-%m-%d %H:%M}" if retrieval.created_at < started else "searched"
     cut = f", as deep as the gallery allows (of {asked_depth})" if retrieval.depth < asked_depth else ""
-    return f"{retrieval}: {when} in {retrieval.seconds:.1f} s, depth {retrieval.depth}{cut}."
+    first = f", of the first {retrieval.cascade_depth} of {retrieval.cascade}" if retrieval.cascade else ""
+    return f"{retrieval}: {when} in {retrieval.seconds:.1f} s, depth {retrieval.depth}{cut}{first}."

@@ -1,0 +1,77 @@
+"""Say beforehand how many pairs a cross-encoder has to score and how long that takes, by trying some."""
+
+from dataclasses import dataclass
+
+from mitl.cascading import CASCADE_DEPTH, Cascade
+from mitl.gallery import Gallery
+from mitl.pairs import SampledPairs
+from mitl.scoring import TIMED, Scoring, pairs_a_second
+
+UNITS = (("days", 48 * 3600, 24 * 3600), ("h", 90 * 60, 3600), ("min", 90, 60))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a search costs, told before it starts.
+
+    ``pairs`` is the exact number or, with ``at_most``, a bound: how many pairs two directions share is known only
+    from the lists. ``kept`` of them were scored before an interruption. ``cascaded`` bounds the pairs of a
+    cascade of usual depth in place of a search of all pairs; 0 where this is one.
+    """
+
+    annotator: str
+    pairs: int
+    at_most: bool
+    kept: int
+    pairs_a_second: float
+    device: str
+    cascaded: int
+
+    @property
+    def seconds(self) -> float:
+        """How long the pairs that are left take."""
+        return (self.pairs - self.kept) / self.pairs_a_second
+
+    def __str__(self) -> str:
+        number = f"{'at most ' if self.at_most else ''}{self.pairs:,} pairs"
+        kept = f", {self.kept:,} of them scored already" if self.kept else ""
+        rate = f"{self.pairs_a_second:,.{0 if self.pairs_a_second >= 10 else 2}f} pairs a second on {self.device}"
+        text = (
+            f"{self.annotator}: {number}{kept}, about {_spoken(self.seconds)} at {rate} (measured on {TIMED} batches)"
+        )
+        if not self.cascaded:
+            return f"{text}."
+        shorter = _spoken(self.cascaded / self.pairs_a_second)
+        return f"{text}; with --cascade MACHINE at most {self.cascaded:,} pairs, about {shorter}."
+
+
+def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, device: str) -> Estimate:
+    """Count the pairs to be scored, and time a few batches of them on the machine as it stands.
+
+    Where the lists of ``cascade`` are not there yet, ``scoring`` is that of all pairs: its batches are timed.
+    """
+    unknown = cascade is not None and isinstance(scoring.pairs, SampledPairs)
+    pairs = most_pairs(scoring.gallery, cascade.depth) if cascade and unknown else len(scoring.pairs)
+    cascaded = most_pairs(scoring.gallery, CASCADE_DEPTH)
+    return Estimate(
+        annotator=annotator,
+        pairs=pairs,
+        at_most=unknown,
+        kept=0 if unknown else scoring.count_kept(),
+        pairs_a_second=pairs_a_second(scoring),
+        device=device,
+        cascaded=cascaded if cascade is None and cascaded < pairs else 0,
+    )
+
+
+def most_pairs(gallery: Gallery, cascade_depth: int) -> int:
+    """Return how many pairs a cascade scores if no pair stands in two lists."""
+    return min(cascade_depth, gallery.depth) * (len(gallery.image_queries) + len(gallery.caption_queries))
+
+
+def _spoken(seconds: float) -> str:
+    """Return a length of time in the unit that fits: ``41 h``."""
+    for unit, from_seconds, length in UNITS:
+        if seconds >= from_seconds:
+            return f"{seconds / length:,.0f} {unit}"
+    return f"{max(1, seconds):.0f} s"

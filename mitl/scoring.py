@@ -1,0 +1,104 @@
+"""Score pairs with a cross-encoder, batch by batch; what was scored before an interruption is not scored again."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from journal.errors import CounterpartError
+from journal.progress import Progress, silent
+from mitl.annotators.base import JointScores
+from mitl.checkpoints import Checkpoints
+from mitl.gallery import Gallery
+from mitl.pairs import Pairs, Places
+
+GROUP = 16  # batches: what is lost at most by an interruption
+TIMED = 3  # batches
+
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The pairs of a gallery to be scored, ``batch_size`` at a time, and where the finished ones are kept."""
+
+    gallery: Gallery
+    scores: JointScores
+    pairs: Pairs
+    batch_size: int
+    kept: Checkpoints
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """Where each group of batches starts and ends."""
+        step = GROUP * self.batch_size
+        return [(start, min(start + step, len(self.pairs))) for start in range(0, len(self.pairs), step)]
+
+    def count_kept(self) -> int:
+        """Count the pairs whose scores an earlier try has left."""
+        return sum(stop - start for start, stop in self.groups if _name(start) in self.kept)
+
+
+def score_pairs(scoring: Scoring, *, progress: Progress = silent) -> Iterator[tuple[Places, Places, Scores]]:
+    """Yield the images, captions and scores of all pairs in their order, a group of batches at a time.
+
+    A group is kept when it is finished; one that was kept for the same pairs is read. Memory: one group.
+
+    Raises CounterpartError for a score that is no finite number, ValueError for an answer of another shape.
+    """
+    for start, stop in scoring.groups:
+        images, captions = scoring.pairs.part(start, stop)
+        pairs = _digest(images, captions)
+        part = scoring.kept.load(_name(start))
+        if part is not None and np.array_equal(part["pairs"], pairs):
+            scores = part["scores"]
+            progress("scoring pairs", stop, len(scoring.pairs))
+        else:
+            scores = np.concatenate(list(_batches(scoring, images, captions, start, progress)))
+            scoring.kept.save(_name(start), scores=scores, pairs=pairs)
+        yield images, captions, scores
+
+
+def pairs_a_second(scoring: Scoring) -> float:
+    """Time ``TIMED`` real batches from all over the pairs, after one that warms up. Nothing is kept of them."""
+    starts = np.linspace(0, max(0, len(scoring.pairs) - scoring.batch_size), TIMED + 1, dtype=np.int64).tolist()
+    batches = [scoring.pairs.part(start, start + scoring.batch_size) for start in starts]
+    _scored(scoring, *batches[0])
+    started = perf_counter()
+    for images, captions in batches[1:]:
+        _scored(scoring, images, captions)
+    return sum(len(images) for images, _ in batches[1:]) / (perf_counter() - started)
+
+
+def _name(start: int) -> str:
+    return f"pairs-{start}"
+
+
+def _digest(images: Places, captions: Places) -> NDArray[np.uint8]:
+    """SHA-256 of the pairs of a group: scores kept for any others are not theirs."""
+    return np.frombuffer(hashlib.sha256(images.tobytes() + captions.tobytes()).digest(), dtype=np.uint8)
+
+
+def _batches(scoring: Scoring, images: Places, captions: Places, start: int, progress: Progress) -> Iterator[Scores]:
+    for first in range(0, len(images), scoring.batch_size):
+        batch = slice(first, first + scoring.batch_size)
+        yield _scored(scoring, images[batch], captions[batch])
+        progress("scoring pairs", start + min(batch.stop, len(images)), len(scoring.pairs))
+
+
+def _scored(scoring: Scoring, images: Places, captions: Places) -> Scores:
+    scores = np.asarray(scoring.scores.pairs(images, captions), dtype=np.float32)
+    if scores.shape != images.shape:
+        raise ValueError(f"For {len(images)} pairs it gave scores of shape {scores.shape}.")
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        image = scoring.gallery.images[images[wrong[0]]].key
+        caption = scoring.gallery.captions[captions[wrong[0]]].key
+        raise CounterpartError(
+            f"{len(wrong)} of {len(images)} scores of a batch are no finite numbers, the first that of image {image}"
+            f" with caption {caption}. Look at this pair and at the machine's weights."
+        )
+    return scores

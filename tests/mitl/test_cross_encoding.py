@@ -1,0 +1,346 @@
+"""Searches by machines to which every pair costs: of the whole gallery, and of another machine's lists."""
+
+import json
+import sys
+from collections import Counter
+from itertools import groupby, pairwise
+
+import numpy as np
+import pytest
+
+from corpus.models import Caption, Collection, Image, Sample
+from journal.errors import CounterpartError
+from mitl.cascading import Cascade
+from mitl.gallery import open_gallery
+from mitl.lists import load_lists
+from mitl.models import Annotator, Direction, Retrieval
+from mitl.registration import add_annotator
+from mitl.retrieval import estimate_retrieval, newest_retrieval, retrieve
+from mitl.scoring import GROUP
+from tests.factories import make_annotator, make_collection
+from tests.mitl import joint
+
+I2T, T2I = Direction
+IMAGES, CAPTIONS = [3, 7, 11], [0, 5, 21, 30]
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    """Make ``joint`` a kind of machine, and forget what it was asked before."""
+    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    joint.forget()
+    yield
+    joint.forget()
+
+
+@pytest.fixture
+def zoo(db) -> Collection:
+    return make_collection(images=16)
+
+
+@pytest.fixture
+def sample(zoo) -> Sample:
+    sample = Sample.objects.create(name="few", collection=zoo, seed=0)
+    sample.images.set(zoo.images.filter(key__in=IMAGES))
+    sample.captions.set(zoo.captions.filter(key__in=CAPTIONS))
+    return sample
+
+
+@pytest.fixture
+def vilt(db) -> Annotator:
+    return make_annotator("vilt", "joint")
+
+
+@pytest.fixture
+def words(db) -> Annotator:
+    return make_annotator("words")
+
+
+def places_of(retrieval: Retrieval) -> dict[Direction, list[list[int]]]:
+    """A retrieval's lists as places in the gallery."""
+    lists = load_lists(retrieval)
+    ids = {
+        I2T: np.array(Caption.objects.order_by("pk").values_list("pk", flat=True)),
+        T2I: np.array(Image.objects.order_by("pk").values_list("pk", flat=True)),
+    }
+    return {direction: np.searchsorted(ids[direction], lists[direction].items).tolist() for direction in lists}
+
+
+def slow_best(scores: np.ndarray, items: list[int], k: int) -> list[int]:
+    return sorted(items, key=lambda item: (-scores[item], item))[:k]
+
+
+def kept_files(settings) -> list:
+    return sorted((settings.VAR_DIR / "partial").rglob("*.part"))
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["all", "sampled"])
+@pytest.mark.parametrize("coarse", [True, False], ids=["ties", "unlike"])
+def test_without_a_cascade_every_query_gets_its_best_of_the_whole_gallery(zoo, sample, coarse, whole):
+    vilt = make_annotator("vilt", "joint", coarse=coarse)
+    found = retrieve(zoo, annotators=[vilt], sample=None if whole else sample, depth=6)[0]
+    scores = joint.brute_force(zoo, coarse=coarse)
+    images, captions = (range(16), range(32)) if whole else (IMAGES, CAPTIONS)
+    assert places_of(found) == {
+        I2T: [slow_best(scores[i], range(32), 6) for i in images],
+        T2I: [slow_best(scores[:, c], range(16), 6) for c in captions],
+    }
+    np.testing.assert_array_equal(load_lists(found)[I2T].scores, -np.sort(-scores[images])[:, :6])
+
+
+@pytest.mark.parametrize("coarse", [True, False], ids=["ties", "unlike"])
+def test_a_cascade_ranks_only_what_the_other_machine_listed(zoo, sample, words, coarse):
+    vilt = make_annotator("vilt", "joint", coarse=coarse)
+    found = retrieve(zoo, annotators=[vilt], sample=sample, depth=3, cascade=Cascade(words, 7))[0]
+    first = places_of(Retrieval.objects.get(annotator=words))
+    scores = joint.brute_force(zoo, coarse=coarse)
+    assert places_of(found) == {
+        I2T: [slow_best(scores[i], items, 3) for i, items in zip(IMAGES, first[I2T], strict=True)],
+        T2I: [slow_best(scores[:, c], items, 3) for c, items in zip(CAPTIONS, first[T2I], strict=True)],
+    }
+    assert (found.cascade, found.cascade_depth) == (words, 7)
+
+
+@pytest.mark.parametrize("cascaded", [True, False])
+def test_a_pair_asked_in_both_directions_is_scored_once(zoo, sample, vilt, words, cascaded):
+    retrieve(zoo, annotators=[vilt], sample=sample, cascade=Cascade(words, 16) if cascaded else None)
+    assert max(Counter(joint.asked()).values()) == 1
+    assert all(i in IMAGES or c in CAPTIONS for i, c in joint.asked())
+    assert cascaded or len(joint.asked()) == 3 * 32 + 13 * 4
+
+
+@pytest.mark.parametrize("cascaded", [True, False])
+def test_batches_are_as_long_as_the_machine_says_and_keep_an_image_together(zoo, sample, vilt, words, cascaded):
+    retrieve(zoo, annotators=[vilt], sample=sample, depth=5, cascade=Cascade(words, 9) if cascaded else None)
+    assert {len(images) for images, _ in joint.batches[:-1]} == {4}
+    assert all(one < next_ for one, next_ in pairwise(joint.asked()))
+    assert len(list(groupby(image for image, _ in joint.asked()))) == len({image for image, _ in joint.asked()})
+
+
+def test_a_sample_of_images_alone_asks_only_for_them(zoo, sample, vilt):
+    sample.captions.clear()
+    assert list(load_lists(retrieve(zoo, annotators=[vilt], sample=sample)[0])) == [I2T]
+    assert joint.asked() == [(i, c) for i in IMAGES for c in range(32)]
+
+
+def test_a_sample_of_captions_alone_asks_only_for_them(zoo, sample, vilt):
+    sample.images.clear()
+    assert list(load_lists(retrieve(zoo, annotators=[vilt], sample=sample)[0])) == [T2I]
+    assert joint.asked() == [(i, c) for i in range(16) for c in CAPTIONS]
+
+
+def test_deep_lists_that_are_there_serve_a_cascade(zoo, sample, vilt, words):
+    deep = retrieve(zoo, annotators=[words], sample=sample, depth=12)[0]
+    retrieve(zoo, annotators=[vilt], sample=sample, depth=3, cascade=Cascade(words, 5))
+    assert Retrieval.objects.filter(annotator=words).get() == deep
+    assert len(joint.asked()) <= 7 * 5
+
+
+def test_short_lists_that_are_there_are_searched_deeper_for_a_cascade(zoo, sample, vilt, words):
+    retrieve(zoo, annotators=[words], sample=sample, depth=3)
+    retrieve(zoo, annotators=[vilt], sample=sample, depth=3, cascade=Cascade(words, 5))
+    assert sorted(Retrieval.objects.filter(annotator=words).values_list("depth", flat=True)) == [3, 5]
+
+
+def test_places_that_fill_up_short_lists_are_not_scored(zoo, sample, vilt, tmp_path):
+    lists = {
+        "i2t": {str(i): ["9", "1"] if i == 3 else ["4", "2", "30", "8"] for i in IMAGES},
+        "t2i": {str(c): [5, 0, 15, 2] for c in CAPTIONS},
+    }
+    (tmp_path / "lists.json").write_text(json.dumps(lists))
+    theirs = add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
+    found = retrieve(zoo, annotators=[vilt], sample=sample, depth=3, cascade=Cascade(theirs, 4))[0]
+    ranked = load_lists(found)[I2T]
+    assert ranked.items[0, 2] == 0
+    assert ranked.scores[0, 2] == -np.inf
+    assert sorted(places_of(found)[I2T][0][:2]) == [1, 9]
+    assert (
+        len(joint.asked())
+        == len(set(joint.asked()))
+        == 2 + 4 + 4 + 4 * 4 - len({(i, c) for i, c in joint.asked() if i in {5, 0, 15, 2} & set(IMAGES)})
+    )
+
+
+def test_quick_machines_search_as_ever_beside_a_cascade(zoo, sample, vilt, words):
+    quick, costly = retrieve(zoo, annotators=[words, vilt], sample=sample, depth=4, cascade=Cascade(words, 4))
+    assert (quick.cascade, costly.cascade) == (None, words)
+    assert retrieve(zoo, annotators=[words], sample=sample, depth=4) == [quick]
+
+
+def test_unlike_cascades_are_unlike_searches(zoo, sample, vilt, words):
+    other = make_annotator("other", weight=2)
+    wishes = [None, Cascade(words, 5), Cascade(words, 6), Cascade(other, 5)]
+    found = [retrieve(zoo, annotators=[vilt], sample=sample, depth=4, cascade=wish)[0] for wish in wishes]
+    assert len({retrieval.pk for retrieval in found}) == len({retrieval.fingerprint for retrieval in found}) == 4
+    again = [retrieve(zoo, annotators=[vilt], sample=sample, depth=4, cascade=wish)[0] for wish in wishes]
+    assert again == found
+
+
+def test_pools_take_the_newest_search_whether_cascaded_or_not(zoo, sample, vilt, words):
+    cascaded = retrieve(zoo, annotators=[vilt], sample=sample, depth=4, cascade=Cascade(words, 5))[0]
+    gallery = open_gallery(zoo, sample)
+    assert newest_retrieval(vilt, gallery, sample, 4) == cascaded
+    whole = retrieve(zoo, annotators=[vilt], sample=sample, depth=4)[0]
+    assert newest_retrieval(vilt, gallery, sample, 4) == whole
+
+
+def test_a_cascade_of_a_machine_that_changed_is_no_longer_the_newest(zoo, sample, vilt, words):
+    retrieve(zoo, annotators=[vilt], sample=sample, depth=4, cascade=Cascade(words, 5))
+    Annotator.objects.filter(pk=words.pk).update(checksum="other")
+    assert newest_retrieval(vilt, open_gallery(zoo, sample), sample, 4) is None
+
+
+def broken_off(scores):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("batch", [1, 2, 16, 17, 20, 33])
+@pytest.mark.parametrize("cascaded", [True, False])
+def test_an_interrupted_search_scores_only_what_is_missing_and_ends_in_the_same_bytes(
+    zoo, sample, vilt, words, settings, batch, cascaded
+):
+    Annotator.objects.filter(pk=vilt.pk).update(options={"batch": 3 if cascaded else 4})
+    vilt.refresh_from_db()
+    wish = {"annotators": [vilt], "sample": sample, "depth": 4, "cascade": Cascade(words, 16) if cascaded else None}
+    whole = retrieve(zoo, **wish)[0]
+    wanted, needed = whole.sha256, len(joint.batches)
+    whole.delete()
+    joint.forget()
+    joint.at_batch[batch] = broken_off
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(zoo, **wish)
+    assert not Retrieval.objects.filter(annotator=vilt).exists()
+    joint.forget()
+    assert retrieve(zoo, **wish)[0].sha256 == wanted
+    assert len(joint.batches) == needed - (batch - 1) // GROUP * GROUP
+    assert kept_files(settings) == []
+
+
+def test_damaged_parts_are_scored_again(zoo, sample, vilt, settings):
+    wanted = retrieve(zoo, annotators=[vilt], sample=sample)[0].sha256
+    Retrieval.objects.all().delete()
+    joint.forget()
+    joint.at_batch[34] = broken_off
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(zoo, annotators=[vilt], sample=sample)
+    torn = kept_files(settings)[0]
+    torn.write_bytes(torn.read_bytes()[:50])
+    joint.forget()
+    assert retrieve(zoo, annotators=[vilt], sample=sample)[0].sha256 == wanted
+    assert len(joint.batches) == 37 - GROUP
+
+
+def test_parts_of_other_pairs_are_not_taken_for_these(zoo, sample, vilt, settings):
+    """Batches of another size are other groups of pairs."""
+    wanted = retrieve(zoo, annotators=[vilt], sample=sample)[0].sha256
+    Retrieval.objects.all().delete()
+    joint.forget()
+    joint.at_batch[20] = broken_off
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(zoo, annotators=[vilt], sample=sample)
+    joint.forget()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joint, "open_annotator", lambda annotator: joint.Bilinear(5, coarse=False))
+        assert retrieve(zoo, annotators=[vilt], sample=sample)[0].sha256 == wanted
+    assert len(joint.asked()) == 3 * 32 + 13 * 4
+
+
+def test_two_who_search_the_same_at_once_both_end_well(zoo, sample, vilt, settings):
+    """The second begins when the first is half-way, takes what is there, and clears the folder under its hands."""
+    seconds = []
+
+    def meanwhile(scores):
+        joint.at_batch.clear()
+        seconds.extend(retrieve(zoo, annotators=[vilt], sample=sample))
+        return scores
+
+    joint.at_batch[20] = meanwhile
+    first = retrieve(zoo, annotators=[vilt], sample=sample)[0]
+    assert (first.sha256, first.pk) != (None, seconds[0].pk)
+    assert first.sha256 == seconds[0].sha256
+    assert kept_files(settings) == []
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_score_that_is_no_number_is_named_by_its_pair_and_nothing_is_stored(zoo, sample, vilt, settings, wrong):
+    def spoilt(scores):
+        scores[2] = wrong
+        return scores
+
+    joint.at_batch[3] = spoilt
+    message = "vilt: 1 of 4 scores of a batch are no finite numbers, the first that of image 2 with caption 21"
+    sample.images.clear()
+    with pytest.raises(CounterpartError, match=message):
+        retrieve(zoo, annotators=[vilt], sample=sample)
+    assert not Retrieval.objects.exists()
+    assert kept_files(settings) == []
+
+
+def test_scores_of_another_shape_are_refused(zoo, sample, vilt):
+    joint.at_batch[1] = lambda scores: scores[:, None]
+    with pytest.raises(CounterpartError, match=r"vilt: For 4 pairs it gave scores of shape \(4, 1\)"):
+        retrieve(zoo, annotators=[vilt], sample=sample)
+
+
+@pytest.mark.parametrize(
+    ("annotators", "cascade", "depth", "message"),
+    [
+        (["vilt"], ("words", 3), 4, "Lists 4 deep cannot be made of the first 3 places of words's"),
+        (["words"], ("words", 5), 4, "none of words does; leave --cascade out"),
+        (["vilt"], ("vilt", 5), 4, "vilt scores pair by pair itself"),
+    ],
+)
+def test_impossible_cascades_are_refused(zoo, vilt, words, annotators, cascade, depth, message):
+    machines = {"vilt": vilt, "words": words}
+    with pytest.raises(CounterpartError, match=message):
+        retrieve(
+            zoo,
+            annotators=[machines[name] for name in annotators],
+            depth=depth,
+            cascade=Cascade(machines[cascade[0]], cascade[1]),
+        )
+    assert not Retrieval.objects.exists()
+
+
+def test_faiss_cannot_search_pairs(zoo, vilt):
+    with pytest.raises(CounterpartError, match="vilt: FAISS searches embeddings"):
+        retrieve(zoo, annotators=[vilt], engine="faiss")
+
+
+def test_the_pairs_of_an_estimate_are_exactly_those_scored(zoo, sample, vilt, words):
+    wishes = [{"sample": sample}, {}, {"sample": sample, "depth": 4, "cascade": Cascade(words, 5)}]
+    retrieve(zoo, annotators=[words], sample=sample, depth=5)
+    for wish in wishes:
+        told = estimate_retrieval(zoo, annotators=[vilt, words], **wish)
+        joint.forget()
+        retrieve(zoo, annotators=[vilt], **wish)
+        assert [(one.annotator, one.pairs, one.at_most) for one in told] == [("vilt", len(joint.asked()), False)]
+
+
+def test_an_estimate_searches_nothing_and_bounds_a_cascade_without_lists(zoo, sample, vilt, words, settings):
+    told = estimate_retrieval(zoo, annotators=[vilt], sample=sample, depth=4, cascade=Cascade(words, 5))
+    assert [(one.pairs, one.at_most) for one in told] == [(7 * 5, True)]
+    assert not Retrieval.objects.exists()
+    assert kept_files(settings) == []
+
+
+def test_an_estimate_leaves_out_what_is_searched_already(zoo, sample, vilt):
+    retrieve(zoo, annotators=[vilt], sample=sample)
+    assert estimate_retrieval(zoo, annotators=[vilt], sample=sample) == []
+
+
+def test_an_estimate_counts_what_an_interruption_left(zoo, sample, vilt):
+    joint.at_batch[20] = broken_off
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(zoo, annotators=[vilt], sample=sample)
+    told = estimate_retrieval(zoo, annotators=[vilt], sample=sample)[0]
+    assert (told.pairs, told.kept) == (3 * 32 + 13 * 4, 4 * GROUP)
+
+
+def test_who_is_asked_first_may_stop_the_search(zoo, sample, vilt):
+    def no(estimate):
+        raise CounterpartError(f"{estimate.pairs} are too many")
+
+    with pytest.raises(CounterpartError, match="vilt: 148 are too many"):
+        retrieve(zoo, annotators=[vilt], sample=sample, confirm=no)
+    assert not Retrieval.objects.exists()

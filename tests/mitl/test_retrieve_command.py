@@ -1,0 +1,112 @@
+"""The command retrieve, where every pair costs."""
+
+import json
+import sys
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from mitl.models import Retrieval
+from tests.factories import make_annotator, make_collection, make_sample
+from tests.mitl import joint
+
+ASKED = ("retrieve", "zoo", "--annotators", "vilt", "--queries", "queries")
+CASCADE = ("--cascade", "words", "--cascade-depth", "7", "--depth", "3")
+
+
+@pytest.fixture(autouse=True)
+def zoo(db, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    joint.forget()
+    collection = make_collection(images=8)
+    make_sample(collection)
+    make_annotator("words"), make_annotator("vilt", "joint")
+    return collection
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A machine that scores a pair in a minute."""
+    monkeypatch.setattr("mitl.estimating.pairs_a_second", lambda scoring: 1 / 60)
+
+
+def printed(capsys, *arguments: str) -> tuple[str, str]:
+    capsys.readouterr()
+    call_command(*arguments)
+    said = capsys.readouterr()
+    return said.out.strip(), said.err.strip()
+
+
+def test_an_estimate_is_printed_before_the_search(capsys):
+    out, err = printed(capsys, *ASKED, *CASCADE)
+    assert "vilt over zoo: searched in" in out
+    assert out.endswith("depth 3, of the first 7 of words.")
+    assert f"vilt: {len(set(joint.asked()))} pairs, about 1 s at" in err
+    assert err.endswith("pairs a second on cpu (measured on 3 batches).")
+
+
+def test_what_is_kept_needs_no_estimate(capsys):
+    printed(capsys, *ASKED, *CASCADE)
+    assert printed(capsys, *ASKED, *CASCADE)[1] == ""
+
+
+def test_an_estimate_alone_searches_nothing(capsys):
+    out, err = printed(capsys, *ASKED, "--estimate")
+    assert out.startswith("vilt: 128 pairs, about 1 s at")
+    assert not Retrieval.objects.exists()
+    assert len(joint.batches) == 4
+
+
+def test_an_estimate_comes_as_figures(capsys):
+    figures = json.loads(printed(capsys, *ASKED, "--estimate", "--json")[0])["vilt"]
+    assert (figures["pairs"], figures["at_most"], figures["kept"], figures["device"]) == (128, False, 0, "cpu")
+    assert figures["seconds"] == pytest.approx(128 / figures["pairs_a_second"])
+
+
+def test_quick_machines_have_nothing_to_estimate(capsys):
+    asked = ("retrieve", "zoo", "--annotators", "words", "--estimate")
+    assert printed(capsys, *asked)[0] == "No pairs are left to score one by one."
+    assert printed(capsys, *asked, "--json")[0] == "{}"
+
+
+def test_figures_name_the_cascade(capsys):
+    figures = json.loads(printed(capsys, *ASKED, *CASCADE, "--json")[0])["vilt"]
+    assert (figures["cascade"], figures["cascade_depth"], figures["depth"]) == ("words", 7, 3)
+
+
+def test_what_takes_more_than_an_hour_is_not_started_unasked(slow):
+    with pytest.raises(CommandError, match="vilt: This takes more than an hour. Pass --yes to start it") as raised:
+        call_command(*ASKED)
+    assert "\n" not in str(raised.value)
+    assert not Retrieval.objects.exists()
+    assert joint.batches == []
+
+
+def test_what_takes_more_than_an_hour_is_started_with_yes(slow, capsys):
+    out, err = printed(capsys, *ASKED, "--yes")
+    assert "searched in" in out
+    assert err == "vilt: 128 pairs, about 2 h at 0.02 pairs a second on cpu (measured on 3 batches)."
+
+
+def test_the_way_out_by_a_cascade_is_named_with_its_price(slow, capsys, monkeypatch):
+    monkeypatch.setattr("mitl.estimating.CASCADE_DEPTH", 2)
+    with pytest.raises(CommandError, match="--cascade MACHINE takes less"):
+        call_command(*ASKED)
+    assert "with --cascade MACHINE at most 48 pairs, about 48 min." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*ASKED, "--cascade", "ghost"), "1 annotators are unknown: ghost"),
+        ((*ASKED, "--cascade", "vilt"), "vilt scores pair by pair itself"),
+        (("retrieve", "zoo", "--annotators", "words", "--cascade", "words"), "none of words does; leave --cascade out"),
+        ((*ASKED, "--cascade", "words", "--cascade-depth", "3", "--depth", "5"), "Lists 5 deep cannot be made of"),
+        ((*ASKED, "--estimate", "--depth", "0"), "depth of at least 1, not 0"),
+    ],
+)
+def test_a_wrong_wish_ends_in_one_clear_line(arguments, message):
+    with pytest.raises(CommandError, match=message) as raised:
+        call_command(*arguments)
+    assert "\n" not in str(raised.value)
+    assert not Retrieval.objects.exists()
