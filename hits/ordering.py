@@ -11,6 +11,7 @@ from hits.packing import Sharing
 from hits.planning import check_randomness
 from hits.terms import LARGEST, Terms
 from journal.errors import CounterpartError, some_of
+from mitl.cascading import CASCADE_DEPTH
 
 LONGEST = MAX_NAME - len("-queries")
 
@@ -18,7 +19,8 @@ LONGEST = MAX_NAME - len("-queries")
 @dataclass(frozen=True)
 class RoundOrder:
     """A round of this name from a collection, its machines and queries: those of the sample named, or so many
-    images and captions drawn. The rest as the acts of the pipeline take it."""
+    images and captions drawn. ``cascade`` names the machine whose first places cross-encoders score. The rest as
+    the acts of the pipeline take it."""
 
     round: str
     collection: str
@@ -30,6 +32,8 @@ class RoundOrder:
     control_depth: int = 25
     direction: str = "both"
     engine: str = "blocked"
+    cascade: str = ""
+    cascade_depth: int = CASCADE_DEPTH
     design: Design = DESIGNS["eccv-18"]
     sharing: Sharing = "avoid"
     seed: int = 0
@@ -60,8 +64,8 @@ class RoundOrder:
 
 TERMS = {part.name for part in fields(Terms)}
 NEEDED = {"round", "collection", "annotators"}
-WHOLE_NUMBERS = {"images", "captions", "top_k", "control_depth", "seed", "replication"}
-TEXTS = {"round", "collection", "sample", "direction", "engine", "sharing"}
+WHOLE_NUMBERS = {"images", "captions", "top_k", "control_depth", "seed", "replication", "cascade_depth"}
+TEXTS = {"round", "collection", "sample", "direction", "engine", "sharing", "cascade"}
 KNOWN = NEEDED | WHOLE_NUMBERS | TEXTS | TERMS | {"design"}
 
 

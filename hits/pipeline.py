@@ -15,6 +15,7 @@ from hits.planning import pack_round
 from journal.jobs import open_job
 from journal.models import Job
 from journal.progress import Progress, silent
+from mitl.cascading import Cascade, check_cascade, is_cross_encoder
 from mitl.naming import find_annotators, find_pool
 from mitl.pooling import pool_proposals
 from mitl.retrieval import retrieve
@@ -45,9 +46,11 @@ def run_pipeline(order: RoundOrder, *, actor: str = "command", progress: Progres
 
 
 def check_order(order: RoundOrder) -> None:
-    """Raise CounterpartError if the order names rows that are not there."""
+    """Raise CounterpartError if the order names rows that are not there, or an impossible cascade."""
     find_collection(order.collection)
-    find_annotators(order.annotators)
+    annotators = find_annotators(order.annotators)
+    if cascade := _cascade(order):
+        check_cascade(cascade, annotators, order.control_depth)
     if order.sample:
         find_sample(order.sample)
 
@@ -74,14 +77,20 @@ def _sample(order: RoundOrder, *, actor: str, progress: Progress) -> Sample:
 
 def _retrieve(order: RoundOrder, annotator: str, *, actor: str, progress: Progress) -> None:
     progress(f"{annotator}: retrieving", 0, None)
+    annotators = find_annotators([annotator])
     retrieve(
         find_collection(order.collection),
-        annotators=find_annotators([annotator]),
+        annotators=annotators,
         sample=find_sample(order.sample_name),
         depth=order.control_depth,
         engine=order.engine,
+        cascade=_cascade(order) if is_cross_encoder(annotators[0]) else None,
         progress=progress,
     )
+
+
+def _cascade(order: RoundOrder) -> Cascade | None:
+    return Cascade(find_annotators([order.cascade])[0], order.cascade_depth) if order.cascade else None
 
 
 def _pool(order: RoundOrder, *, actor: str, progress: Progress) -> None:

@@ -10,6 +10,7 @@ from hits.pipeline import run_pipeline, start_pipeline
 from hits.terms import Terms
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
+from mitl.cascading import CASCADE_DEPTH
 from mitl.models import Direction
 from mitl.searching import ENGINES
 
@@ -34,6 +35,12 @@ class Command(ActCommand):
         )
         parser.add_argument("--direction", choices=("both", *Direction.values), default="both", help="lists to pool")
         parser.add_argument("--engine", choices=ENGINES, default="blocked", help="how embeddings are searched")
+        parser.add_argument(
+            "--cascade", default="", metavar="A", help="cross-encoders score only the first places of A's lists"
+        )
+        parser.add_argument(
+            "--cascade-depth", type=int, default=CASCADE_DEPTH, metavar="N", help=f"so many ({CASCADE_DEPTH})"
+        )
         add_packing_options(parser)
         parser.add_argument("--background", action="store_true", help="queue it as a job and print the job's id")
 
@@ -45,7 +52,8 @@ class Command(ActCommand):
 
 
 def _order(options: dict[str, Any]) -> RoundOrder:
-    same = ("round", "collection", "images", "captions", "top_k", "control_depth", "direction", "engine")
+    same = ["round", "collection", "images", "captions", "top_k", "control_depth", "direction", "engine"]
+    same += ["cascade", "cascade_depth"]
     packing = packing_of(options)
     return RoundOrder(
         **{name: options[name] for name in same},
