@@ -59,8 +59,8 @@ class Deck:
     def deal(self, table: Table, sharing: Sharing) -> Pair | None:
         """Return the next pair that is not on the table: with "avoid" one that shares no image and no caption
         with it, if the deck has any. None where every pair of the deck lies there already."""
-        refusals = (table.shares, table.holds) if sharing == "avoid" else (table.holds,)
-        return next(filter(None, map(self._next_unless, refusals)), None)
+        free = self._next_unless(table.shares) if sharing == "avoid" else None
+        return free or self._next_unless(table.holds)
 
     def _next_unless(self, refused: Callable[[Pair], bool]) -> Pair | None:
         """Deal the next pair that is not refused, if there is one; those before it keep their turn."""

@@ -24,18 +24,20 @@ class Numbering:
         return len(self.keys)
 
     @cached_property
-    def _by_id(self) -> tuple[Codes, Codes]:
-        order = np.argsort(self.ids)
-        return order, self.ids[order]
+    def _code_of(self) -> Codes:
+        """By id, less the lowest one, plus 1; both ends answer for ids that are not numbered."""
+        codes = np.full(np.ptp(self.ids) + 3 if len(self) else 2, -1)
+        codes[self.ids - self._lowest + 1] = np.arange(len(self))
+        return codes
+
+    @cached_property
+    def _lowest(self) -> int:
+        return int(self.ids.min()) if len(self) else 0
 
     def codes(self, ids: Any) -> Codes:
         """Return the code of every database id, -1 for those that are not numbered here. Same shape as ``ids``."""
-        ids = np.asarray(ids, np.int64)
-        if not len(self):
-            return np.full(ids.shape, -1)
-        order, ascending = self._by_id
-        places = np.searchsorted(ascending, ids).clip(max=len(self) - 1)
-        return np.where(ascending[places] == ids, order[places], -1)
+        places = np.asarray(ids, np.int64) - self._lowest + 1
+        return self._code_of[places.clip(0, len(self._code_of) - 1)]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from journal.progress import Progress, silent
 
-CHUNK = 50_000  # rows that stand in memory as Python objects at a time
+CHUNK = 10_000  # rows that stand in memory as Python objects at a time
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of PostgreSQL's COPY
 
 Columns = Mapping[str, NDArray[Any] | int | float | str]
