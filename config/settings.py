@@ -1,5 +1,6 @@
 """Django settings. docs/operators.md lists every variable that is read here."""
 
+import os
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -10,6 +11,10 @@ from config.environment import at_least_one, database, env, kept_secret, scheme_
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = env.path("VAR_DIR", BASE_DIR / "var")
 VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+# numba keeps what it compiles beside the source; where it finds no place to write, importing it fails.
+if not os.access(BASE_DIR / "hits", os.W_OK):
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
 
 DEBUG = env.bool("DEBUG", False)
 SECRET_KEY = env.str("SECRET_KEY", "") or kept_secret(VAR_DIR / "secret_key")

@@ -15,6 +15,7 @@ from mitl.models import Annotator, Pool, Retrieval
 from mitl.overlap import Overlap, overlap
 
 EXAMPLES = 4
+INDEXED = ("image_id", "caption_id", "annotator_id", "direction")  # the order of a pool's proposals in their index
 
 
 @members_only
@@ -71,7 +72,7 @@ def pool(request: HttpRequest, name: str) -> HttpResponse:
         "directions": found.proposals.values("direction").annotate(n=Count("pk")).order_by("direction"),
         "machines": list(zip(agreement.annotators, agreement.shared.tolist(), agreement.alone.tolist(), strict=True)),
         "rounds": found.rounds.all(),
-        "proposals": found.proposals.select_related("image", "caption", "annotator").order_by("image_id", "caption_id", "annotator_id", "direction")[:8],
+        "proposals": found.proposals.select_related("image", "caption", "annotator").order_by(*INDEXED)[:8],
     }
     return render(request, "console/pool.html", context)
 
