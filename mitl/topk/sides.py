@@ -1,0 +1,124 @@
+"""One side of a search: embeddings that were checked, and the lengths by which errors of their products are bounded."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import ArrayLike, NDArray
+
+Places = NDArray[np.int64]
+WHOLE = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Embeddings ``values`` (N, D), float32 or float64, of which rows ``index`` (n,) take part; all where it is empty.
+
+    Per row that takes part: ``lengths`` (Euclidean), ``bfloat16_losses`` and ``float32_losses``, the lengths of what
+    rounding to that precision takes away, and ``hashes`` of the bits.
+    """
+
+    values: NDArray
+    index: Places
+    lengths: NDArray[np.float64]
+    bfloat16_losses: NDArray[np.float64]
+    float32_losses: NDArray[np.float64]
+    hashes: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def dimensions(self) -> int:
+        return self.values.shape[1]
+
+    def take(self, rows: slice) -> NDArray:
+        """Return the embeddings of some of the rows that take part."""
+        return self.values[self.index[rows]] if len(self.index) else self.values[rows]
+
+    def only(self, rows: Places) -> "Side":
+        """Return the side on which just these of its rows take part, in this order."""
+        index = self.index[rows] if len(self.index) else rows
+        losses = self.bfloat16_losses[rows], self.float32_losses[rows]
+        return Side(self.values, index, self.lengths[rows], *losses, self.hashes[rows])
+
+
+def open_side(embeddings: ArrayLike, name: str) -> Side:
+    """Check embeddings, a memory map perhaps, and measure them in one pass; they are not copied if they are float32
+    or float64 in C order.
+
+    Raises ValueError for another shape than (N, D), no rows, entries that are no finite real numbers, vectors of
+    zeros (which are as near to everything), and vectors so long or so short that float32 does not hold their products.
+    """
+    values = _as_floats(embeddings if isinstance(embeddings, np.ndarray) else np.asarray(embeddings), name)
+    lengths, bfloat16_losses, float32_losses = np.empty((3, len(values)))
+    hashes = np.empty(len(values), np.uint64)
+    _measure(values, values.view(np.uint32), lengths, bfloat16_losses, float32_losses, hashes)
+    _refuse(~np.isfinite(lengths), name, "hold NaN or infinity")
+    _refuse(lengths == 0, name, "are zero vectors, which have no direction")
+    _refuse((lengths > 1e18) | (lengths < 1e-18), name, "are too long or too short for float32; scale them")
+    return Side(values, WHOLE, lengths, bfloat16_losses, float32_losses, hashes)
+
+
+def fit_together(images: Side, captions: Side) -> None:
+    """Raise ValueError for sides of different dimensions."""
+    if images.dimensions != captions.dimensions:
+        raise ValueError(
+            f"Embeddings of {images.dimensions} and of {captions.dimensions} dimensions do not fit together."
+        )
+
+
+def check_k(k: int, n: int) -> None:
+    """Raise ValueError unless lists of k items can be made of n."""
+    if not 1 <= k <= n:
+        raise ValueError(f"k must be between 1 and {n}, the number of items, not {k}.")
+
+
+def _as_floats(array: NDArray, name: str) -> NDArray:
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{name} must have shape (N, D), none of them 0, not {array.shape}.")
+    if array.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be real numbers, not {array.dtype}.")
+    wanted = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    return np.ascontiguousarray(array, wanted)
+
+
+def _refuse(bad: NDArray[np.bool_], name: str, what: str) -> None:
+    if bad.any():
+        raise ValueError(f"{int(bad.sum())} rows of {name} {what}; the first is row {int(bad.argmax())}.")
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _measure(values, words, lengths, bfloat16_losses, float32_losses, hashes):
+    for row in prange(len(values)):
+        lengths[row], bfloat16_losses[row], float32_losses[row] = _lengths(values[row])
+        hashes[row] = _hash(words[row])
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _lengths(vector):
+    single, bits = np.empty(len(vector), np.float32), np.empty(len(vector), np.uint32)
+    for place in range(len(vector)):
+        single[place] = vector[place]
+    bits[:] = single.view(np.uint32)
+    for place in range(len(vector)):  # to the nearest bfloat16, ties to even
+        bits[place] = (bits[place] + np.uint32(0x7FFF) + ((bits[place] >> np.uint32(16)) & np.uint32(1))) & np.uint32(
+            0xFFFF0000
+        )
+    rounded = bits.view(np.float32)
+    length, bfloat16_loss, float32_loss = 0.0, 0.0, 0.0
+    for place in range(len(vector)):
+        value = np.float64(vector[place])
+        length += value * value
+        bfloat16_loss += (value - rounded[place]) ** 2
+        float32_loss += (value - single[place]) ** 2
+    return np.sqrt(length), np.sqrt(bfloat16_loss), np.sqrt(float32_loss)
+
+
+@njit(cache=True, nogil=True)
+def _hash(words):
+    mixed = np.uint64(0xCBF29CE484222325)
+    for word in words:
+        mixed = (mixed ^ np.uint64(word)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return mixed

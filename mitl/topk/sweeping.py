@@ -1,0 +1,188 @@
+"""Sweep over all tiles of a similarity once and keep what may be among the best of its rows and of its columns.
+
+Rows are cut into strips, columns into panels. A panel's candidates are settled when a strip has passed it, a strip's
+when it has passed all panels: buffers stay small whatever N and M are, and a finished strip can be kept.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from journal.progress import Progress
+from mitl.topk.ranking import Ranking, empty_ranking
+from mitl.topk.scanning import Buffers, buffer_size, open_buffers, scan_columns, scan_rows, seed
+from mitl.topk.slicing import slices
+from mitl.topk.tiles import Tiles
+
+TILE = 1_024
+PANEL = 4_096
+STRIP = 8_192
+# Where so many queries have more candidates than buffers hold, the precision is too low for these data.
+TOO_MANY = 0.25
+
+
+class Store(Protocol):
+    """Keeps arrays by name until a search is finished (``mitl.checkpoints.Checkpoints``)."""
+
+    def save(self, name: str, **arrays: NDArray) -> None:
+        """Keep arrays under a name."""
+
+    def load(self, name: str) -> dict[str, NDArray] | None:
+        """Return the arrays under a name, None where there are none."""
+
+
+class TooManyCandidatesError(Exception):
+    """Many queries have more candidates than their buffers hold: the scores differ by less than their margins."""
+
+
+@dataclass
+class Sweep:
+    """What a sweep has found: rankings of rows and of columns, and which had more candidates than a buffer holds.
+
+    ``by_column`` is empty where only one direction was asked for.
+    """
+
+    by_row: Ranking
+    by_column: Ranking
+    lost_rows: NDArray[np.bool_]
+    lost_columns: NDArray[np.bool_]
+
+
+def sweep(
+    tiles: Tiles,
+    k: int,
+    *,
+    both: bool,
+    memory: int,
+    progress: Progress,
+    store: Store | None = None,
+) -> Sweep:
+    """Rank the columns for every row, and with ``both`` the rows for every column, computing every tile once.
+
+    Goes on from the last strip in ``store``. Raises TooManyCandidatesError where the first strip shows that the tiles'
+    precision cannot tell these scores apart.
+    """
+    n_rows, n_columns = tiles.shape
+    found, first = _begun(n_rows, n_columns if both else 0, k, store)
+    passing = _Passing(tiles, k, _Shape.within(memory, tiles, k), both, found)
+    strips = list(slices(n_rows, passing.shape.strip))
+    for number in range(first, len(strips)):
+        for panel in passing.panels(strips[number]):
+            if number == 0 and passing.too_many:
+                raise TooManyCandidatesError
+            progress("searching", number * n_columns + panel.stop, len(strips) * n_columns)
+        if store is not None and len(strips) > 1:
+            _keep(found, strips[number], number, store)
+    return found
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """How much is worked on at a time: rows in a strip, rows in a tile, columns in a panel."""
+
+    strip: int
+    tile: int
+    panel: int
+
+    @classmethod
+    def within(cls, memory: int, tiles: Tiles, k: int) -> "_Shape":
+        n_rows, n_columns = tiles.shape
+        a_vector = tiles.bytes_a_vector + 8 * buffer_size(k) + 32
+        panel = max(1, min(n_columns, PANEL, memory // 4 // a_vector))
+        tile = max(1, min(n_rows, TILE, memory // 4 // (8 * panel)))
+        return cls(max(1, min(n_rows, STRIP, memory // 2 // a_vector)), tile, panel)
+
+
+class _Passing:
+    """One strip after the other, past all panels."""
+
+    def __init__(self, tiles: Tiles, k: int, shape: _Shape, both: bool, found: Sweep) -> None:
+        self._tiles, self._k, self._both, self._found = tiles, k, both, found
+        self.shape = shape
+        self.too_many = False
+        self._row_margins, self._column_margins = tiles.margins()
+        # Allocated once: memory that is touched for the first time costs as much as all scanning.
+        self._row_entries = np.empty((shape.strip, buffer_size(k)), np.int64)
+        self._column_entries = np.empty((shape.panel if both else 0, buffer_size(k)), np.int64)
+
+    def panels(self, strip: slice) -> Iterator[slice]:
+        """Pass a strip; yields every panel when it is settled."""
+        rows = self._tiles.strip(strip)
+        buffers = self._open(self._row_margins[strip], self._row_entries)
+        for panel in slices(self._tiles.shape[1], self.shape.panel):
+            self._pass_panel(rows, buffers, strip, panel)
+            yield panel
+        self._tiles.settle_rows(buffers, strip, self._found.by_row)
+        self._found.lost_rows[strip] = buffers.overflowed
+
+    def _pass_panel(self, rows: Any, row_buffers: Buffers, strip: slice, panel: slice) -> None:
+        columns = self._tiles.panel(panel)
+        buffers = self._open_panel(panel) if self._both else None
+        for part in slices(strip.stop - strip.start, self.shape.tile):
+            tile = self._tiles.tile(rows, part, columns)
+            scan_rows(tile, part.start, panel.start, row_buffers)
+            if buffers:
+                scan_columns(tile, 0, strip.start + part.start, buffers)
+        self._note_overflow(row_buffers)
+        if buffers:
+            self._note_overflow(buffers)
+            self._tiles.settle_columns(buffers, panel, self._found.by_column)
+            self._found.lost_columns[panel] = buffers.overflowed
+
+    def _note_overflow(self, buffers: Buffers) -> None:
+        self.too_many |= bool(buffers.overflowed.mean() > TOO_MANY)
+
+    def _open_panel(self, panel: slice) -> Buffers:
+        buffers = self._open(self._column_margins[panel], self._column_entries)
+        seed(buffers, self._found.by_column.scores[panel, -1])
+        # A column that once had too many candidates is searched again in the end.
+        lost = self._found.lost_columns[panel]
+        buffers.overflowed[lost] = True
+        buffers.thresholds[lost] = np.iinfo(self._tiles.key_type).max
+        return buffers
+
+    def _open(self, margins: NDArray[np.float64], entries: NDArray[np.int64]) -> Buffers:
+        tiles = self._tiles
+        return open_buffers(margins, entries, self._k, tiles.key_type, relative=tiles.relative, strict=tiles.strict)
+
+
+def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sweep, int]:
+    """Return what was found so far and the number of the next strip."""
+    found = Sweep(
+        empty_ranking(n_rows, k), empty_ranking(n_columns, k), np.zeros(n_rows, np.bool_), np.zeros(n_columns, np.bool_)
+    )
+    columns = None if store is None else store.load("columns")
+    if store is None or columns is None:
+        return found, 0
+    for number in range(int(columns["strips"])):
+        strip = store.load(f"strip-{number}")
+        if strip is None:
+            return _begun(n_rows, n_columns, k, None)
+        part = slice(int(strip["start"]), int(strip["start"]) + len(strip["lost"]))
+        found.by_row.put(part, Ranking(strip["places"], strip["scores"]))
+        found.lost_rows[part] = strip["lost"]
+    found.by_column.put(slice(None), Ranking(columns["places"], columns["scores"]))
+    found.lost_columns[:] = columns["lost"]
+    return found, int(columns["strips"])
+
+
+def _keep(found: Sweep, strip: slice, number: int, store: Store) -> None:
+    """Keep a strip, and then the columns as they are after it: the strips that they count are there."""
+    rows, columns = found.by_row, found.by_column
+    store.save(
+        f"strip-{number}",
+        start=np.array(strip.start),
+        places=rows.places[strip],
+        scores=rows.scores[strip],
+        lost=found.lost_rows[strip],
+    )
+    store.save(
+        "columns",
+        strips=np.array(number + 1),
+        places=columns.places,
+        scores=columns.scores,
+        lost=found.lost_columns,
+    )
