@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from mitl.cascading import CASCADE_DEPTH, Cascade
 from mitl.gallery import Gallery
 from mitl.pairs import SampledPairs
-from mitl.scoring import TIMED, Scoring, pairs_a_second
+from mitl.scoring import Scoring, measure_pace
 
 UNITS = (("days", 48 * 3600, 24 * 3600), ("h", 90 * 60, 3600), ("min", 90, 60))
 
@@ -24,6 +24,7 @@ class Estimate:
     at_most: bool
     kept: int
     pairs_a_second: float
+    measured_batches: int
     device: str
     cascaded: int
 
@@ -36,9 +37,8 @@ class Estimate:
         number = f"{'at most ' if self.at_most else ''}{self.pairs:,} pairs"
         kept = f", {self.kept:,} of them scored already" if self.kept else ""
         rate = f"{self.pairs_a_second:,.{0 if self.pairs_a_second >= 10 else 2}f} pairs a second on {self.device}"
-        text = (
-            f"{self.annotator}: {number}{kept}, about {_spoken(self.seconds)} at {rate} (measured on {TIMED} batches)"
-        )
+        measured = f"measured on {self.measured_batches:,} batches"
+        text = f"{self.annotator}: {number}{kept}, about {_spoken(self.seconds)} at {rate} ({measured})"
         if not self.cascaded:
             return f"{text}."
         shorter = _spoken(self.cascaded / self.pairs_a_second)
@@ -53,12 +53,14 @@ def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, devic
     unknown = cascade is not None and isinstance(scoring.pairs, SampledPairs)
     pairs = most_pairs(scoring.gallery, cascade.depth) if cascade and unknown else len(scoring.pairs)
     cascaded = most_pairs(scoring.gallery, CASCADE_DEPTH)
+    pace = measure_pace(scoring)
     return Estimate(
         annotator=annotator,
         pairs=pairs,
         at_most=unknown,
         kept=0 if unknown else scoring.count_kept(),
-        pairs_a_second=pairs_a_second(scoring),
+        pairs_a_second=pace.pairs_a_second,
+        measured_batches=pace.batches,
         device=device,
         cascaded=cascaded if cascade is None and cascaded < pairs else 0,
     )

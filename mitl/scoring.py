@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,9 @@ from mitl.gallery import Gallery
 from mitl.pairs import Pairs, Places
 
 GROUP = 16  # batches: what is lost at most by an interruption
-TIMED = 3  # batches
+FEWEST_TIMED = 3  # batches
+TIMED_FOR = 1.0  # seconds
+GOLDEN_SECTION = (5**0.5 - 1) / 2
 
 Scores = NDArray[np.float32]
 
@@ -42,6 +45,13 @@ class Scoring:
         return sum(stop - start for start, stop in self.groups if _name(start) in self.kept)
 
 
+class Pace(NamedTuple):
+    """How fast pairs are scored, and how many batches say so."""
+
+    pairs_a_second: float
+    batches: int
+
+
 def score_pairs(scoring: Scoring, *, progress: Progress = silent) -> Iterator[tuple[Places, Places, Scores]]:
     """Yield the images, captions and scores of all pairs in their order, a group of batches at a time.
 
@@ -62,15 +72,30 @@ def score_pairs(scoring: Scoring, *, progress: Progress = silent) -> Iterator[tu
         yield images, captions, scores
 
 
-def pairs_a_second(scoring: Scoring) -> float:
-    """Time ``TIMED`` real batches from all over the pairs, after one that warms up. Nothing is kept of them."""
-    starts = np.linspace(0, max(0, len(scoring.pairs) - scoring.batch_size), TIMED + 1, dtype=np.int64).tolist()
-    batches = [scoring.pairs.part(start, start + scoring.batch_size) for start in starts]
-    _scored(scoring, *batches[0])
-    started = perf_counter()
-    for images, captions in batches[1:]:
+def measure_pace(scoring: Scoring) -> Pace:
+    """Time real batches from all over the pairs, after one to warm up: three at least, and for about a second.
+
+    Nothing is kept of them. No more batches are timed than the pairs make.
+    """
+    _scored(scoring, *_some_batch(scoring, 0))
+    most = max(FEWEST_TIMED, len(scoring.pairs) // scoring.batch_size)
+    pairs, seconds, batches = 0, 0.0, 0
+    while batches < FEWEST_TIMED or (seconds < TIMED_FOR and batches < most):
+        batches += 1
+        images, captions = _some_batch(scoring, batches)
+        started = perf_counter()
         _scored(scoring, images, captions)
-    return sum(len(images) for images, _ in batches[1:]) / (perf_counter() - started)
+        seconds += perf_counter() - started
+        pairs += len(images)
+    return Pace(pairs / seconds, batches)
+
+
+def _some_batch(scoring: Scoring, number: int) -> tuple[Places, Places]:
+    """Return pairs of a batch, somewhere. Multiples of the golden section, less their whole part, fill 0 to 1 evenly
+    however many there are."""
+    room = max(0, len(scoring.pairs) - scoring.batch_size)
+    start = int(number * GOLDEN_SECTION % 1 * room)
+    return scoring.pairs.part(start, start + scoring.batch_size)
 
 
 def _name(start: int) -> str:

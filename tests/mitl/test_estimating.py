@@ -4,7 +4,15 @@ from mitl.estimating import Estimate
 
 
 def told(**changes) -> str:
-    usual = {"pairs": 31_525_000, "at_most": False, "kept": 0, "pairs_a_second": 214.0, "device": "cpu", "cascaded": 0}
+    usual = {
+        "pairs": 31_525_000,
+        "at_most": False,
+        "kept": 0,
+        "pairs_a_second": 214.0,
+        "measured_batches": 3,
+        "device": "cpu",
+        "cascaded": 0,
+    }
     return str(Estimate(annotator="vilt", **{**usual, **changes}))
 
 

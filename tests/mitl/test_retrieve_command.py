@@ -1,12 +1,14 @@
 """The command retrieve, where every pair costs."""
 
 import json
+import re
 import sys
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from mitl.models import Retrieval
+from mitl.scoring import Pace
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl import joint
 
@@ -27,7 +29,7 @@ def zoo(db, monkeypatch):
 @pytest.fixture
 def slow(monkeypatch):
     """A machine that scores a pair in a minute."""
-    monkeypatch.setattr("mitl.estimating.pairs_a_second", lambda scoring: 1 / 60)
+    monkeypatch.setattr("mitl.estimating.measure_pace", lambda scoring: Pace(1 / 60, 3))
 
 
 def printed(capsys, *arguments: str) -> tuple[str, str]:
@@ -42,7 +44,7 @@ def test_an_estimate_is_printed_before_the_search(capsys):
     assert "vilt over zoo: searched in" in out
     assert out.endswith("depth 3, of the first 7 of words.")
     assert f"vilt: {len(set(joint.asked()))} pairs, about 1 s at" in err
-    assert err.endswith("pairs a second on cpu (measured on 3 batches).")
+    assert re.search(r"pairs a second on cpu \(measured on \d+ batches\)\.$", err)
 
 
 def test_what_is_kept_needs_no_estimate(capsys):
@@ -54,7 +56,7 @@ def test_an_estimate_alone_searches_nothing(capsys):
     out, err = printed(capsys, *ASKED, "--estimate")
     assert out.startswith("vilt: 128 pairs, about 1 s at")
     assert not Retrieval.objects.exists()
-    assert len(joint.batches) == 4
+    assert 4 <= len(joint.batches) <= 1 + 128 / 4
 
 
 def test_an_estimate_comes_as_figures(capsys):

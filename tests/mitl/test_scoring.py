@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mitl.checkpoints import Checkpoints
 from mitl.pair_ranking import BestSoFar
 from mitl.pairs import ListedPairs, SampledPairs
-from mitl.scoring import GROUP, Scoring, score_pairs
+from mitl.scoring import GROUP, Scoring, measure_pace, score_pairs
 
 SHAPE = 40, 60
 
@@ -99,3 +99,22 @@ def test_a_process_killed_at_any_batch_leaves_the_groups_that_it_finished(tmp_pa
         again = Products()
         np.testing.assert_array_equal(all_scores(scoring(folder, again)), wanted)
         assert again.asked == whole.asked - (dies_at - 1) // GROUP * GROUP
+
+
+def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(tmp_path, monkeypatch):
+    asked = []
+
+    class Slow(Products):
+        def pairs(self, images, captions):
+            asked.append((int(images[0]), len(images)))
+            now[0] += 0.125 if len(asked) > 1 else 100
+            return super().pairs(images, captions)
+
+    now = [0.0]
+    monkeypatch.setattr("mitl.scoring.perf_counter", lambda: now[0])
+    pace = measure_pace(scoring(tmp_path, Slow()))
+    assert (round(pace.pairs_a_second), pace.batches) == (40, 8)
+    assert {length for _, length in asked} == {5}
+    assert min(image for image, _ in asked) < 5
+    assert max(image for image, _ in asked) > 35
+    assert not any(tmp_path.iterdir())
