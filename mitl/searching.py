@@ -105,11 +105,11 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int) -> Found:
     # Imported here as torch is; loading both where one is used would cost each command a second.
     import faiss
 
-    from mitl.topk import checked
+    from mitl.topk.sides import open_side
 
     index = faiss.IndexFlatIP(items.shape[1])
-    index.add(np.ascontiguousarray(checked(items, "items"), dtype=np.float32))
-    scores, places = index.search(np.ascontiguousarray(checked(queries, "queries"), dtype=np.float32), k)
+    index.add(open_side(items, "items").values.astype(np.float32, copy=False))
+    scores, places = index.search(open_side(queries, "queries").values.astype(np.float32, copy=False), k)
     order = np.lexsort((places, -scores), axis=1)
     return np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
 
