@@ -1,21 +1,25 @@
 """The exact search: a sweep in the fastest precision that tells scores apart, and what it left in a finer one."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from journal.progress import Progress, silent
+from mitl.topk.centring import CentredTiles
 from mitl.topk.distinct import all_different, group_equals, spread
 from mitl.topk.exact import exact_topk
-from mitl.topk.products import Float32Products, Products, choose_products
+from mitl.topk.products import choose_products
 from mitl.topk.ranking import NOWHERE, Ranking, empty_ranking, join
 from mitl.topk.scores import multiple_topk
 from mitl.topk.sides import Places, Side, check_k, fit_together, open_side
-from mitl.topk.sweeping import Store, TooManyCandidatesError, sweep
-from mitl.topk.tiles import ProductTiles
+from mitl.topk.sweeping import Store, Sweep, TooManyCandidatesError, sweep
+from mitl.topk.tiles import ProductTiles, Tiles
 
 MEMORY = 512 * 2**20
+MakeTiles = Callable[[Side, Side], Tiles]
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ def topk_of_strip(
         return Strip(rows, by_image, _moved(by_caption, rows.start), "float32")
     sides = open_side(images[rows], "images"), open_side(captions, "captions")
     fit_together(*sides)
-    by_image, by_caption, precision = _ranked_both_ways(*sides, k, device, memory, progress, store)
+    by_image, by_caption, precision = _Search(k, _passes(device), memory, progress, store).both_ways(*sides)
     return Strip(rows, by_image, _moved(by_caption, rows.start), precision)
 
 
@@ -140,7 +144,8 @@ def topk_of_products(
     rows, columns = open_side(queries, "queries"), open_side(items, "items")
     fit_together(rows, columns)
     check_k(k, len(columns))
-    found = _one_way(rows, columns, k, _first_pass(device), memory, progress)
+    passes = _passes(device)
+    found = _Search(k, passes, memory, progress).one_way(rows, columns, passes)
     return found.places, found.scores
 
 
@@ -163,62 +168,61 @@ def _moved(found: Ranking, start: int) -> Ranking:
     return Ranking(np.where(found.places == NOWHERE, NOWHERE, found.places + start), found.scores) if start else found
 
 
-def _ranked_both_ways(
-    rows: Side, columns: Side, k: int, device: str, memory: int, progress: Progress, store: Store | None
-) -> tuple[Ranking, Ranking, str]:
-    """Search each different vector once, in both directions."""
-    row_groups, column_groups = group_equals(rows), group_equals(columns)
-    if row_groups is None and column_groups is None:
-        return _both_ways(rows, columns, k, device, memory, progress, store)
-    row_groups, column_groups = row_groups or all_different(len(rows)), column_groups or all_different(len(columns))
-    firsts = rows.only(row_groups.firsts), columns.only(column_groups.firsts)
-    by_row, by_column, precision = _both_ways(*firsts, k, device, memory, progress, store)
-    return spread(by_row, row_groups, column_groups), spread(by_column, column_groups, row_groups), precision
+@dataclass(frozen=True)
+class _Search:
+    """What is searched for and in which passes, the fastest first; what none of them tells apart goes to float64."""
 
+    k: int
+    passes: Sequence[MakeTiles]
+    memory: int
+    progress: Progress
+    store: Store | None = None
 
-def _both_ways(
-    rows: Side, columns: Side, k: int, device: str, memory: int, progress: Progress, store: Store | None
-) -> tuple[Ranking, Ranking, str]:
-    first_pass = _first_pass(device)
-    for products in (first_pass, Float32Products()):
-        tiles = ProductTiles(rows, columns, products)
+    def both_ways(self, rows: Side, columns: Side) -> tuple[Ranking, Ranking, str]:
+        """Rank columns for rows and rows for columns, each different vector once; and tell the precision taken."""
+        row_groups, column_groups = group_equals(rows), group_equals(columns)
+        if row_groups is None and column_groups is None:
+            return self._distinct_both_ways(rows, columns)
+        row_groups, column_groups = row_groups or all_different(len(rows)), column_groups or all_different(len(columns))
+        firsts = rows.only(row_groups.firsts), columns.only(column_groups.firsts)
+        by_row, by_column, precision = self._distinct_both_ways(*firsts)
+        return spread(by_row, row_groups, column_groups), spread(by_column, column_groups, row_groups), precision
+
+    def one_way(self, queries: Side, items: Side, passes: Sequence[MakeTiles]) -> Ranking:
+        """Rank items for queries in the first of some passes that tells their scores apart."""
+        if not passes:
+            return exact_topk(queries, items, self.k, self.memory)
         try:
-            found = sweep(tiles, k, both=True, memory=memory, progress=progress, store=store)
+            found = self._sweep(passes[0](queries, items), both=False)
         except TooManyCandidatesError:
-            continue
-        _mend(found.by_row, found.lost_rows, rows, columns, products, memory, progress)
-        _mend(found.by_column, found.lost_columns, columns, rows, products, memory, progress)
-        return found.by_row, found.by_column, products.name
-    return exact_topk(rows, columns, k, memory), exact_topk(columns, rows, k, memory), "float64"
+            return self.one_way(queries, items, passes[1:])
+        self._mend(found.by_row, found.lost_rows, queries, items, passes[1:])
+        return found.by_row
+
+    def _distinct_both_ways(self, rows: Side, columns: Side) -> tuple[Ranking, Ranking, str]:
+        for number, make in enumerate(self.passes):
+            tiles, finer = make(rows, columns), self.passes[number + 1 :]
+            try:
+                found = self._sweep(tiles, both=True)
+            except TooManyCandidatesError:
+                continue
+            self._mend(found.by_row, found.lost_rows, rows, columns, finer)
+            self._mend(found.by_column, found.lost_columns, columns, rows, finer)
+            return found.by_row, found.by_column, tiles.precision
+        return self.one_way(rows, columns, []), self.one_way(columns, rows, []), "float64"
+
+    def _mend(
+        self, found: Ranking, lost: NDArray[np.bool_], queries: Side, items: Side, finer: Sequence[MakeTiles]
+    ) -> None:
+        """Search again for the queries that had too many candidates."""
+        rest = np.flatnonzero(lost)
+        if len(rest):
+            found.put(rest, self.one_way(queries.only(rest), items, finer))
+
+    def _sweep(self, tiles: Tiles, *, both: bool) -> Sweep:
+        store = self.store if both else None
+        return sweep(tiles, self.k, both=both, memory=self.memory, progress=self.progress, store=store)
 
 
-def _mend(
-    found: Ranking,
-    lost: NDArray[np.bool_],
-    queries: Side,
-    items: Side,
-    products: Products,
-    memory: int,
-    progress: Progress,
-) -> None:
-    """Search again, in a finer precision, for the queries that had too many candidates."""
-    rest = np.flatnonzero(lost)
-    if len(rest):
-        asking, k = queries.only(rest), found.places.shape[1]
-        if products.name == Float32Products.name:
-            found.put(rest, exact_topk(asking, items, k, memory))
-        else:
-            found.put(rest, _one_way(asking, items, k, Float32Products(), memory, progress))
-
-
-def _one_way(queries: Side, items: Side, k: int, products: Products, memory: int, progress: Progress) -> Ranking:
-    try:
-        found = sweep(ProductTiles(queries, items, products), k, both=False, memory=memory, progress=progress)
-    except TooManyCandidatesError:
-        return exact_topk(queries, items, k, memory)
-    _mend(found.by_row, found.lost_rows, queries, items, products, memory, progress)
-    return found.by_row
-
-
-def _first_pass(device: str) -> Products:
-    return choose_products()
+def _passes(device: str) -> list[MakeTiles]:
+    return [partial(ProductTiles, products=choose_products()), CentredTiles]

@@ -3,6 +3,6 @@
 from collections.abc import Iterator
 
 
-def slices(n: int, step: int) -> Iterator[slice]:
-    """Cut 0..n into slices of at most ``step``."""
-    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+def slices(n: int, step: int, *, start: int = 0) -> Iterator[slice]:
+    """Cut start..n into slices of at most ``step``."""
+    return (slice(first, min(first + step, n)) for first in range(start, n, step))

@@ -66,16 +66,16 @@ def sweep(
     precision cannot tell these scores apart.
     """
     n_rows, n_columns = tiles.shape
-    found, first = _begun(n_rows, n_columns if both else 0, k, store)
+    found, done = _begun(n_rows, n_columns if both else 0, k, store)
     passing = _Passing(tiles, k, _Shape.within(memory, tiles, k), both, found)
-    strips = list(slices(n_rows, passing.shape.strip))
-    for number in range(first, len(strips)):
-        for panel in passing.panels(strips[number]):
-            if number == 0 and passing.too_many:
+    for strip in slices(n_rows, passing.shape.strip, start=done):
+        for panel in passing.panels(strip):
+            if strip.start == 0 and passing.too_many:
                 raise TooManyCandidatesError
-            progress("searching", number * n_columns + panel.stop, len(strips) * n_columns)
-        if store is not None and len(strips) > 1:
-            _keep(found, strips[number], number, store)
+            height = strip.stop - strip.start
+            progress("searching", strip.start * n_columns + height * panel.stop, n_rows * n_columns)
+        if store is not None and passing.shape.strip < n_rows:
+            _keep(found, strip, store)
     return found
 
 
@@ -137,7 +137,7 @@ class _Passing:
 
     def _open_panel(self, panel: slice) -> Buffers:
         buffers = self._open(self._column_margins[panel], self._column_entries)
-        seed(buffers, self._found.by_column.scores[panel, -1])
+        seed(buffers, self._found.by_column.scores[panel, -1] - self._tiles.shift)
         # A column that once had too many candidates is searched again in the end.
         lost = self._found.lost_columns[panel]
         buffers.overflowed[lost] = True
@@ -150,38 +150,34 @@ class _Passing:
 
 
 def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sweep, int]:
-    """Return what was found so far and the number of the next strip."""
+    """Return what was found so far, and for how many rows."""
     found = Sweep(
         empty_ranking(n_rows, k), empty_ranking(n_columns, k), np.zeros(n_rows, np.bool_), np.zeros(n_columns, np.bool_)
     )
     columns = None if store is None else store.load("columns")
     if store is None or columns is None:
         return found, 0
-    for number in range(int(columns["strips"])):
-        strip = store.load(f"strip-{number}")
+    done = 0
+    while done < int(columns["rows"]):
+        strip = store.load(f"rows-{done}")
         if strip is None:
             return _begun(n_rows, n_columns, k, None)
-        part = slice(int(strip["start"]), int(strip["start"]) + len(strip["lost"]))
+        part = slice(done, done + len(strip["lost"]))
         found.by_row.put(part, Ranking(strip["places"], strip["scores"]))
         found.lost_rows[part] = strip["lost"]
+        done = part.stop
     found.by_column.put(slice(None), Ranking(columns["places"], columns["scores"]))
     found.lost_columns[:] = columns["lost"]
-    return found, int(columns["strips"])
+    return found, done
 
 
-def _keep(found: Sweep, strip: slice, number: int, store: Store) -> None:
-    """Keep a strip, and then the columns as they are after it: the strips that they count are there."""
+def _keep(found: Sweep, strip: slice, store: Store) -> None:
+    """Keep a strip, and then the columns as they are after it: the rows that they count are there."""
     rows, columns = found.by_row, found.by_column
-    store.save(
-        f"strip-{number}",
-        start=np.array(strip.start),
-        places=rows.places[strip],
-        scores=rows.scores[strip],
-        lost=found.lost_rows[strip],
-    )
+    store.save(f"rows-{strip.start}", places=rows.places[strip], scores=rows.scores[strip], lost=found.lost_rows[strip])
     store.save(
         "columns",
-        strips=np.array(number + 1),
+        rows=np.array(strip.stop),
         places=columns.places,
         scores=columns.scores,
         lost=found.lost_columns,

@@ -23,12 +23,20 @@ class Tiles(Protocol):
         """N and M."""
 
     @property
+    def precision(self) -> str:
+        """The name of the scores' precision."""
+
+    @property
     def key_type(self) -> type[np.signedinteger]:
         """The type of the scores' bits."""
 
     @property
     def relative(self) -> float:
         """By which share of itself a score may be rounded."""
+
+    @property
+    def shift(self) -> float:
+        """What all scores in tiles lack of the final ones."""
 
     @property
     def strict(self) -> bool:
@@ -61,11 +69,12 @@ class ProductTiles:
     """Approximate inner products, in one precision, of two sides."""
 
     strict = False
+    shift = 0.0
 
     def __init__(self, rows: Side, columns: Side, products: Products) -> None:
         self._rows, self._columns, self._products = rows, columns, products
         self.shape = len(rows), len(columns)
-        self.key_type, self.relative = products.key_type, products.relative
+        self.precision, self.key_type, self.relative = products.name, products.key_type, products.relative
         self.bytes_a_vector = 12 * rows.dimensions  # a copy and what it is multiplied as
 
     def margins(self) -> tuple[Margins, Margins]:
@@ -90,8 +99,10 @@ class ProductTiles:
 class ScoreTiles:
     """Scores in float32 as ``score(rows, columns)`` gives them for two slices of a (N, M) matrix."""
 
+    precision = "float32"
     key_type = np.int32
     relative = 0.0
+    shift = 0.0
     strict = True
     bytes_a_vector = 0
 

@@ -1,0 +1,249 @@
+"""Exact top-25 both ways, beside FAISS, torch and the bare product: python -m benchmarks.topk PART
+
+small: 5,000 x 25,000; large: 40,000 x 200,000; both with 512 and 1,024 dimensions. hard: ties, ascending scores,
+duplicates, tight cones and small sizes. coco: 123,287 x 616,767 by measured strips, whole with --whole. growth: how
+time grows with images, captions, dimensions and k, drawn with --chart FILE.svg. Everything runs on the same threads in
+the same process, ours and its peers in turn; figures are medians and ratios to FAISS's two searches. The embeddings
+are drawn like CLIP's: a cone a modality, 200 topics, five captions an image, one in a hundred a duplicate.
+"""
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from threading import Event, Thread
+from time import perf_counter
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before any library starts its threads
+
+import faiss
+import numpy as np
+import torch
+
+from mitl.topk import bidirectional_topk, topk_of_strip
+
+K, TILE = 25, 4_096
+COCO = 123_287, 616_767
+STRIP = 8_192
+Arrays = tuple[np.ndarray, np.ndarray]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", default="small", choices=PARTS)
+    parser.add_argument("--repeats", type=int, default=5, help="how often each contender runs (default 5)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every library")
+    parser.add_argument("--whole", action="store_true", help="coco: the whole search, not one strip of it")
+    parser.add_argument("--chart", type=Path, help="growth: where to draw it, .svg or .png")
+    options = parser.parse_args()
+    use_threads(options.threads)
+    bidirectional_topk(*like_clip(600, 900, 64), K)  # compiled before anything is timed
+    PARTS[options.part](options)
+
+
+def use_threads(n: int) -> None:
+    import numba
+
+    torch.set_num_threads(n)
+    faiss.omp_set_num_threads(n)
+    numba.set_num_threads(n)
+
+
+def like_clip(n: int, m: int, dimensions: int, seed: int = 0) -> Arrays:
+    """Unit vectors of n images and m captions."""
+    rng = np.random.default_rng(seed)
+    topics, cones = (rng.standard_normal((n, dimensions), np.float32) for n in (200, 2))
+    images = topics[rng.integers(200, size=n)] + 0.9 * rng.standard_normal((n, dimensions), np.float32)
+    captions = images[np.arange(m) % n] + 0.9 * rng.standard_normal((m, dimensions), np.float32)
+    captions += 1.5 * cones[1]
+    images += 1.5 * cones[0]
+    captions[rng.integers(m, size=m // 100)] = captions[rng.integers(m, size=m // 100)]
+    for side in (images, captions):
+        side /= np.linalg.norm(side, axis=1, keepdims=True)
+    return images, captions
+
+
+def ours(images: np.ndarray, captions: np.ndarray, k: int = K):
+    return bidirectional_topk(images, captions, k)
+
+
+def by_faiss(images: np.ndarray, captions: np.ndarray, k: int = K):
+    """Two flat indexes, two searches."""
+    return _faiss_search(images, captions, k), _faiss_search(captions, images, k)
+
+
+def _faiss_search(queries: np.ndarray, items: np.ndarray, k: int):
+    index = faiss.IndexFlatIP(items.shape[1])
+    index.add(items)
+    return index.search(queries, k)
+
+
+def by_torch(images: np.ndarray, captions: np.ndarray, k: int = K):
+    """A product and a topk a strip, in each direction."""
+    for queries, items in ((images, captions), (captions, images)):
+        every = torch.from_numpy(items).T
+        for start in range(0, len(queries), 1_024):
+            torch.topk(torch.from_numpy(queries[start : start + 1_024]) @ every, k)
+
+
+def bare_product(images: np.ndarray, captions: np.ndarray, k: int = K):
+    """One float32 product, kept nowhere: the floor of whoever computes in float32."""
+    out = np.empty((1_024, TILE), np.float32)
+    for i in range(0, len(images), 1_024):
+        for j in range(0, len(captions), TILE):
+            rows, columns = images[i : i + 1_024], captions[j : j + TILE]
+            np.matmul(rows, columns.T, out=out[: len(rows), : len(columns)])
+
+
+CONTENDERS = {"ours": ours, "FAISS": by_faiss, "torch": by_torch, "product": bare_product}
+
+
+def compare(title: str, sides: Arrays, repeats: int, contenders: dict[str, Callable] = CONTENDERS, k: int = K) -> None:
+    """Run all contenders in turn, so often, and print a line of medians and ratios."""
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(repeats):
+        for name, search in contenders.items():
+            begun = perf_counter()
+            search(*sides, k)
+            seconds[name].append(perf_counter() - begun)
+    times = "  ".join(f"{name} {median(taken):8.3f} s" for name, taken in seconds.items())
+    ratios = [faiss_s / ours_s for faiss_s, ours_s in zip(seconds["FAISS"], seconds["ours"], strict=True)]
+    print(f"{title:32} {times}  FAISS / ours {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+
+
+def sizes(options: argparse.Namespace) -> None:
+    n, m = {"small": (5_000, 25_000), "large": (40_000, 200_000)}[options.part]
+    for dimensions in (512, 1_024):
+        sides = like_clip(n, m, dimensions)
+        megabytes, precision = memory_of(ours, sides)
+        title = f"{n:,} x {m:,}, D = {dimensions:,}"
+        print(f"{title}: {precision} first pass, {megabytes:.0f} MB beyond the inputs", flush=True)
+        compare(title, sides, options.repeats)
+
+
+def memory_of(search: Callable, sides: Arrays) -> tuple[float, str]:
+    """Return the most megabytes in use while it searches, less those before, and the precision that it took."""
+    ended, most, before = Event(), [0], _resident()
+
+    def watch() -> None:
+        while not ended.wait(0.005):
+            most[0] = max(most[0], _resident())
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    precision = search(*sides).precision
+    ended.set()
+    watcher.join()
+    return (most[0] - before) / 2**20, precision
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def hard(options: argparse.Namespace) -> None:
+    """Inputs that defeat thresholds, first passes or both, and sizes at which overheads count."""
+    rng, n, m, d = np.random.default_rng(1), 5_000, 25_000, 512
+    images, captions = like_clip(n, m, d)
+    cone = rng.standard_normal(d, np.float32)
+    contenders = {"ours": ours, "FAISS": by_faiss}
+    for title, sides in {
+        "ascending scores": (images, captions[np.argsort(captions @ images.mean(0))]),
+        "ascending for one query and all": (
+            np.repeat(images[:1], n, 0) + 1e-3 * images,
+            captions[np.argsort(captions @ images[0])],
+        ),
+        "each vector a hundred times": (np.repeat(images[::100], 100, 0), np.repeat(captions[::100], 100, 0)),
+        "all vectors the same": (np.repeat(images[:1], n, 0), np.repeat(images[:1], m, 0)),
+        "zeros and ones (scores tie)": tuple((rng.random((size, d)) < 0.1).astype(np.float32) for size in (n, m)),
+        "tight cone (1e-2)": (cone + 1e-2 * images, cone + 1e-2 * captions),
+        "tighter cone (1e-4)": (cone + 1e-4 * images, cone + 1e-4 * captions),
+        "half the captions in one spot": (
+            images,
+            np.concatenate([captions[: m // 2], captions[:1] + 1e-4 * captions[m // 2 :]]),
+        ),
+    }.items():
+        compare(title, sides, options.repeats, contenders)
+    for small in ((100, 500), (1_000, 1_000), (1_000, 3_000), (3_000, 3_000), (1_261, 25_000)):
+        compare(f"{small[0]:,} x {small[1]:,}", like_clip(*small, d), 3 * options.repeats, contenders)
+
+
+def coco(options: argparse.Namespace) -> None:
+    """All of MS-COCO: every strip costs the same, so one tells what all do."""
+    images, captions = like_clip(*COCO, 512)
+    if options.whole:
+        compare("COCO whole", (images, captions), options.repeats, {"ours": ours, "FAISS": by_faiss})
+        return
+
+    def one_strip(some: np.ndarray, captions: np.ndarray, k: int):
+        return topk_of_strip(some, captions, k)
+
+    strips = -(-COCO[0] // STRIP)
+    print(f"One strip of {STRIP:,} images and all {COCO[1]:,} captions; COCO has {strips}.", flush=True)
+    compare("COCO, one strip", (images[:STRIP], captions), options.repeats, CONTENDERS | {"ours": one_strip})
+
+
+def growth(options: argparse.Namespace) -> None:
+    """Vary one size at a time around 5,000 x 25,000, D = 512, k = 25."""
+    rows = []
+    for axis, values in {
+        "images": (1_250, 2_500, 5_000, 10_000, 20_000),
+        "captions": (6_250, 12_500, 25_000, 50_000, 100_000),
+        "dimensions": (64, 128, 256, 512, 1_024),
+        "k": (1, 5, 10, 25, 50, 100),
+    }.items():
+        for value in values:
+            size = {"images": 5_000, "captions": 25_000, "dimensions": 512, "k": K} | {axis: value}
+            sides = like_clip(size["images"], size["captions"], size["dimensions"])
+            for name in ("ours", "FAISS"):
+                seconds = median(_timed(CONTENDERS[name], sides, size["k"]) for _ in range(options.repeats))
+                rows.append({"axis": axis, "value": value, "search": name, "seconds": seconds})
+                print(f"{axis:10} {value:8,} {name:6} {seconds:8.3f} s", flush=True)
+    if options.chart:
+        draw(rows, options.chart)
+
+
+def _timed(search: Callable, sides: Arrays, k: int) -> float:
+    begun = perf_counter()
+    search(*sides, k)
+    return perf_counter() - begun
+
+
+def draw(rows: list[dict], path: Path) -> None:
+    """Draw seconds against each size, both on logarithmic axes."""
+    from mitl.charts import COLOURS, DASHES, write_chart
+
+    domain = {"domain": ["ours", "FAISS"]}
+    panels = [
+        {
+            "title": {"text": f"with {axis}", "fontSize": 13, "fontWeight": "normal"},
+            "width": 190,
+            "height": 190,
+            "data": {"values": [row for row in rows if row["axis"] == axis]},
+            "mark": {"type": "line", "point": True, "strokeWidth": 2},
+            "encoding": {
+                "x": {"field": "value", "type": "quantitative", "scale": {"type": "log", "nice": False}, "title": axis,
+                      "axis": {"format": "~s"}},
+                "y": {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "seconds",
+                      "axis": {"format": "~g", "tickCount": 6}},
+                "color": {"field": "search", "title": None, "scale": domain | {"range": COLOURS[:2]}},
+                "strokeDash": {"field": "search", "title": None, "scale": domain | {"range": DASHES[:2]}},
+            },
+        }
+        for axis in dict.fromkeys(row["axis"] for row in rows)
+    ]  # fmt: skip
+    title = {"text": "Top-25 both ways: how time grows", "subtitle": "Around 5,000 images, 25,000 captions, D = 512."}
+    write_chart({"title": title, "hconcat": panels, "spacing": 24}, path)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "small": sizes,
+    "large": sizes,
+    "hard": hard,
+    "coco": coco,
+    "growth": growth,
+}
+
+if __name__ == "__main__":
+    main()
