@@ -34,8 +34,8 @@ Confirm = Callable[[Estimate], None]
 
 
 @dataclass(frozen=True)
-class _Order:
-    """One search that every annotator is asked for."""
+class Order:
+    """One search that every annotator is asked for, which ``check_order`` makes possible."""
 
     collection: Collection
     sample: Sample | None
@@ -43,8 +43,8 @@ class _Order:
     depth: int
     engine: str
     device: str
-    cascade: Cascade | None
-    confirm: Confirm | None
+    cascade: Cascade | None = None
+    confirm: Confirm | None = None
 
     def cascade_of(self, annotator: Annotator) -> Cascade | None:
         """Return the cascade if it concerns this machine: only cross-encoders take their pairs from others."""
@@ -71,8 +71,9 @@ def retrieve(
     """Write each annotator's top lists for a sample's queries against the whole gallery, in both directions.
 
     A search that was made already, by the same weights over the same gallery, is returned as it stands. Where
-    the gallery has fewer than ``depth`` images or captions, lists are as long as it has. A cross-encoder that was
-    interrupted goes on from its last finished batches, to the same bytes as if it had not been.
+    the gallery has fewer than ``depth`` images or captions, lists are as long as it has. What was interrupted goes on
+    to the same bytes as if it had not been: a cross-encoder from its last finished batches; a search of embeddings
+    by all images and captions from its last strip of 8,192 images.
 
     Args:
         sample: the queries; None asks for every image and every caption.
@@ -90,9 +91,9 @@ def retrieve(
         CounterpartError: for an impossible depth or cascade, an unknown engine, an empty gallery, or a machine that
             cannot search it (no weights, no pictures, NaN, ids missing in its files).
     """
-    order = _Order(collection, sample, open_gallery(collection, sample), depth, engine, device, cascade, confirm)
-    order = _checked(order, annotators)
-    return [_found_already(annotator, order) or _retrieved(annotator, order, progress) for annotator in annotators]
+    gallery = open_gallery(collection, sample)
+    order = check_order(Order(collection, sample, gallery, depth, engine, device, cascade, confirm), annotators)
+    return [found_already(annotator, order) or _retrieved(annotator, order, progress) for annotator in annotators]
 
 
 def estimate_retrieval(
@@ -110,12 +111,12 @@ def estimate_retrieval(
 
     Raises CounterpartError as ``retrieve`` does.
     """
-    order = _Order(collection, sample, open_gallery(collection, sample), depth, "blocked", device, cascade, None)
-    order = _checked(order, annotators)
+    gallery = open_gallery(collection, sample)
+    order = check_order(Order(collection, sample, gallery, depth, "blocked", device, cascade), annotators)
     return [
         _estimated(annotator, order)
         for annotator in annotators
-        if is_cross_encoder(annotator) and not _found_already(annotator, order)
+        if is_cross_encoder(annotator) and not found_already(annotator, order)
     ]
 
 
@@ -142,7 +143,7 @@ def _fingerprint_now(there: Retrieval, annotator: Annotator, gallery: Gallery) -
     return fingerprint(annotator, gallery, cascade)
 
 
-def _checked(order: _Order, annotators: Sequence[Annotator]) -> _Order:
+def check_order(order: Order, annotators: Sequence[Annotator]) -> Order:
     """Return the order, cut to what its gallery has. Raises CounterpartError where it is impossible."""
     if order.depth < 1:
         raise CounterpartError(f"Lists need a depth of at least 1, not {order.depth}.")
@@ -157,29 +158,30 @@ def _checked(order: _Order, annotators: Sequence[Annotator]) -> _Order:
     return replace(order, cascade=replace(order.cascade, depth=min(order.cascade.depth, most)))
 
 
-def _found_already(annotator: Annotator, order: _Order) -> Retrieval | None:
+def found_already(annotator: Annotator, order: Order) -> Retrieval | None:
+    """Return the search that was made of just this, if there is one."""
     return order.searches(annotator).filter(depth=order.depth).first()
 
 
-def _retrieved(annotator: Annotator, order: _Order, progress: Progress) -> Retrieval:
+def _retrieved(annotator: Annotator, order: Order, progress: Progress) -> Retrieval:
     cascade = order.cascade_of(annotator)
     first = _first_lists(cascade, order, progress) if cascade else None
-    kept = _checkpoints(annotator, order)
+    kept = open_checkpoints(annotator, order)
     started = perf_counter()
     with _named(annotator):
         lists = _searched(annotator, order, first, kept, progress)
-    retrieval = _stored(annotator, order, lists, perf_counter() - started)
+    retrieval = store_retrieval(annotator, order, lists, perf_counter() - started)
     kept.clear()
     return retrieval
 
 
-def _first_lists(cascade: Cascade, order: _Order, progress: Progress) -> BothLists:
+def _first_lists(cascade: Cascade, order: Order, progress: Progress) -> BothLists:
     """Return the first places of the lists that a cascade begins with; searched now where they are not there."""
     plain = replace(order, depth=cascade.depth, cascade=None)
     return _tops(_deep_enough(cascade, order) or _retrieved(cascade.machine, plain, progress), cascade)
 
 
-def _deep_enough(cascade: Cascade, order: _Order) -> Retrieval | None:
+def _deep_enough(cascade: Cascade, order: Order) -> Retrieval | None:
     return order.searches(cascade.machine).filter(depth__gte=cascade.depth).first()
 
 
@@ -187,7 +189,7 @@ def _tops(retrieval: Retrieval, cascade: Cascade) -> BothLists:
     return {direction: lists.top(cascade.depth) for direction, lists in load_lists(retrieval).items()}
 
 
-def _checkpoints(annotator: Annotator, order: _Order) -> Checkpoints:
+def open_checkpoints(annotator: Annotator, order: Order) -> Checkpoints:
     """Return the place for a search's unfinished work; what others left there long ago is removed on the way."""
     root = settings.VAR_DIR / "partial"
     remove_stale(root)
@@ -197,7 +199,7 @@ def _checkpoints(annotator: Annotator, order: _Order) -> Checkpoints:
 
 
 def _searched(
-    annotator: Annotator, order: _Order, first: BothLists | None, kept: Checkpoints, progress: Progress
+    annotator: Annotator, order: Order, first: BothLists | None, kept: Checkpoints, progress: Progress
 ) -> BothLists:
     def named(step: str, done: int, total: int | None) -> None:
         progress(f"{annotator.name}: {step}", done, total)
@@ -205,7 +207,13 @@ def _searched(
     machine = machines.load(annotator)
     if not isinstance(machine, CrossEncoder):
         return search(
-            machine, order.gallery, depth=order.depth, engine=order.engine, device=order.device, progress=named
+            machine,
+            order.gallery,
+            depth=order.depth,
+            engine=order.engine,
+            device=order.device,
+            kept=kept,
+            progress=named,
         )
     scoring = prepare(machine, order.gallery, first, engine=order.engine, device=order.device, kept=kept)
     if order.confirm:
@@ -213,17 +221,18 @@ def _searched(
     return rank(scoring, first, order.depth, progress=named)
 
 
-def _estimated(annotator: Annotator, order: _Order) -> Estimate:
+def _estimated(annotator: Annotator, order: Order) -> Estimate:
     there = _deep_enough(order.cascade, order) if order.cascade else None
     first = _tops(there, order.cascade) if there and order.cascade else None
-    kept = _checkpoints(annotator, order)
+    kept = open_checkpoints(annotator, order)
     with _named(annotator):
         machine = cast(CrossEncoder, machines.load(annotator))
         scoring = prepare(machine, order.gallery, first, engine=order.engine, device=order.device, kept=kept)
         return estimate(annotator.name, scoring, order.cascade, device=order.device)
 
 
-def _stored(annotator: Annotator, order: _Order, lists: BothLists, seconds: float) -> Retrieval:
+def store_retrieval(annotator: Annotator, order: Order, lists: BothLists, seconds: float) -> Retrieval:
+    """Keep what the annotator found as an artefact and a row, with its event. ``seconds``: how long it took."""
     artefact = store_lists(f"retrievals/{order.collection.name}/{annotator.name}", lists)
     cascade = order.cascade_of(annotator)
     with transaction.atomic():

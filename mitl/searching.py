@@ -10,6 +10,7 @@ from corpus.models import Caption, Image
 from journal.errors import CounterpartError, some_of
 from journal.progress import Progress
 from mitl.annotators.base import EmbeddingAnnotator, Embeddings, ListAnnotator, Machine, PairScorer, QuickMachine
+from mitl.checkpoints import Checkpoints
 from mitl.gallery import Gallery
 from mitl.lists import BothLists, RankedLists
 from mitl.models import Direction
@@ -23,16 +24,25 @@ Found = tuple[NDArray[np.int64], NDArray[np.floating]]
 
 
 def search(
-    machine: QuickMachine, gallery: Gallery, *, depth: int, engine: str, device: str, progress: Progress
+    machine: QuickMachine,
+    gallery: Gallery,
+    *,
+    depth: int,
+    engine: str,
+    device: str,
+    kept: Checkpoints,
+    progress: Progress,
 ) -> BothLists:
     """Return the machine's ``depth`` best items of every query, in each direction that has queries.
+
+    ``kept`` holds what an interrupted search of embeddings, everything asking, has finished: it goes on from there.
 
     Raises CounterpartError where the machine needs pictures that are not there, the engine does not suit it,
     or its lists are too short; ValueError where its embeddings or scores are not finite numbers.
     """
     check_pictures(machine, gallery)
     if isinstance(machine, EmbeddingAnnotator):
-        found = _by_embeddings(machine, gallery, depth, engine, device, progress)
+        found = _by_embeddings(machine, gallery, depth, engine, device, kept, progress)
     elif engine == "faiss":
         raise CounterpartError("FAISS searches embeddings and this machine has none; use --engine blocked.")
     elif isinstance(machine, PairScorer):
@@ -65,7 +75,13 @@ def check_pictures(machine: Machine, gallery: Gallery) -> None:
 
 
 def _by_embeddings(
-    machine: EmbeddingAnnotator, gallery: Gallery, k: int, engine: str, device: str, progress: Progress
+    machine: EmbeddingAnnotator,
+    gallery: Gallery,
+    k: int,
+    engine: str,
+    device: str,
+    kept: Checkpoints,
+    progress: Progress,
 ) -> dict[Direction, Found]:
     images = _encoded(machine.encode_images, gallery.images, "reading images", progress)
     captions = _encoded(machine.encode_captions, gallery.captions, "reading captions", progress)
@@ -73,7 +89,7 @@ def _by_embeddings(
     from mitl.topk import bidirectional_topk, topk_of_products
 
     if engine == "blocked" and gallery.asks_all:
-        both = bidirectional_topk(images, captions, k, device=device, progress=progress)
+        both = bidirectional_topk(images, captions, k, device=device, progress=progress, store=kept)
         return {
             Direction.IMAGE_TO_CAPTION: (both.i2t_indices, both.i2t_scores),
             Direction.CAPTION_TO_IMAGE: (both.t2i_indices, both.t2i_scores),

@@ -1,0 +1,72 @@
+"""A search of embeddings goes on from its last finished strip, whatever ended it."""
+
+import numpy as np
+import pytest
+
+from mitl.models import Retrieval
+from mitl.registration import add_annotator
+from mitl.retrieval import retrieve
+from tests.factories import make_collection
+
+STRIP = 4
+
+
+@pytest.fixture
+def zoo(db, monkeypatch):
+    """Twelve images: three strips."""
+    monkeypatch.setattr("mitl.topk.sweeping.STRIP", STRIP)
+    return make_collection(images=12, captions_each=2)
+
+
+@pytest.fixture
+def theirs(zoo, tmp_path):
+    rng = np.random.default_rng(3)
+    np.savez(
+        tmp_path / "e.npz",
+        image_ids=np.arange(12),
+        images=rng.standard_normal((12, 6)),
+        caption_ids=np.arange(24),
+        captions=rng.standard_normal((24, 6)),
+    )
+    return add_annotator("theirs", kind="files", checkpoint=tmp_path / "e.npz")
+
+
+class Until:
+    """Progress that notes the rows searched and, at the first pair of some row, raises what it is given."""
+
+    def __init__(self, row: int = 1_000, error: type[BaseException] = KeyboardInterrupt) -> None:
+        self.rows: list[int] = []
+        self._row, self._error = row, error
+
+    def __call__(self, step, done, total):
+        if step.endswith("searching"):
+            self.rows.append(done // 24)
+            if done > self._row * 24:
+                raise self._error
+
+
+def kept_files(settings) -> list:
+    return sorted(path.name for path in (settings.VAR_DIR / "partial").rglob("*.part"))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("strips", [1, 2])
+def test_an_interrupted_search_goes_on_to_the_same_bytes(zoo, theirs, settings, strips, error):
+    whole = retrieve(zoo, annotators=[theirs], depth=5)[0].sha256
+    Retrieval.objects.all().delete()
+    with pytest.raises(error):
+        retrieve(zoo, annotators=[theirs], depth=5, progress=Until(strips * STRIP, error))
+    assert not Retrieval.objects.exists()
+    assert kept_files(settings) == ["columns.part", *(f"rows-{strip * STRIP}.part" for strip in range(strips))]
+    progress = Until()
+    assert retrieve(zoo, annotators=[theirs], depth=5, progress=progress)[0].sha256 == whole
+    assert progress.rows == [(strip + 1) * STRIP for strip in range(strips, 3)]
+    assert kept_files(settings) == []
+
+
+def test_another_depth_does_not_go_on_from_there(zoo, theirs):
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(zoo, annotators=[theirs], depth=5, progress=Until(STRIP))
+    progress = Until()
+    retrieve(zoo, annotators=[theirs], depth=4, progress=progress)
+    assert progress.rows == [4, 8, 12]
