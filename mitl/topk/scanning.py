@@ -63,8 +63,19 @@ def buffer_size(k: int) -> int:
 
 
 @njit(parallel=True, cache=True, nogil=True)
+def make_keys(tile):
+    """Turn the bits of scores into keys, in place: those of negative ones are flipped, but for the sign."""
+    kind = tile.dtype.type
+    shift, mask = kind(8 * tile.itemsize - 1), kind(np.iinfo(tile.dtype).max)
+    for r in prange(tile.shape[0]):
+        bits = tile[r]
+        for c in range(len(bits)):
+            bits[c] = kind(bits[c] ^ kind(kind(bits[c] >> shift) & mask))
+
+
+@njit(parallel=True, cache=True, nogil=True)
 def scan_rows(tile, at, first_column, rows):
-    """Take from a tile of score bits (R, C) the candidates of queries ``at`` to ``at + R``.
+    """Take from a tile of keys (R, C) the candidates of queries ``at`` to ``at + R``.
 
     Columns are places ``first_column`` and on.
     """
@@ -76,7 +87,7 @@ def scan_rows(tile, at, first_column, rows):
 
 @njit(parallel=True, cache=True, nogil=True)
 def scan_columns(tile, at, first_row, columns):
-    """Take from a tile of score bits (R, C) the candidates of queries ``at`` to ``at + C``.
+    """Take from a tile of keys (R, C) the candidates of queries ``at`` to ``at + C``.
 
     Rows are places ``first_row`` and on.
     """
@@ -85,6 +96,34 @@ def scan_columns(tile, at, first_row, columns):
         if columns.thresholds[at + first] == np.iinfo(tile.dtype).min:
             _start_stripe(tile[:, first:stop], at + first, columns)
         _scan_stripe(tile[:, first:stop], at + first, first_row, columns)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def enter(queries, keys, places, buffers):
+    """Add candidates that were found elsewhere, ordered by query and then by place."""
+    first, last = queries[0], queries[-1]
+    starts = np.searchsorted(queries, np.arange(first, last + 2))
+    for query in prange(first, last + 1):
+        _enter(query, keys[starts[query - first] : starts[query - first + 1]], places[starts[query - first] :], buffers)
+
+
+@njit(cache=True, nogil=True)
+def _enter(query, keys, places, buffers):
+    for number in range(len(keys)):
+        if buffers.counts[query] == buffers.entries.shape[1]:
+            _make_room(query, buffers)
+        if keys[number] >= buffers.thresholds[query]:
+            buffers.entries[query, buffers.counts[query]] = _entry(keys[number], places[number])
+            buffers.counts[query] += 1
+
+
+@njit(cache=True, nogil=True)
+def start(first_query, kth_keys, buffers):
+    """Give fresh queries their first thresholds: keys that k of their scores reach."""
+    for number in range(len(kth_keys)):
+        query = first_query + number
+        if buffers.thresholds[query] == np.iinfo(buffers.thresholds.dtype).min:
+            buffers.thresholds[query] = _lowered(kth_keys[number], query, buffers)
 
 
 @njit(cache=True, nogil=True)
@@ -123,88 +162,71 @@ def thin(query, buffers):
 
 
 @njit(cache=True, nogil=True)
-def _scan_row(scores, query, first_column, rows):
-    kind = scores.dtype.type
-    shift, mask = kind(8 * scores.itemsize - 1), kind(np.iinfo(scores.dtype).max)
+def _scan_row(keys, query, first_column, rows):
     entries, count = rows.entries[query], rows.counts[query]
     threshold = rows.thresholds[query]
-    for start in range(0, len(scores), STEP):
-        stop = min(start + STEP, len(scores))
-        hits = _reaching(scores, start, stop, threshold, kind, shift, mask)
+    for start in range(0, len(keys), STEP):
+        hits = _reaching(keys, start, min(start + STEP, len(keys)), threshold)
         while hits:
             c = start + _trailing_zeros(hits)
             hits &= hits - np.uint32(1)
             if count == len(entries):
                 rows.counts[query] = count
                 count, threshold = _make_room(query, rows)
-            key = _key(scores[c], kind, shift, mask)
-            if key >= threshold:
-                entries[count] = _entry(key, first_column + c)
-                count += 1
+            entries[count] = _entry(keys[c], first_column + c)
+            count += 1
     rows.counts[query] = count
 
 
 @njit(cache=True, nogil=True)
 def _scan_stripe(tile, at, first_row, columns):
-    kind = tile.dtype.type
-    shift, mask = kind(8 * tile.itemsize - 1), kind(np.iinfo(tile.dtype).max)
     n_rows, width = tile.shape
     thresholds, counts = columns.thresholds[at : at + width], columns.counts[at : at + width]
     entries, size = columns.entries[at : at + width], columns.entries.shape[1]
-    positive = (thresholds >= 0).all()
     for r in range(n_rows):
-        scores = tile[r]
+        keys = tile[r]
         for start in range(0, width, STEP):
-            stop = min(start + STEP, width)
-            hits = _reaching_each(scores, start, stop, thresholds, positive, kind, shift, mask)
+            hits = _reaching_each(keys, start, min(start + STEP, width), thresholds)
             while hits:
-                c = start + _trailing_zeros(hits)
+                # Unsigned, an index is not looked at for being negative.
+                c = np.uint64(start) + np.uint64(_trailing_zeros(hits))
                 hits &= hits - np.uint32(1)
                 if counts[c] == size:
                     _make_room(at + c, columns)
-                key = _key(scores[c], kind, shift, mask)
-                if key >= thresholds[c]:
-                    entries[c, counts[c]] = _entry(key, first_row + r)
-                    counts[c] += 1
+                count = np.uint64(counts[c])
+                entries[c, count] = _entry(keys[c], first_row + r)
+                counts[c] = count + np.uint64(1)
 
 
 @njit(inline="always")
-def _reaching(scores, start, stop, threshold, kind, shift, mask):
-    """The places from ``start``, as bits of a number, of the scores that reach a threshold."""
-    bits, found = np.uint32(0), False
-    if stop - start < STEP:
+def _reaching(keys, start, stop, threshold):
+    """The places from ``start``, as bits of a number, of the keys that reach a threshold."""
+    bits, found = np.uint32(0), stop - start < STEP
+    if not found:
+        for c in range(STEP):
+            found |= keys[start + c] >= threshold
+    if found and stop - start == STEP:
+        for c in range(STEP):
+            bits |= np.uint32(keys[start + c] >= threshold) << np.uint32(c)
+    elif found:
         for c in range(stop - start):
-            bits |= np.uint32(_key(scores[start + c], kind, shift, mask) >= threshold) << np.uint32(c)
-        return bits
-    if threshold >= 0:  # only positive scores reach it then, whose bits are their keys
-        for c in range(STEP):
-            found |= scores[start + c] >= threshold
-    else:
-        for c in range(STEP):
-            found |= _key(scores[start + c], kind, shift, mask) >= threshold
-    if found:
-        for c in range(STEP):
-            bits |= np.uint32(_key(scores[start + c], kind, shift, mask) >= threshold) << np.uint32(c)
+            bits |= np.uint32(keys[start + c] >= threshold) << np.uint32(c)
     return bits
 
 
 @njit(inline="always")
-def _reaching_each(scores, start, stop, thresholds, positive, kind, shift, mask):
-    """As ``_reaching``, every score with a threshold of its own; ``positive``: whether all of them are."""
-    bits, found = np.uint32(0), False
-    if stop - start < STEP:
+def _reaching_each(keys, start, stop, thresholds):
+    """As ``_reaching``, every key with a threshold of its own."""
+    bits, found = np.uint32(0), stop - start < STEP
+    if not found:
+        for c in range(STEP):
+            found |= keys[start + c] >= thresholds[start + c]
+    if found and stop - start == STEP:
+        for c in range(STEP):
+            bits |= np.uint32(keys[start + c] >= thresholds[start + c]) << np.uint32(c)
+    elif found:
         for c in range(stop - start):
-            bits |= np.uint32(_key(scores[start + c], kind, shift, mask) >= thresholds[start + c]) << np.uint32(c)
-        return bits
-    if positive:
-        for c in range(STEP):
-            found |= scores[start + c] >= thresholds[start + c]
-    else:
-        for c in range(STEP):
-            found |= _key(scores[start + c], kind, shift, mask) >= thresholds[start + c]
-    if found:
-        for c in range(STEP):
-            bits |= np.uint32(_key(scores[start + c], kind, shift, mask) >= thresholds[start + c]) << np.uint32(c)
+            bits |= np.uint32(keys[start + c] >= thresholds[start + c]) << np.uint32(c)
     return bits
 
 
@@ -213,34 +235,31 @@ def _make_room(query, buffers):
     """Thin a full buffer; give up on the query where nearly all of it stays. Returns its count and threshold."""
     if thin(query, buffers) > buffers.entries.shape[1] - STEP // 4:
         buffers.overflowed[query] = True
+        buffers.counts[query] = 0
         buffers.thresholds[query] = np.iinfo(buffers.thresholds.dtype).max
     return buffers.counts[query], buffers.thresholds[query]
 
 
 @njit(cache=True, nogil=True)
-def _start_row(scores, query, rows):
-    """Give a fresh query a first threshold: k of the scores reach the k-th best of the lanes' best."""
-    kind = scores.dtype.type
-    shift, mask = kind(8 * scores.itemsize - 1), kind(np.iinfo(scores.dtype).max)
+def _start_row(keys, query, rows):
+    """Give a fresh query a first threshold: k of the keys reach the k-th best of the lanes' best."""
     lanes = _lanes(rows.k)
-    best = np.full(lanes, np.iinfo(scores.dtype).min, scores.dtype)
-    for start in range(0, len(scores) - lanes + 1, lanes):
+    best = np.full(lanes, np.iinfo(keys.dtype).min, keys.dtype)
+    for start in range(0, len(keys) - lanes + 1, lanes):
         for lane in range(lanes):
-            best[lane] = max(best[lane], _key(scores[start + lane], kind, shift, mask))
+            best[lane] = max(best[lane], keys[start + lane])
     rows.thresholds[query] = _lowered(np.partition(best, lanes - rows.k)[lanes - rows.k], query, rows)
 
 
 @njit(cache=True, nogil=True)
 def _start_stripe(tile, at, columns):
     """As ``_start_row``; a column's lanes are its rows modulo their number."""
-    kind = tile.dtype.type
-    shift, mask = kind(8 * tile.itemsize - 1), kind(np.iinfo(tile.dtype).max)
     lanes = _lanes(columns.k)
     best = np.full((lanes, tile.shape[1]), np.iinfo(tile.dtype).min, tile.dtype)
     for r in range(tile.shape[0] // lanes * lanes):
-        scores, lane = tile[r], best[r % lanes]
+        keys, lane = tile[r], best[r % lanes]
         for c in range(tile.shape[1]):
-            lane[c] = max(lane[c], _key(scores[c], kind, shift, mask))
+            lane[c] = max(lane[c], keys[c])
     by_column = best.T.copy()
     for c in range(tile.shape[1]):
         kth = np.partition(by_column[c], lanes - columns.k)[lanes - columns.k]
@@ -250,12 +269,6 @@ def _start_stripe(tile, at, columns):
 @njit(cache=True, nogil=True)
 def _lanes(k):
     return -(-2 * k // 32) * 32
-
-
-@njit(inline="always")
-def _key(bits, kind, shift, mask):
-    """Flip the bits of negative numbers, so that signed integers order like the floats."""
-    return kind(bits ^ kind(kind(bits >> shift) & mask))
 
 
 @njit(cache=True, nogil=True)

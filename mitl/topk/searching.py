@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from journal.progress import Progress, silent
+from mitl.topk.accelerated import AcceleratedTiles
 from mitl.topk.centring import CentredTiles
 from mitl.topk.distinct import all_different, group_equals, spread
 from mitl.topk.exact import exact_topk
@@ -116,8 +117,8 @@ def join_strips(strips: list[Strip]) -> TopK:
     strips = sorted(strips, key=lambda strip: strip.images.start)
     if any(one.images.stop != other.images.start for one, other in zip(strips, strips[1:], strict=False)):
         raise ValueError("The strips of images do not follow one another; every image must be in exactly one.")
-    by_caption = empty_ranking(*strips[0].by_caption.places.shape)
-    for strip in strips:
+    by_caption = strips[0].by_caption if len(strips) == 1 else empty_ranking(*strips[0].by_caption.places.shape)
+    for strip in strips if len(strips) > 1 else ():
         join(by_caption, strip.by_caption)
     return TopK(
         np.concatenate([strip.by_image.places for strip in strips]),
@@ -225,4 +226,7 @@ class _Search:
 
 
 def _passes(device: str) -> list[MakeTiles]:
-    return [partial(ProductTiles, products=choose_products()), CentredTiles]
+    """The fastest first. What few queries an accelerator leaves over go to the processor."""
+    if device == "cpu":
+        return [partial(ProductTiles, products=choose_products()), CentredTiles]
+    return [partial(AcceleratedTiles, device=device), CentredTiles]

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from journal.progress import Progress
 from mitl.topk.ranking import Ranking, empty_ranking
-from mitl.topk.scanning import Buffers, buffer_size, open_buffers, scan_columns, scan_rows, seed
+from mitl.topk.scanning import Buffers, buffer_size, open_buffers, seed
 from mitl.topk.slicing import slices
-from mitl.topk.tiles import Tiles
+from mitl.topk.tiles import Target, Tiles
 
-TILE = 1_024
-PANEL = 4_096
 STRIP = 8_192
 # Where so many queries have more candidates than buffers hold, the precision is too low for these data.
 TOO_MANY = 0.25
@@ -73,7 +71,9 @@ def sweep(
             if strip.start == 0 and passing.too_many:
                 raise TooManyCandidatesError
             height = strip.stop - strip.start
-            progress("searching", strip.start * n_columns + height * panel.stop, n_rows * n_columns)
+            progress(
+                f"searching in {tiles.precision}", strip.start * n_columns + height * panel.stop, n_rows * n_columns
+            )
         if store is not None and passing.shape.strip < n_rows:
             _keep(found, strip, store)
     return found
@@ -89,10 +89,10 @@ class _Shape:
 
     @classmethod
     def within(cls, memory: int, tiles: Tiles, k: int) -> "_Shape":
-        n_rows, n_columns = tiles.shape
+        (n_rows, n_columns), (tallest, widest) = tiles.shape, tiles.largest
         a_vector = tiles.bytes_a_vector + 8 * buffer_size(k) + 32
-        panel = max(1, min(n_columns, PANEL, memory // 4 // a_vector))
-        tile = max(1, min(n_rows, TILE, memory // 4 // (8 * panel)))
+        panel = max(1, min(n_columns, widest, memory // 4 // a_vector))
+        tile = max(1, min(n_rows, tallest, memory // 4 // (8 * panel)))
         return cls(max(1, min(n_rows, STRIP, memory // 2 // a_vector)), tile, panel)
 
 
@@ -122,10 +122,9 @@ class _Passing:
         columns = self._tiles.panel(panel)
         buffers = self._open_panel(panel) if self._both else None
         for part in slices(strip.stop - strip.start, self.shape.tile):
-            tile = self._tiles.tile(rows, part, columns)
-            scan_rows(tile, part.start, panel.start, row_buffers)
-            if buffers:
-                scan_columns(tile, 0, strip.start + part.start, buffers)
+            to_rows = Target(row_buffers, part.start, panel.start)
+            to_columns = Target(buffers, 0, strip.start + part.start) if buffers else None
+            self._tiles.scan(rows, part, columns, to_rows, to_columns)
         self._note_overflow(row_buffers)
         if buffers:
             self._note_overflow(buffers)

@@ -1,18 +1,35 @@
 """What a sweep runs over: products of two sides, or scores that somebody computes block by block."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mitl.topk.products import Products
 from mitl.topk.ranking import Ranking, settle, settle_final
-from mitl.topk.scanning import Buffers, Keys
+from mitl.topk.scanning import Buffers, Keys, make_keys, scan_columns, scan_rows
 from mitl.topk.sides import Side
 
 Margins = NDArray[np.float64]
+IN_CACHE = 1_024, 4_096  # the largest tile that a processor's last cache holds, in bfloat16
 Score = Callable[[slice, slice], NDArray]
+
+
+class Target(NamedTuple):
+    """Where candidates go: the first query of a tile in its buffers, and the place of the tile's first item."""
+
+    buffers: Buffers
+    first_query: int
+    first_place: int
+
+
+def scan_tile(bits: Keys, rows: Target, columns: Target | None) -> None:
+    """Take the candidates of its rows and of its columns from a tile of score bits, which are used up."""
+    make_keys(bits)
+    scan_rows(bits, rows.first_query, rows.first_place, rows.buffers)
+    if columns:
+        scan_columns(bits, columns.first_query, columns.first_place, columns.buffers)
 
 
 class Tiles(Protocol):
@@ -55,8 +72,12 @@ class Tiles(Protocol):
     def panel(self, columns: slice) -> Any:
         """Make columns ready for ``tile``."""
 
-    def tile(self, strip: Any, part: slice, panel: Any) -> Keys:
-        """Return the keys of a part of the strip's rows with the panel's columns; the next call may overwrite them."""
+    @property
+    def largest(self) -> tuple[int, int]:
+        """Rows and columns of a tile that is computed fast."""
+
+    def scan(self, strip: Any, part: slice, panel: Any, rows: "Target", columns: "Target | None") -> None:
+        """Compute a part of the strip's rows with the panel's columns, and hand on what may be among their best."""
 
     def settle_rows(self, buffers: Buffers, rows: slice, into: Ranking) -> None:
         """Join the candidates of rows to their lists."""
@@ -70,6 +91,7 @@ class ProductTiles:
 
     strict = False
     shift = 0.0
+    largest = IN_CACHE
 
     def __init__(self, rows: Side, columns: Side, products: Products) -> None:
         self._rows, self._columns, self._products = rows, columns, products
@@ -86,8 +108,8 @@ class ProductTiles:
     def panel(self, columns: slice) -> Any:
         return self._products.operand(self._columns.take(columns))
 
-    def tile(self, strip: Any, part: slice, panel: Any) -> Keys:
-        return self._products.tile(strip[part], panel)
+    def scan(self, strip: Any, part: slice, panel: Any, rows: Target, columns: Target | None) -> None:
+        scan_tile(self._products.tile(strip[part], panel), rows, columns)
 
     def settle_rows(self, buffers: Buffers, rows: slice, into: Ranking) -> None:
         settle(buffers, self._rows, rows, self._columns, into)
@@ -104,6 +126,7 @@ class ScoreTiles:
     relative = 0.0
     shift = 0.0
     strict = True
+    largest = IN_CACHE
     bytes_a_vector = 0
 
     def __init__(self, score: Score, shape: tuple[int, int]) -> None:
@@ -118,8 +141,10 @@ class ScoreTiles:
     def panel(self, columns: slice) -> slice:
         return columns
 
-    def tile(self, strip: slice, part: slice, panel: slice) -> Keys:
-        rows = slice(strip.start + part.start, strip.start + part.stop)
+    def scan(self, strip: slice, part: slice, panel: slice, rows: Target, columns: Target | None) -> None:
+        scan_tile(self._block(slice(strip.start + part.start, strip.start + part.stop), panel), rows, columns)
+
+    def _block(self, rows: slice, panel: slice) -> Keys:
         block = np.array(self._score(rows, panel), np.float32, order="C")
         if block.shape != (rows.stop - rows.start, panel.stop - panel.start):
             raise ValueError(f"A block of scores has shape {block.shape}.")

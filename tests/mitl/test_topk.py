@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,22 +10,34 @@ from mitl.topk import (
     bidirectional_topk,
     bidirectional_topk_of_scores,
     join_strips,
+    products,
     searching,
     topk_of_products,
     topk_of_scores,
     topk_of_strip,
 )
+from mitl.topk.accelerated import AcceleratedTiles
+from mitl.topk.centring import CentredTiles
 from mitl.topk.products import Bfloat16Products, Float32Products
+from mitl.topk.tiles import ProductTiles
 
 LITTLE_MEMORY = 60_000  # bytes: strips of some 20 rows, panels of 10 columns
-FIRST_PASSES = {"bfloat16": Bfloat16Products, "float32": Float32Products}
+FIRST_PASSES = {
+    "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
+    "float32": partial(ProductTiles, products=Float32Products()),
+    "bfloat16 on cpu": partial(AcceleratedTiles, device="cpu"),  # the same code as on a GPU
+}
 
 
 @pytest.fixture(params=FIRST_PASSES)
 def first_pass(request, monkeypatch):
-    """Take each precision for the first pass, whatever this machine would choose."""
-    monkeypatch.setattr(searching, "choose_products", FIRST_PASSES[request.param])
+    """Take each first pass, whatever this machine would choose."""
+    take_first(request.param, monkeypatch)
     return request.param
+
+
+def take_first(name, monkeypatch):
+    monkeypatch.setattr(searching, "_passes", lambda device: [FIRST_PASSES[name], CentredTiles])
 
 
 def slow_topk(scores: np.ndarray, k: int) -> np.ndarray:
@@ -77,7 +91,7 @@ def two_sides(draw):
 def test_ties_of_every_kind_are_in_order(sides, precision, memory, data):
     k = data.draw(st.integers(1, min(map(len, sides))))
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(searching, "choose_products", FIRST_PASSES[precision])
+        take_first(precision, patched)
         assert_best(bidirectional_topk(*sides, k, memory=memory), *sides, k)
 
 
@@ -155,6 +169,19 @@ def test_lists_may_be_long(first_pass):
 
 def test_the_precision_of_the_first_pass_is_told(first_pass):
     assert bidirectional_topk(*random(np.random.default_rng(7)), 3).precision == first_pass
+
+
+@pytest.mark.parametrize(("speedup", "precision"), [(2.3, "bfloat16"), (0.7, "float32")])
+def test_bfloat16_is_taken_where_a_test_finds_it_faster(speedup, precision, monkeypatch):
+    monkeypatch.setattr(products, "bfloat16_speedup", lambda threads: speedup)
+    steps = set()
+    found = bidirectional_topk(*random(np.random.default_rng(7)), 3, progress=lambda step, *_: steps.add(step))
+    assert found.precision == precision
+    assert steps == {f"searching in {precision}"}
+
+
+def test_the_speedup_is_measured():
+    assert products.bfloat16_speedup(1) > 0
 
 
 def test_what_no_precision_tells_apart_is_searched_in_float64(first_pass):
