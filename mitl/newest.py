@@ -1,4 +1,4 @@
-"""The newest ranked lists of several machines for the same queries, side by side."""
+"""The newest searches of several machines for the same queries, and their ranked lists side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def newest_lists(
 ) -> MachineLists:
     """Read the newest lists that the annotators, as they are now, made for a sample's queries (None: for all).
 
-    Raises CounterpartError with the command to run where lists are missing or less than ``depth`` deep.
+    Raises CounterpartError as ``newest_retrievals`` does, and where the gallery does not allow such a depth.
     """
     gallery = open_gallery(collection, sample)
     if not 1 <= depth <= gallery.depth:
@@ -55,12 +55,21 @@ def newest_lists(
             f"Lists {depth} deep are not possible over {len(gallery.images)} images and {len(gallery.captions)}"
             f" captions; this gallery allows 1 to {gallery.depth}."
         )
-    retrievals = {annotator.name: newest_retrieval(annotator, gallery, sample, depth) for annotator in annotators}
-    lacking = [annotator for annotator in annotators if retrievals[annotator.name] is None]
-    if lacking:
-        raise CounterpartError(_how_to_make(lacking, collection, gallery, sample, depth))
-    found: list[Retrieval] = [retrieval for retrieval in retrievals.values() if retrieval is not None]
+    found = newest_retrievals(annotators, collection, gallery, sample, depth)
     return MachineLists(list(annotators), gallery, depth, [load_lists(retrieval) for retrieval in found])
+
+
+def newest_retrievals(
+    annotators: Sequence[Annotator], collection: Collection, gallery: Gallery, sample: Sample | None, depth: int
+) -> list[Retrieval]:
+    """Return each annotator's newest search for these queries that is at least so deep, made by it as it is now.
+
+    Raises CounterpartError with the command to run where one is missing or less deep.
+    """
+    found = {annotator: newest_retrieval(annotator, gallery, sample, depth) for annotator in annotators}
+    if lacking := [annotator for annotator, retrieval in found.items() if retrieval is None]:
+        raise CounterpartError(_how_to_make(lacking, collection, gallery, sample, depth))
+    return [retrieval for retrieval in found.values() if retrieval is not None]
 
 
 def _how_to_make(

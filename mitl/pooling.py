@@ -16,7 +16,7 @@ from journal.progress import Progress, silent
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import RankedLists, load_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
-from mitl.retrieval import newest_retrieval
+from mitl.newest import newest_retrievals
 
 
 class _Named(NamedTuple):
@@ -45,8 +45,8 @@ def pool_proposals(
     """Make the pool of all pairs that stand in the first ``top_k`` places of an annotator's list.
 
     A pair named by several annotators, or in both directions, is one pair with one Proposal for each naming.
-    The annotators' newest lists count. The same arguments again return the pool that is there. Memory: the lists of
-    one annotator, and some 60 bytes a proposal.
+    The annotators' newest lists count, cascaded, re-ranked or neither. The same arguments again return the pool that is
+    there. Memory: the lists of one annotator, and some 60 bytes a proposal.
 
     Args:
         control_depth: pairs within this many places of any list may not become negative controls.
@@ -103,15 +103,7 @@ def _newest(
             f"A control depth of {depth} is more than this gallery of {len(gallery.images)} images and"
             f" {len(gallery.captions)} captions allows; pass --control-depth {gallery.depth} or less."
         )
-    found = {annotator.name: newest_retrieval(annotator, gallery, sample, depth) for annotator in annotators}
-    lacking = [name for name, retrieval in found.items() if retrieval is None]
-    if lacking:
-        raise CounterpartError(
-            f"{len(lacking)} annotators, as they are now, have no lists of depth {depth} for {sample}: "
-            f"{', '.join(lacking)}. Run: manage.py retrieve {collection} --annotators {','.join(lacking)}"
-            f" --queries {sample} --depth {depth}"
-        )
-    return [retrieval for retrieval in found.values() if retrieval is not None]
+    return newest_retrievals(annotators, collection, gallery, sample, depth)
 
 
 def _same(there: Pool, wanted: Pool, retrievals: list[Retrieval]) -> Pool:

@@ -154,7 +154,10 @@ def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, machines, mo
         ({"top_k": 0}, "at least 1 place of every list and at most the control depth: not 0 of 5"),
         ({"top_k": 6}, "not 6 of 5"),
         ({"direction": "up"}, "no direction 'up'; choose both, i2t or t2i"),
-        ({"control_depth": 6}, "2 annotators, as they are now, have no lists of depth 6 for queries: one, two"),
+        (
+            {"control_depth": 6},
+            "2 annotators, as they are now, have no lists 6 deep for queries: one .5 deep., two .5 deep.",
+        ),
         ({"control_depth": 9}, "gallery of 6 images and 12 captions allows; pass --control-depth 6 or less"),
         ({"machines": []}, "needs at least one annotator"),
     ],
