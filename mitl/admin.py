@@ -26,7 +26,18 @@ class AnnotatorAdmin(ReadMostly):
 
 @admin.register(Retrieval)
 class RetrievalAdmin(ReadMostly):
-    list_display = ["id", "annotator", "collection", "sample", "depth", "engine", "cascade", "seconds", "created_at"]
+    list_display = [
+        "id",
+        "annotator",
+        "collection",
+        "sample",
+        "depth",
+        "engine",
+        "cascade",
+        "rerank",
+        "seconds",
+        "created_at",
+    ]
     list_filter = ["annotator", "collection"]
     list_select_related = ["annotator", "collection", "sample", "cascade"]
 

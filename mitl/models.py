@@ -53,6 +53,9 @@ class Retrieval(models.Model):
     cascade_depth = models.PositiveSmallIntegerField(
         null=True, help_text="How many places of those lists were scored anew."
     )
+    rerank = models.CharField(
+        max_length=80, blank=True, help_text="The steps by which scores were re-ranked; empty = the plain search."
+    )
     fingerprint = models.CharField(
         max_length=64, help_text="SHA-256 of what searched (kind, options, weights) and of what was searched."
     )

@@ -8,12 +8,13 @@ from journal.errors import CounterpartError
 from journal.progress import Progress
 from mitl.annotators.base import CrossEncoder
 from mitl.checkpoints import Checkpoints
+from mitl.encoding import check_pictures
 from mitl.gallery import Gallery
 from mitl.lists import BothLists, RankedLists
 from mitl.models import Direction
 from mitl.pairs import ListedPairs, Places, SampledPairs
 from mitl.scoring import Scores, Scoring, score_pairs
-from mitl.searching import Found, check_pictures, with_ids
+from mitl.searching import Found, with_ids
 
 
 def prepare(
@@ -24,7 +25,7 @@ def prepare(
 
     Raises CounterpartError for pictures that are not there, no queries, or FAISS, which searches only embeddings.
     """
-    check_pictures(machine, gallery)
+    check_pictures(machine, gallery.images)
     if not gallery.directions:
         raise CounterpartError("The sample asks nothing, so there are no pairs to score; sample some queries.")
     if engine == "faiss":

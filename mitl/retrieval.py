@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from corpus.models import Collection, Sample
-from journal.errors import CounterpartError
+from journal.errors import CounterpartError, some_of
 from journal.events import record
 from journal.progress import Progress, silent
 from mitl import annotators as machines
@@ -23,14 +23,19 @@ from mitl.checkpoints import Checkpoints, remove_stale
 from mitl.estimating import Estimate, estimate
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import BothLists, load_lists, store_lists
+from mitl.machine_scores import TOO_DEAR
 from mitl.models import Annotator, Retrieval
 from mitl.pair_ranking import prepare, rank
-from mitl.searching import ENGINES, check_device, search
+from mitl.reranking import Choice, Step, Steps, parse_steps, written
+from mitl.searching import ENGINES, check_device, search, search_reranked
+from mitl.tuning import choose_steps
 
 DEPTH = 25
 
 # Told what a costly search is going to cost; may raise to have it left.
 Confirm = Callable[[Estimate], None]
+# Told what was tried for a machine's re-ranking, and what was chosen.
+TellChoice = Callable[[Annotator, Choice], None]
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class Order:
     engine: str
     device: str
     cascade: Cascade | None = None
+    rerank: Steps = ()
+    tune: TellChoice | None = None
     confirm: Confirm | None = None
 
     def cascade_of(self, annotator: Annotator) -> Cascade | None:
@@ -52,8 +59,13 @@ class Order:
 
     def searches(self, annotator: Annotator) -> QuerySet[Retrieval]:
         """The searches there are of these queries by the annotator as it is, newest first; of any depth."""
-        wanted = fingerprint(annotator, self.gallery, self.cascade_of(annotator))
-        return annotator.retrievals.filter(sample=self.sample, fingerprint=wanted, engine=self.engine)
+        return annotator.retrievals.filter(
+            sample=self.sample, fingerprint=self.fingerprint_of(annotator), engine=self.engine
+        )
+
+    def fingerprint_of(self, annotator: Annotator) -> str:
+        """SHA-256 of all that decides what the annotator finds."""
+        return fingerprint(annotator, self.gallery, self.cascade_of(annotator), self.rerank)
 
 
 def retrieve(
@@ -65,6 +77,8 @@ def retrieve(
     engine: str = "blocked",
     device: str = "cpu",
     cascade: Cascade | None = None,
+    rerank: Steps = (),
+    tune: TellChoice | None = None,
     confirm: Confirm | None = None,
     progress: Progress = silent,
 ) -> list[Retrieval]:
@@ -81,6 +95,10 @@ def retrieve(
         device: where torch multiplies embeddings and scores pairs, ``cpu`` or ``cuda``.
         cascade: cross-encoders score only the first places of this machine's lists, which are searched first where
             they are not there; other machines search as ever. None: all pairs with a query on either side.
+        rerank: correct the scores of all machines for hubs, and match, before lists are taken (``mitl.reranking``);
+            on the CPU, for machines with embeddings or scores that cost little. None: the plain search.
+        tune: choose the settings, and how many of the steps, for each machine on the split ``val``; what is chosen is
+            what is searched and stored. Is told of it. Costs as many passes over that split as there are choices.
         confirm: is told what each cross-encoder's search will cost before it starts, and stops it by raising.
             Telling takes about a second, or four batches.
 
@@ -88,12 +106,15 @@ def retrieve(
         One Retrieval an annotator, in their order.
 
     Raises:
-        CounterpartError: for an impossible depth or cascade, an unknown engine, an empty gallery, or a machine that
-            cannot search it (no weights, no pictures, NaN, ids missing in its files).
+        CounterpartError: for an impossible depth, cascade or re-ranking, an unknown engine, an empty gallery, or a
+            machine that cannot search it (no weights, no pictures, NaN, ids missing in its files, no scores to
+            re-rank).
     """
     gallery = open_gallery(collection, sample)
-    order = check_order(Order(collection, sample, gallery, depth, engine, device, cascade, confirm), annotators)
-    return [found_already(annotator, order) or _retrieved(annotator, order, progress) for annotator in annotators]
+    order = check_order(
+        Order(collection, sample, gallery, depth, engine, device, cascade, rerank, tune, confirm), annotators
+    )
+    return [_retrieved_once(annotator, _tuned(annotator, order, progress), progress) for annotator in annotators]
 
 
 def estimate_retrieval(
@@ -104,6 +125,7 @@ def estimate_retrieval(
     depth: int = DEPTH,
     device: str = "cpu",
     cascade: Cascade | None = None,
+    rerank: Steps = (),
 ) -> list[Estimate]:
     """Say what ``retrieve`` would cost each cross-encoder that has not searched this yet; nothing is searched.
 
@@ -112,7 +134,7 @@ def estimate_retrieval(
     Raises CounterpartError as ``retrieve`` does.
     """
     gallery = open_gallery(collection, sample)
-    order = check_order(Order(collection, sample, gallery, depth, "blocked", device, cascade), annotators)
+    order = check_order(Order(collection, sample, gallery, depth, "blocked", device, cascade, rerank), annotators)
     return [
         _estimated(annotator, order)
         for annotator in annotators
@@ -123,24 +145,27 @@ def estimate_retrieval(
 def newest_retrieval(annotator: Annotator, gallery: Gallery, sample: Sample | None, depth: int) -> Retrieval | None:
     """Return the last search for these queries, at least so deep, that the annotator as it is now has made.
 
-    Whether it scored all pairs or those of a cascade makes no difference, as long as the machine of the cascade
-    is what it was too.
+    Whether it scored all pairs or those of a cascade, and whether and how it was re-ranked, makes no difference, as
+    long as the machine of the cascade is what it was too.
     """
     made = annotator.retrievals.filter(sample=sample, depth__gte=depth).select_related("cascade")
     return next((there for there in made if there.fingerprint == _fingerprint_now(there, annotator, gallery)), None)
 
 
-def fingerprint(annotator: Annotator, gallery: Gallery, cascade: Cascade | None = None) -> str:
+def fingerprint(
+    annotator: Annotator, gallery: Gallery, cascade: Cascade | None = None, rerank: Sequence[Step] = ()
+) -> str:
     """SHA-256 of all that decides what a search finds: kind, options and weights; gallery and queries; the same of
-    a cascade's machine, and its depth."""
+    a cascade's machine, and its depth; the steps of a re-ranking, every setting told."""
     searcher = json.dumps([annotator.kind, annotator.options, annotator.checksum], sort_keys=True)
     first = f"|{fingerprint(cascade.machine, gallery)}|{cascade.depth}" if cascade else ""
-    return hashlib.sha256(f"{searcher}|{gallery.digest}{first}".encode()).hexdigest()
+    then = f"|{written(rerank)}" if rerank else ""
+    return hashlib.sha256(f"{searcher}|{gallery.digest}{first}{then}".encode()).hexdigest()
 
 
 def _fingerprint_now(there: Retrieval, annotator: Annotator, gallery: Gallery) -> str:
     cascade = Cascade(there.cascade, there.cascade_depth) if there.cascade and there.cascade_depth else None
-    return fingerprint(annotator, gallery, cascade)
+    return fingerprint(annotator, gallery, cascade, parse_steps(there.rerank) if there.rerank else ())
 
 
 def check_order(order: Order, annotators: Sequence[Annotator]) -> Order:
@@ -150,6 +175,8 @@ def check_order(order: Order, annotators: Sequence[Annotator]) -> Order:
     if order.engine not in ENGINES:
         raise CounterpartError(f"There is no engine {order.engine!r}; choose one of {', '.join(ENGINES)}.")
     check_device(order.device)
+    if order.rerank or order.tune:
+        _check_rerank(order, annotators)
     most = order.gallery.depth
     order = replace(order, depth=min(order.depth, most))
     if order.cascade is None:
@@ -158,9 +185,39 @@ def check_order(order: Order, annotators: Sequence[Annotator]) -> Order:
     return replace(order, cascade=replace(order.cascade, depth=min(order.cascade.depth, most)))
 
 
+def _check_rerank(order: Order, annotators: Sequence[Annotator]) -> None:
+    """Raise CounterpartError for what re-ranking, which reads all scores, several times and here, cannot go with."""
+    if not order.rerank:
+        raise CounterpartError("--tune chooses among the settings of --rerank; name its steps: --rerank csls,rgm.")
+    asked = f"--rerank {written(order.rerank)}"
+    if order.engine != "blocked" or order.device != "cpu":
+        raise CounterpartError(
+            f"{asked} reads all scores on the CPU, which --engine {order.engine} with --device {order.device} does not"
+            " give; use --engine blocked and --device cpu."
+        )
+    if costly := [annotator for annotator in annotators if is_cross_encoder(annotator)]:
+        raise CounterpartError(f"{some_of(costly)}: {TOO_DEAR}")
+
+
 def found_already(annotator: Annotator, order: Order) -> Retrieval | None:
     """Return the search that was made of just this, if there is one."""
     return order.searches(annotator).filter(depth=order.depth).first()
+
+
+def _tuned(annotator: Annotator, order: Order, progress: Progress) -> Order:
+    """Return the order with the steps that are best for this machine, if they are to be chosen."""
+    if order.tune is None:
+        return order
+    with _named(annotator):
+        choice = choose_steps(
+            machines.load(annotator), order.collection, order.rerank, progress=_said_of(annotator, progress)
+        )
+    order.tune(annotator, choice)
+    return replace(order, rerank=choice.best.steps)
+
+
+def _retrieved_once(annotator: Annotator, order: Order, progress: Progress) -> Retrieval:
+    return found_already(annotator, order) or _retrieved(annotator, order, progress)
 
 
 def _retrieved(annotator: Annotator, order: Order, progress: Progress) -> Retrieval:
@@ -193,32 +250,29 @@ def open_checkpoints(annotator: Annotator, order: Order) -> Checkpoints:
     """Return the place for a search's unfinished work; what others left there long ago is removed on the way."""
     root = settings.VAR_DIR / "partial"
     remove_stale(root)
-    found_by = fingerprint(annotator, order.gallery, order.cascade_of(annotator))
-    search = f"{found_by}|{order.depth}|{order.engine}|{order.device}"
+    search = f"{order.fingerprint_of(annotator)}|{order.depth}|{order.engine}|{order.device}"
     return Checkpoints(root / hashlib.sha256(search.encode()).hexdigest())
 
 
 def _searched(
     annotator: Annotator, order: Order, first: BothLists | None, kept: Checkpoints, progress: Progress
 ) -> BothLists:
-    def named(step: str, done: int, total: int | None) -> None:
-        progress(f"{annotator.name}: {step}", done, total)
-
+    progress = _said_of(annotator, progress)
     machine = machines.load(annotator)
+    if order.rerank:
+        return search_reranked(machine, order.gallery, order.rerank, depth=order.depth, progress=progress)
     if not isinstance(machine, CrossEncoder):
-        return search(
-            machine,
-            order.gallery,
-            depth=order.depth,
-            engine=order.engine,
-            device=order.device,
-            kept=kept,
-            progress=named,
-        )
+        how = {"engine": order.engine, "device": order.device}
+        return search(machine, order.gallery, depth=order.depth, **how, kept=kept, progress=progress)
     scoring = prepare(machine, order.gallery, first, engine=order.engine, device=order.device, kept=kept)
     if order.confirm:
         order.confirm(estimate(annotator.name, scoring, order.cascade, device=order.device))
-    return rank(scoring, first, order.depth, progress=named)
+    return rank(scoring, first, order.depth, progress=progress)
+
+
+def _said_of(annotator: Annotator, progress: Progress) -> Progress:
+    """Put the machine's name before every step."""
+    return lambda step, done, total: progress(f"{annotator.name}: {step}", done, total)
 
 
 def _estimated(annotator: Annotator, order: Order) -> Estimate:
@@ -244,7 +298,8 @@ def store_retrieval(annotator: Annotator, order: Order, lists: BothLists, second
             engine=order.engine,
             cascade=cascade.machine if cascade else None,
             cascade_depth=cascade.depth if cascade else None,
-            fingerprint=fingerprint(annotator, order.gallery, cascade),
+            rerank=written(order.rerank) if order.rerank else "",
+            fingerprint=order.fingerprint_of(annotator),
             artefact=artefact.path,
             sha256=artefact.sha256,
             seconds=seconds,

@@ -1,24 +1,24 @@
 """Let one machine rank a gallery for its queries, unless every pair costs it a pass (``mitl.pair_ranking``)."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError, some_of
+from journal.errors import CounterpartError
 from journal.progress import Progress
 from mitl.annotators.base import EmbeddingAnnotator, Embeddings, ListAnnotator, Machine, PairScorer, QuickMachine
 from mitl.checkpoints import Checkpoints
+from mitl.encoding import check_pictures, encode_both
 from mitl.gallery import Gallery
+from mitl.hubness.blocks import Transposed
 from mitl.lists import BothLists, RankedLists
+from mitl.machine_scores import machine_scores
 from mitl.models import Direction
+from mitl.reranking import Steps, rerank
 
 ENGINES = ("blocked", "faiss")
-CHUNK = 128
-
-Row = TypeVar("Row", Image, Caption)
 # Places in the gallery, best first, and their scores: both (queries, depth).
 Found = tuple[NDArray[np.int64], NDArray[np.floating]]
 
@@ -40,7 +40,7 @@ def search(
     Raises CounterpartError where the machine needs pictures that are not there, the engine does not suit it,
     or its lists are too short; ValueError where its embeddings or scores are not finite numbers.
     """
-    check_pictures(machine, gallery)
+    check_pictures(machine, gallery.images)
     if isinstance(machine, EmbeddingAnnotator):
         found = _by_embeddings(machine, gallery, depth, engine, device, kept, progress)
     elif engine == "faiss":
@@ -50,6 +50,20 @@ def search(
     else:
         found = _by_lists(machine, gallery, depth)
     return {direction: with_ids(gallery, direction, *found[direction]) for direction in gallery.directions}
+
+
+def search_reranked(machine: Machine, gallery: Gallery, steps: Steps, *, depth: int, progress: Progress) -> BothLists:
+    """Return every query's ``depth`` best items after a re-ranking, over all that may ask on its side.
+
+    Raises CounterpartError and ValueError as ``mitl.machine_scores.machine_scores`` and ``mitl.reranking.rerank`` do.
+    """
+    blocks = machine_scores(machine, gallery.images, gallery.captions, progress=progress)
+    sides = {Direction.IMAGE_TO_CAPTION: blocks, Direction.CAPTION_TO_IMAGE: Transposed(blocks)}
+    lists = {}
+    for direction in gallery.directions:
+        found = rerank(sides[direction], steps, depth, rows=gallery.asks(direction), progress=progress)
+        lists[direction] = with_ids(gallery, direction, *found)
+    return lists
 
 
 def check_device(device: str) -> None:
@@ -64,16 +78,6 @@ def check_device(device: str) -> None:
         raise CounterpartError("torch finds no CUDA device here; use --device cpu.")
 
 
-def check_pictures(machine: Machine, gallery: Gallery) -> None:
-    """Raise CounterpartError where the machine looks at pictures and some are not there."""
-    without = [image.key for image in gallery.images if not image.file]
-    if machine.looks_at_pictures and without:
-        raise CounterpartError(
-            f"{len(without)} of {len(gallery.images)} images lack a picture file: {some_of(without)}."
-            " Import the collection again with --images, or use a machine that only reads captions (overlap)."
-        )
-
-
 def _by_embeddings(
     machine: EmbeddingAnnotator,
     gallery: Gallery,
@@ -83,8 +87,7 @@ def _by_embeddings(
     kept: Checkpoints,
     progress: Progress,
 ) -> dict[Direction, Found]:
-    images = _encoded(machine.encode_images, gallery.images, "reading images", progress)
-    captions = _encoded(machine.encode_captions, gallery.captions, "reading captions", progress)
+    images, captions = encode_both(machine, gallery.images, gallery.captions, progress=progress)
     # Importing torch takes seconds, which only a search should cost.
     from mitl.topk import bidirectional_topk, topk_of_products
 
@@ -104,16 +107,6 @@ def _by_embeddings(
         direction: topk_of_products(*sides[direction], k, device=device, progress=progress)
         for direction in gallery.directions
     }
-
-
-def _encoded(
-    encode: Callable[[Sequence[Row]], Embeddings], rows: Sequence[Row], step: str, progress: Progress
-) -> Embeddings:
-    parts = []
-    for start in range(0, len(rows), CHUNK):
-        parts.append(encode(rows[start : start + CHUNK]))
-        progress(step, min(start + CHUNK, len(rows)), len(rows))
-    return np.concatenate(parts)
 
 
 def _faiss_topk(queries: Embeddings, items: Embeddings, k: int) -> Found:

@@ -50,6 +50,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "rerank",
+                    models.CharField(
+                        blank=True,
+                        help_text="The steps by which scores were re-ranked; empty = the plain search.",
+                        max_length=80,
+                    ),
+                ),
+                (
                     "fingerprint",
                     models.CharField(
                         help_text="SHA-256 of what searched (kind, options, weights) and of what was searched.",

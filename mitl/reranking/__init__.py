@@ -2,6 +2,6 @@
 
 from mitl.reranking.choosing import Choice, Trial, choose, variations
 from mitl.reranking.ranking import rerank
-from mitl.reranking.steps import Step, parse_steps, written
+from mitl.reranking.steps import Step, Steps, parse_steps, written
 
-__all__ = ["Choice", "Step", "Trial", "choose", "parse_steps", "rerank", "variations", "written"]
+__all__ = ["Choice", "Step", "Steps", "Trial", "choose", "parse_steps", "rerank", "variations", "written"]

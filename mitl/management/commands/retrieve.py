@@ -1,7 +1,8 @@
-"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--depth 25] [--cascade A]: every machine's top lists."""
+"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--depth 25] [--cascade A] [--rerank csls,rgm]: top lists."""
 
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -13,8 +14,9 @@ from journal.errors import CounterpartError
 from journal.progress import TerminalBar
 from mitl.cascading import CASCADE_DEPTH, Cascade
 from mitl.estimating import Estimate
-from mitl.models import Retrieval
+from mitl.models import Annotator, Retrieval
 from mitl.naming import find_annotators
+from mitl.reranking import Choice, parse_steps, written
 from mitl.retrieval import DEPTH, estimate_retrieval, retrieve
 from mitl.searching import ENGINES
 
@@ -24,7 +26,8 @@ LONG = 3600  # seconds from which a search is started only on request
 class Command(ActCommand):
     help = (
         "Let annotators rank the whole gallery for a sample's images and captions, and keep the top lists. "
-        "What was searched already, by the same weights, is not searched again."
+        "What was searched already, by the same weights, is not searched again. Pools take each machine's newest "
+        "lists, cascaded, re-ranked or neither."
     )
     figures = True
 
@@ -52,6 +55,17 @@ class Command(ActCommand):
             help=f"how many places of those lists are scored (default {CASCADE_DEPTH})",
         )
         parser.add_argument(
+            "--rerank",
+            metavar="STEPS",
+            help="keep hubs from crowding the lists: csls, is or rgm, or a correction and then rgm, with settings if"
+            " wanted: csls:k=10,rgm:k=5:relaxation=2",
+        )
+        parser.add_argument(
+            "--tune",
+            action="store_true",
+            help="choose those settings, and how many of the steps, on the split val, and print what was tried",
+        )
+        parser.add_argument(
             "--estimate", action="store_true", help="say how many pairs would be scored and how long; search nothing"
         )
         parser.add_argument("--yes", action="store_true", help="start even what is estimated at more than an hour")
@@ -62,17 +76,33 @@ class Command(ActCommand):
         if options["estimate"]:
             return _estimates(estimate_retrieval(collection, **wish), as_figures=options["json"])
 
-        def confirm(estimate: Estimate) -> None:
-            progress.close()
-            self.stderr.write(str(estimate), style_func=str)
-            if estimate.seconds > LONG and not options["yes"]:
-                raise CounterpartError(_too_long(estimate))
-
+        tried: dict[str, Choice] = {}
         started = timezone.now()
-        retrievals = retrieve(collection, **wish, engine=options["engine"], confirm=confirm, progress=progress)
+        retrievals = retrieve(
+            collection,
+            **wish,
+            engine=options["engine"],
+            tune=partial(self._note_choice, progress, tried) if options["tune"] else None,
+            confirm=partial(self._confirm, progress, options["yes"]),
+            progress=progress,
+        )
         if options["json"]:
-            return {retrieval.annotator.name: _figures(retrieval, started) for retrieval in retrievals}
+            return {found.annotator.name: _figures(found, started) | _trials(found, tried) for found in retrievals}
         return "\n".join(_line(retrieval, options["depth"], started) for retrieval in retrievals)
+
+    def _note_choice(
+        self, progress: TerminalBar, tried: dict[str, Choice], annotator: Annotator, choice: Choice
+    ) -> None:
+        progress.close()
+        lines = [*map(str, choice.trials), f"chosen: {choice.best}"]
+        self.stderr.write("\n".join(f"{annotator}: {line}" for line in lines), style_func=str)
+        tried[annotator.name] = choice
+
+    def _confirm(self, progress: TerminalBar, yes: bool, estimate: Estimate) -> None:
+        progress.close()
+        self.stderr.write(str(estimate), style_func=str)
+        if estimate.seconds > LONG and not yes:
+            raise CounterpartError(_too_long(estimate))
 
 
 def _wish(options: dict[str, Any]) -> dict[str, Any]:
@@ -84,6 +114,7 @@ def _wish(options: dict[str, Any]) -> dict[str, Any]:
         "depth": options["depth"],
         "device": options["device"],
         "cascade": Cascade(find_annotators([cascade])[0], options["cascade_depth"]) if cascade else None,
+        "rerank": parse_steps(options["rerank"]) if options["rerank"] is not None else (),
     }
 
 
@@ -107,14 +138,22 @@ def _figures(retrieval: Retrieval, started: datetime) -> dict[str, Any]:
         "engine": retrieval.engine,
         "cascade": retrieval.cascade and retrieval.cascade.name,
         "cascade_depth": retrieval.cascade_depth,
+        "rerank": retrieval.rerank or None,
         "seconds": round(retrieval.seconds, 3),
         "sha256": retrieval.sha256,
         "kept": retrieval.created_at < started,
     }
 
 
+def _trials(retrieval: Retrieval, tried: dict[str, Choice]) -> dict[str, Any]:
+    if (choice := tried.get(retrieval.annotator.name)) is None:
+        return {}
+    return {"tried": [{"rerank": written(trial.steps), "recall": trial.recall} for trial in choice.trials]}
+
+
 def _line(retrieval: Retrieval, asked_depth: int, started: datetime) -> str:
     when = f"kept from {retrieval.created_at:%Y-%m-%d %H:%M}" if retrieval.created_at < started else "searched"
     cut = f", as deep as the gallery allows (of {asked_depth})" if retrieval.depth < asked_depth else ""
     first = f", of the first {retrieval.cascade_depth} of {retrieval.cascade}" if retrieval.cascade else ""
-    return f"{retrieval}: {when} in {retrieval.seconds:.1f} s, depth {retrieval.depth}{cut}{first}."
+    then = f", re-ranked by {retrieval.rerank}" if retrieval.rerank else ""
+    return f"{retrieval}: {when} in {retrieval.seconds:.1f} s, depth {retrieval.depth}{cut}{first}{then}."

@@ -1,0 +1,240 @@
+"""Searches whose scores are re-ranked, through the command and behind it."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from corpus.models import Collection, Match, Sample
+from mitl.annotators import load
+from mitl.gallery import open_gallery
+from mitl.lists import load_lists
+from mitl.machine_scores import machine_scores
+from mitl.models import Annotator, Direction, Proposal, Retrieval
+from mitl.pooling import pool_proposals
+from mitl.registration import add_annotator
+from mitl.reranking import parse_steps
+from mitl.retrieval import newest_retrieval, retrieve
+from tests.factories import make_annotator, make_collection
+from tests.mitl import joint
+from tests.mitl.test_reranking import slow_rerank
+
+I2T, T2I = Direction
+ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "2")
+HUB = 5
+
+
+@pytest.fixture
+def zoo(db) -> Collection:
+    return make_collection(images=6, captions_each=1)
+
+
+@pytest.fixture
+def theirs(zoo, tmp_path) -> Annotator:
+    return embedding("theirs", with_hub(), tmp_path)
+
+
+@pytest.fixture
+def split(zoo) -> Collection:
+    """Six more images with a caption each: the split val."""
+    for number in range(6, 12):
+        image = zoo.images.create(key=str(number), file_name=f"{number}.jpg", split="val")
+        caption = zoo.captions.create(key=str(number), image=image, text="val")
+        Match.objects.create(collection=zoo, image=image, caption=caption, source=Match.ORIGINAL)
+    return zoo
+
+
+def with_hub() -> np.ndarray:
+    """Scores 3/4 for a pair that belongs together and 1/8 for others; but 7/8 with caption 5, the hub, which the
+    image that it belongs to scores with 1."""
+    scores = np.full((6, 6), 1 / 8)
+    np.fill_diagonal(scores, 3 / 4)
+    scores[:, HUB] = 7 / 8
+    scores[HUB, HUB] = 1
+    return scores
+
+
+def embedding(name: str, scores: np.ndarray, folder) -> Annotator:
+    """A machine whose inner products are these scores, (images, captions)."""
+    ids = {"image_ids": np.arange(len(scores)), "caption_ids": np.arange(len(scores.T))}
+    np.savez(folder / f"{name}.npz", images=np.eye(len(scores)), captions=scores.T, **ids)
+    return add_annotator(name, kind="files", checkpoint=folder / f"{name}.npz")
+
+
+def few(collection: Collection) -> Sample:
+    sample = Sample.objects.create(name="few", collection=collection, seed=0)
+    sample.images.set(collection.images.filter(key__in=["1", "4"]))
+    sample.captions.set(collection.captions.filter(key__in=["0", "3", "5"]))
+    return sample
+
+
+def keys_of(retrieval: Retrieval) -> dict[Direction, list[list[int]]]:
+    """The lists, items by key."""
+    zoo = retrieval.collection
+    keys = {I2T: dict(zoo.captions.values_list("pk", "key")), T2I: dict(zoo.images.values_list("pk", "key"))}
+    return {
+        direction: [[int(keys[direction][pk]) for pk in row] for row in lists.items.tolist()]
+        for direction, lists in load_lists(retrieval).items()
+    }
+
+
+def printed(capsys, *arguments: str) -> tuple[str, str]:
+    capsys.readouterr()
+    call_command(*arguments)
+    said = capsys.readouterr()
+    return said.out.strip(), said.err.strip()
+
+
+def test_csls_takes_a_hub_from_the_top_of_the_lists(theirs, capsys):
+    """By hand, with 5 neighbours: each of captions 0 to 4 has a mean of (3/4 + 4/8) / 5 = 0.25 and the hub one of
+    (1 + 4 7/8) / 5 = 0.9, so that an image's own has 1.5 - 0.25 and the hub 1.75 - 0.9, each less the image's 0.4."""
+    printed(capsys, *ASKED)
+    assert [row[0] for row in keys_of(Retrieval.objects.get())[I2T]] == [HUB] * 6
+    out, _ = printed(capsys, *ASKED, "--rerank", "csls:k=5")
+    assert out.endswith("depth 2, re-ranked by csls:k=5.")
+    reranked = Retrieval.objects.get(rerank="csls:k=5")
+    assert [row[0] for row in keys_of(reranked)[I2T]] == [0, 1, 2, 3, 4, 5]
+    assert [row[0] for row in keys_of(reranked)[T2I]] == [0, 1, 2, 3, 4, 5]
+    np.testing.assert_allclose(load_lists(reranked)[I2T].scores[0], [1.5 - 0.25 - 0.4, 1.75 - 0.9 - 0.4], atol=1e-6)
+
+
+@pytest.mark.parametrize("steps", ["csls:k=3", "is:beta=4", "rgm:k=2", "csls:k=2,rgm:k=1:relaxation=1.5"])
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("kind", ["embeddings", "pairs"])
+def test_lists_are_those_of_the_definitions_over_all_who_may_ask(zoo, tmp_path, kind, whole, steps):
+    numbers = np.random.default_rng(7).integers(-8, 9, (6, 6)) / 8
+    machine = embedding("theirs", numbers, tmp_path) if kind == "embeddings" else make_annotator()
+    gallery = open_gallery(zoo, None)
+    blocks = machine_scores(load(machine), gallery.images, gallery.captions)
+    scores = np.asarray(blocks.block(slice(0, 6), slice(0, 6)), dtype=np.float64)
+    sample = None if whole else few(zoo)
+    found = keys_of(retrieve(zoo, annotators=[machine], sample=sample, depth=4, rerank=parse_steps(steps))[0])
+    asking = {I2T: slice(None) if whole else [1, 4], T2I: slice(None) if whole else [0, 3, 5]}
+    for direction, similarity in ((I2T, scores), (T2I, scores.T)):
+        lists, _ = slow_rerank(similarity, steps, 4)
+        assert found[direction] == np.array(lists)[asking[direction]].tolist()
+
+
+def test_the_same_re_ranking_is_searched_once_however_it_is_written(theirs, capsys):
+    first, again = (json.loads(printed(capsys, *ASKED, "--rerank", text, "--json")[0]) for text in ("is", "is:beta=30"))
+    assert (first["theirs"]["kept"], again["theirs"]["kept"]) == (False, True)
+    assert first["theirs"]["sha256"] == again["theirs"]["sha256"]
+    assert again["theirs"]["rerank"] == "is:beta=30"
+
+
+def test_another_re_ranking_is_another_search(zoo, theirs):
+    plain, csls, nearer = (
+        retrieve(zoo, annotators=[theirs], depth=2, rerank=steps)[0]
+        for steps in ((), parse_steps("csls:k=5"), parse_steps("csls:k=4"))
+    )
+    assert len({plain.pk, csls.pk, nearer.pk}) == 3
+    assert len({plain.fingerprint, csls.fingerprint, nearer.fingerprint}) == 3
+    assert [found.rerank for found in (plain, csls, nearer)] == ["", "csls:k=5", "csls:k=4"]
+
+
+def test_pools_take_the_newest_search_whether_re_ranked_or_not(zoo, theirs):
+    gallery = open_gallery(zoo, None)
+    retrieve(zoo, annotators=[theirs], depth=2)
+    csls = retrieve(zoo, annotators=[theirs], depth=2, rerank=parse_steps("csls:k=5"))[0]
+    assert newest_retrieval(theirs, gallery, None, 2) == csls
+    plain = retrieve(zoo, annotators=[theirs], depth=3)[0]
+    assert newest_retrieval(theirs, gallery, None, 2) == plain
+
+
+def test_matched_pairs_keep_their_first_places_in_a_pool(zoo, tmp_path):
+    """By hand: of the matching 1 : 1, image 0 gets caption 1, as caption 0 went to image 1; by score 0 comes first.
+    Its list is 1, 0, with a score that rises."""
+    scores = np.full((6, 6), 0.125)
+    scores[:2, :2] = [[0.75, 0.5], [1.0, 0.25]]
+    machine = embedding("theirs", scores, tmp_path)
+    retrieval = retrieve(
+        zoo, annotators=[machine], sample=few_but(zoo), depth=2, rerank=parse_steps("rgm:k=1:relaxation=1")
+    )[0]
+    assert keys_of(retrieval) == {I2T: [[1, 0]]}
+    assert load_lists(retrieval)[I2T].scores.tolist() == [[0.5, 0.75]]
+    pool_proposals("p", collection=zoo, annotators=[machine], sample=few_but(zoo), top_k=1, control_depth=2)
+    assert Proposal.objects.values_list("image__key", "caption__key", "rank", "score").get() == ("0", "1", 1, 0.5)
+
+
+def few_but(collection: Collection) -> Sample:
+    """Image 0 alone."""
+    sample, _ = Sample.objects.get_or_create(name="one", collection=collection, defaults={"seed": 0})
+    sample.images.set(collection.images.filter(key="0"))
+    return sample
+
+
+def test_tuning_prints_what_it_tried_and_stores_what_it_chose(split, tmp_path, capsys):
+    """By hand: of the images only the hub's finds its own first, 1/6; captions all do. CSLS mends that, as above."""
+    embedding("theirs", np.kron(np.eye(2), with_hub()), tmp_path)
+    out, err = printed(capsys, *ASKED, "--rerank", "csls", "--tune")
+    assert err.splitlines() == [
+        "theirs: none: R@1 58.33",
+        "theirs: csls:k=5: R@1 100.00",
+        "theirs: chosen: csls:k=5: R@1 100.00",
+    ]
+    assert out.endswith("re-ranked by csls:k=5.")
+    assert Retrieval.objects.get().rerank == "csls:k=5"
+
+
+def test_tuning_comes_as_figures_and_again_keeps_the_search(split, tmp_path, capsys):
+    embedding("theirs", np.kron(np.eye(2), with_hub()), tmp_path)
+    for kept in (False, True):
+        figures = json.loads(printed(capsys, *ASKED, "--rerank", "csls", "--tune", "--json")[0])["theirs"]
+        assert (figures["kept"], figures["rerank"]) == (kept, "csls:k=5")
+        assert figures["tried"] == [
+            {"rerank": "none", "recall": pytest.approx(7 / 12)},
+            {"rerank": "csls:k=5", "recall": 1.0},
+        ]
+
+
+def test_where_no_re_ranking_helps_the_plain_search_is_stored(split, tmp_path, capsys):
+    embedding("theirs", np.eye(12) + 0.125, tmp_path)
+    _, err = printed(capsys, *ASKED, "--rerank", "csls", "--tune")
+    assert err.splitlines()[-1] == "theirs: chosen: none: R@1 100.00"
+    assert Retrieval.objects.get().rerank == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rerank", "csls", "--engine", "faiss"), "--rerank csls:k=10 reads all scores on the CPU"),
+        (("--rerank", "hungarian"), "no re-ranking step 'hungarian'; choose from csls, is, rgm"),
+        (("--rerank", ""), "no re-ranking step ''"),
+        (("--rerank", "csls:k=7"), "^theirs: .*7"),
+        (("--tune",), "--tune chooses among the settings of --rerank; name its steps"),
+        (("--rerank", "csls", "--tune"), "^theirs: zoo has 0 images and 0 captions in the split 'val'"),
+    ],
+)
+def test_a_wrong_wish_ends_in_one_clear_line(theirs, arguments, message):
+    with pytest.raises(CommandError, match=message) as raised:
+        call_command(*ASKED, *arguments)
+    assert "\n" not in str(raised.value)
+    assert not Retrieval.objects.exists()
+
+
+def test_a_machine_with_ranked_lists_is_named(zoo, tmp_path):
+    lists = {"i2t": {str(i): ["1", "2"] for i in range(6)}, "t2i": {str(c): ["1", "2"] for c in range(6)}}
+    (tmp_path / "lists.json").write_text(json.dumps(lists))
+    add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
+    with pytest.raises(CommandError, match="^theirs: it has ranked lists and no scores, which re-ranking needs"):
+        call_command(*ASKED, "--rerank", "rgm")
+    assert not Retrieval.objects.exists()
+
+
+def test_cross_encoders_are_named_before_anything_is_searched(theirs, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    joint.forget()
+    make_annotator("vilt", "joint")
+    for command in (("--estimate",), ()):
+        with pytest.raises(CommandError, match="^vilt: every score costs it a pass through a network"):
+            call_command("retrieve", "zoo", "--annotators", "theirs,vilt", "--rerank", "csls", *command)
+    assert (joint.batches, Retrieval.objects.count()) == ([], 0)
+
+
+def test_embeddings_are_checked_as_for_a_plain_search(zoo, tmp_path):
+    embedding("theirs", np.eye(6) * np.array([1, 1, 1, 1, 1, 0]), tmp_path)
+    for rerank in ((), ("--rerank", "csls:k=2")):
+        with pytest.raises(CommandError, match="^theirs: 1 rows of captions are zero vectors"):
+            call_command(*ASKED, *rerank)
