@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="small", choices=PARTS)
     parser.add_argument("--repeats", type=int, default=5, help="how often each contender runs (default 5)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every library")
+    parser.add_argument("--dimensions", type=int, nargs="+", default=[512, 1_024], help="small, large: which")
     parser.add_argument("--whole", action="store_true", help="coco: the whole search, not one strip of it")
     parser.add_argument("--chart", type=Path, help="growth: where to draw it, .svg or .png")
     options = parser.parse_args()
@@ -114,7 +115,7 @@ def compare(title: str, sides: Arrays, repeats: int, contenders: dict[str, Calla
 
 def sizes(options: argparse.Namespace) -> None:
     n, m = {"small": (5_000, 25_000), "large": (40_000, 200_000)}[options.part]
-    for dimensions in (512, 1_024):
+    for dimensions in options.dimensions:
         sides = like_clip(n, m, dimensions)
         megabytes, precision = memory_of(ours, sides)
         title = f"{n:,} x {m:,}, D = {dimensions:,}"
