@@ -1,12 +1,20 @@
 """A search of embeddings goes on from its last finished strip, whatever ended it."""
 
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from journal.jobs import Cancelled
 from mitl.models import Retrieval
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
 from tests.factories import make_collection
+from tests.mitl import killable_search
 
 STRIP = 4
 
@@ -39,7 +47,7 @@ class Until:
         self._row, self._error = row, error
 
     def __call__(self, step, done, total):
-        if step.endswith("searching"):
+        if "searching" in step:
             self.rows.append(done // 24)
             if done > self._row * 24:
                 raise self._error
@@ -49,7 +57,7 @@ def kept_files(settings) -> list:
     return sorted(path.name for path in (settings.VAR_DIR / "partial").rglob("*.part"))
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+@pytest.mark.parametrize("error", [KeyboardInterrupt, Cancelled])
 @pytest.mark.parametrize("strips", [1, 2])
 def test_an_interrupted_search_goes_on_to_the_same_bytes(zoo, theirs, settings, strips, error):
     whole = retrieve(zoo, annotators=[theirs], depth=5)[0].sha256
@@ -70,3 +78,20 @@ def test_another_depth_does_not_go_on_from_there(zoo, theirs):
     progress = Until()
     retrieve(zoo, annotators=[theirs], depth=4, progress=progress)
     assert progress.rows == [4, 8, 12]
+
+
+def search_apart(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the search in a process of its own."""
+    command = [sys.executable, "-m", "tests.mitl.killable_search", *map(str, arguments)]
+    return subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_killed_search_of_100_000_captions_ends_in_the_same_bytes(tmp_path):
+    strip = killable_search.STRIP
+    row = int(np.random.default_rng(11).integers(strip + 1, killable_search.IMAGES))
+    whole = json.loads(search_apart(tmp_path / "whole").stdout)
+    assert search_apart(tmp_path / "killed", row).returncode == -signal.SIGKILL
+    resumed = json.loads(search_apart(tmp_path / "killed").stdout)
+    assert resumed["sha256"] == whole["sha256"]
+    assert (whole["strips"], resumed["strips"]) == ([0, 1, 2], list(range((row - 1) // strip, 3)))
