@@ -63,3 +63,9 @@ def local_copy(artefact: Artefact) -> Path:
         temporary.write(content)
     os.replace(temporary.name, cached)
     return cached
+
+
+def remove_artefact(artefact: Artefact) -> None:
+    """Remove what was stored, and this machine's copy. Does nothing where it is gone already."""
+    default_storage.delete(artefact.path)
+    (Path(settings.ARTEFACT_CACHE) / artefact.sha256).unlink(missing_ok=True)

@@ -1,0 +1,51 @@
+"""What the tasks of a shared search pass each other, as artefacts: embeddings, and the strips that shards searched."""
+
+from collections.abc import Sequence
+from io import BytesIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.artefacts import Artefact, local_copy, read_arrays, write_arrays, write_file
+from mitl.topk.ranking import Ranking
+from mitl.topk.searching import Strip
+from mitl.topk.sides import fit_together, open_side
+
+
+def store_embeddings(prefix: str, images: NDArray, captions: NDArray) -> list[Artefact]:
+    """Store both sides so that their local copies can be memory-mapped.
+
+    Raises ValueError for embeddings that cannot be searched: here once, instead of in every shard.
+    """
+    fit_together(open_side(images, "images"), open_side(captions, "captions"))
+    return [_store(f"{prefix}/images.npy", images), _store(f"{prefix}/captions.npy", captions)]
+
+
+def map_embeddings(stored: Sequence[Artefact]) -> list[NDArray]:
+    """Return images and captions as memory maps, which all shards on one machine share."""
+    return [np.load(local_copy(artefact), mmap_mode="r") for artefact in stored]
+
+
+def store_strip(prefix: str, strip: Strip) -> Artefact:
+    """Store what one shard found. Its precision is left out: it is the machine's choice and changes no bit."""
+    return write_arrays(
+        prefix,
+        images=np.array([strip.images.start, strip.images.stop]),
+        image_places=strip.by_image.places,
+        image_scores=strip.by_image.scores,
+        caption_places=strip.by_caption.places,
+        caption_scores=strip.by_caption.scores,
+    )
+
+
+def load_strip(artefact: Artefact) -> Strip:
+    """Read what ``store_strip`` stored. Raises CounterpartError if it is gone or was changed."""
+    found = read_arrays(artefact)
+    by_image, by_caption = (Ranking(found[f"{side}_places"], found[f"{side}_scores"]) for side in ("image", "caption"))
+    return Strip(slice(*found["images"].tolist()), by_image, by_caption, precision="")
+
+
+def _store(path: str, array: NDArray) -> Artefact:
+    buffer = BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return write_file(path, buffer.getvalue())
