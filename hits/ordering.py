@@ -19,8 +19,8 @@ LONGEST = MAX_NAME - len("-queries")
 @dataclass(frozen=True)
 class RoundOrder:
     """A round of this name from a collection, its machines and queries: those of the sample named, or so many
-    images and captions drawn. ``cascade`` names the machine whose first places cross-encoders score. The rest as
-    the acts of the pipeline take it."""
+    images and captions drawn. ``cascade`` names the machine whose first places cross-encoders score, ``rerank`` the
+    steps of a re-ranking. The rest as the acts of the pipeline take it."""
 
     round: str
     collection: str
@@ -34,6 +34,7 @@ class RoundOrder:
     engine: str = "blocked"
     cascade: str = ""
     cascade_depth: int = CASCADE_DEPTH
+    rerank: str = ""
     design: Design = DESIGNS["eccv-18"]
     sharing: Sharing = "avoid"
     seed: int = 0
@@ -65,7 +66,7 @@ class RoundOrder:
 TERMS = {part.name for part in fields(Terms)}
 NEEDED = {"round", "collection", "annotators"}
 WHOLE_NUMBERS = {"images", "captions", "top_k", "control_depth", "seed", "replication", "cascade_depth"}
-TEXTS = {"round", "collection", "sample", "direction", "engine", "sharing", "cascade"}
+TEXTS = {"round", "collection", "sample", "direction", "engine", "sharing", "cascade", "rerank"}
 KNOWN = NEEDED | WHOLE_NUMBERS | TEXTS | TERMS | {"design"}
 
 

@@ -18,7 +18,8 @@ from journal.progress import Progress, silent
 from mitl.cascading import Cascade, check_cascade, is_cross_encoder
 from mitl.naming import find_annotators, find_pool
 from mitl.pooling import pool_proposals
-from mitl.retrieval import retrieve
+from mitl.reranking import Steps, parse_steps
+from mitl.retrieval import check_rerank, retrieve
 
 TASK = "hits.tasks.plan_round"
 Step = Callable[..., Any]
@@ -46,11 +47,13 @@ def run_pipeline(order: RoundOrder, *, actor: str = "command", progress: Progres
 
 
 def check_order(order: RoundOrder) -> None:
-    """Raise CounterpartError if the order names rows that are not there, or an impossible cascade."""
+    """Raise CounterpartError if the order names rows that are not there, or an impossible cascade or re-ranking."""
     find_collection(order.collection)
     annotators = find_annotators(order.annotators)
     if cascade := _cascade(order):
         check_cascade(cascade, annotators, order.control_depth)
+    if steps := _rerank(order):
+        check_rerank(steps, annotators, engine=order.engine, device="cpu")
     if order.sample:
         find_sample(order.sample)
 
@@ -85,12 +88,17 @@ def _retrieve(order: RoundOrder, annotator: str, *, actor: str, progress: Progre
         depth=order.control_depth,
         engine=order.engine,
         cascade=_cascade(order) if is_cross_encoder(annotators[0]) else None,
+        rerank=_rerank(order),
         progress=progress,
     )
 
 
 def _cascade(order: RoundOrder) -> Cascade | None:
     return Cascade(find_annotators([order.cascade])[0], order.cascade_depth) if order.cascade else None
+
+
+def _rerank(order: RoundOrder) -> Steps:
+    return parse_steps(order.rerank) if order.rerank else ()
 
 
 def _pool(order: RoundOrder, *, actor: str, progress: Progress) -> None:

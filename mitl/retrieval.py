@@ -175,8 +175,10 @@ def check_order(order: Order, annotators: Sequence[Annotator]) -> Order:
     if order.engine not in ENGINES:
         raise CounterpartError(f"There is no engine {order.engine!r}; choose one of {', '.join(ENGINES)}.")
     check_device(order.device)
-    if order.rerank or order.tune:
-        _check_rerank(order, annotators)
+    if order.tune and not order.rerank:
+        raise CounterpartError("--tune chooses among the settings of --rerank; name its steps: --rerank csls,rgm.")
+    if order.rerank:
+        check_rerank(order.rerank, annotators, engine=order.engine, device=order.device)
     most = order.gallery.depth
     order = replace(order, depth=min(order.depth, most))
     if order.cascade is None:
@@ -185,15 +187,12 @@ def check_order(order: Order, annotators: Sequence[Annotator]) -> Order:
     return replace(order, cascade=replace(order.cascade, depth=min(order.cascade.depth, most)))
 
 
-def _check_rerank(order: Order, annotators: Sequence[Annotator]) -> None:
+def check_rerank(steps: Steps, annotators: Sequence[Annotator], *, engine: str, device: str) -> None:
     """Raise CounterpartError for what re-ranking, which reads all scores, several times and here, cannot go with."""
-    if not order.rerank:
-        raise CounterpartError("--tune chooses among the settings of --rerank; name its steps: --rerank csls,rgm.")
-    asked = f"--rerank {written(order.rerank)}"
-    if order.engine != "blocked" or order.device != "cpu":
+    if engine != "blocked" or device != "cpu":
         raise CounterpartError(
-            f"{asked} reads all scores on the CPU, which --engine {order.engine} with --device {order.device} does not"
-            " give; use --engine blocked and --device cpu."
+            f"--rerank {written(steps)} reads all scores on the CPU, which --engine {engine} with --device {device}"
+            " does not give; use --engine blocked and --device cpu."
         )
     if costly := [annotator for annotator in annotators if is_cross_encoder(annotator)]:
         raise CounterpartError(f"{some_of(costly)}: {TOO_DEAR}")

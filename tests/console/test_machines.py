@@ -2,7 +2,7 @@ import numpy as np
 from django.core.files.storage import default_storage
 
 from mitl.lists import load_lists
-from mitl.models import Direction, Proposal
+from mitl.models import Direction, Proposal, Retrieval
 from mitl.overlap import overlap
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
@@ -51,6 +51,11 @@ def test_examples_go_on_from_a_later_query(member, site):
     ranked = load_lists(site.retrieval)[Direction.IMAGE_TO_CAPTION]
     shown = member.get("/machines/overlap/?from=4").context["i2t"]
     assert [example.query.pk for example in shown] == ranked.queries[4:8].tolist()
+
+
+def test_a_search_says_how_it_was_re_ranked(member, site):
+    Retrieval.objects.filter(pk=site.retrieval.pk).update(rerank="csls:k=10")
+    assert "blocked, csls:k=10" in member.get("/machines/overlap/").content.decode()
 
 
 def test_lists_that_are_gone_are_told_in_one_line(member, site):

@@ -41,6 +41,9 @@ class Command(ActCommand):
         parser.add_argument(
             "--cascade-depth", type=int, default=CASCADE_DEPTH, metavar="N", help=f"so many ({CASCADE_DEPTH})"
         )
+        parser.add_argument(
+            "--rerank", default="", metavar="STEPS", help="keep hubs out of all lists: csls, csls,rgm (see retrieve)"
+        )
         add_packing_options(parser)
         parser.add_argument("--background", action="store_true", help="queue it as a job and print the job's id")
 
@@ -53,7 +56,7 @@ class Command(ActCommand):
 
 def _order(options: dict[str, Any]) -> RoundOrder:
     same = ["round", "collection", "images", "captions", "top_k", "control_depth", "direction", "engine"]
-    same += ["cascade", "cascade_depth"]
+    same += ["cascade", "cascade_depth", "rerank"]
     packing = packing_of(options)
     return RoundOrder(
         **{name: options[name] for name in same},
