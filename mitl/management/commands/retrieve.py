@@ -1,4 +1,4 @@
-"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--depth 25] [--cascade A] [--rerank csls,rgm]: top lists."""
+"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--depth 25] [--cascade A] [--rerank csls,rgm] [--shards N]."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -6,11 +6,14 @@ from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db import transaction
 from django.utils import timezone
 
+from corpus.models import Collection
 from corpus.naming import find_collection, find_sample
 from journal.commands import ActCommand
 from journal.errors import CounterpartError
+from journal.models import Job
 from journal.progress import TerminalBar
 from mitl.cascading import CASCADE_DEPTH, Cascade
 from mitl.estimating import Estimate
@@ -19,6 +22,7 @@ from mitl.naming import find_annotators
 from mitl.reranking import Choice, parse_steps, written
 from mitl.retrieval import DEPTH, estimate_retrieval, retrieve
 from mitl.searching import ENGINES
+from mitl.sharding import open_shared_retrieval, take_part
 
 LONG = 3600  # seconds from which a search is started only on request
 
@@ -69,23 +73,42 @@ class Command(ActCommand):
             "--estimate", action="store_true", help="say how many pairs would be scored and how long; search nothing"
         )
         parser.add_argument("--yes", action="store_true", help="start even what is estimated at more than an hour")
+        parser.add_argument(
+            "--shards",
+            type=int,
+            metavar="N",
+            help="let Celery's workers, on any number of machines, share each search of embeddings over the whole"
+            " gallery in N parts: opens a job a machine and returns; the lists are those of a single run",
+        )
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="with --shards: work on the parts here as well, until they are joined; needs no worker",
+        )
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         collection = find_collection(options["collection"])
         wish = _wish(options)
+        _check_shards(options)
         if options["estimate"]:
             return _estimates(estimate_retrieval(collection, **wish), as_figures=options["json"])
 
         tried: dict[str, Choice] = {}
         started = timezone.now()
-        retrievals = retrieve(
-            collection,
-            **wish,
-            engine=options["engine"],
-            tune=partial(self._note_choice, progress, tried) if options["tune"] else None,
-            confirm=partial(self._confirm, progress, options["yes"]),
-            progress=progress,
-        )
+        if options["shards"] is not None:
+            jobs = _shared(collection, options)
+            if not options["wait"]:
+                return _opened(jobs, as_figures=options["json"])
+            retrievals = [take_part(job, progress) for job in jobs]
+        else:
+            retrievals = retrieve(
+                collection,
+                **wish,
+                engine=options["engine"],
+                tune=partial(self._note_choice, progress, tried) if options["tune"] else None,
+                confirm=partial(self._confirm, progress, options["yes"]),
+                progress=progress,
+            )
         if options["json"]:
             return {found.annotator.name: _figures(found, started) | _trials(found, tried) for found in retrievals}
         return "\n".join(_line(retrieval, options["depth"], started) for retrieval in retrievals)
@@ -116,6 +139,37 @@ def _wish(options: dict[str, Any]) -> dict[str, Any]:
         "cascade": Cascade(find_annotators([cascade])[0], options["cascade_depth"]) if cascade else None,
         "rerank": parse_steps(options["rerank"]) if options["rerank"] is not None else (),
     }
+
+
+def _check_shards(options: dict[str, Any]) -> None:
+    if options["shards"] is None:
+        if options["wait"]:
+            raise CounterpartError("--wait waits for shards; pass --shards N with it.")
+        return
+    others = [f"--{name}" for name in ("queries", "cascade", "rerank", "tune", "estimate") if options[name]]
+    others += ["--engine faiss"] if options["engine"] == "faiss" else []
+    if others:
+        raise CounterpartError(
+            f"--shards shares plain, exact searches of the whole gallery and does not go with {', '.join(others)};"
+            " leave one or the other out."
+        )
+
+
+@transaction.atomic
+def _shared(collection: Collection, options: dict[str, Any]) -> list[Job]:
+    """Open the jobs of all machines, or none."""
+    how = {"shards": options["shards"], "depth": options["depth"], "device": options["device"]}
+    annotators = find_annotators(options["annotators"].split(","))
+    return [open_shared_retrieval(collection, annotator=annotator, **how) for annotator in annotators]
+
+
+def _opened(jobs: list[Job], *, as_figures: bool) -> str | dict[str, Any]:
+    if as_figures:
+        return {
+            job.params["annotator"]: {"job": job.pk, "state": job.state, "shards": job.params["shards"]} for job in jobs
+        }
+    lines = [f"{job.title}: job {job.pk} is {job.state}, {job.params['shards']} shards." for job in jobs]
+    return "\n".join([*lines, "Celery's workers take it from here: see the page Jobs, or add --wait to join in."])
 
 
 def _estimates(estimates: list[Estimate], *, as_figures: bool) -> str | dict[str, Any]:

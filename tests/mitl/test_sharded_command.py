@@ -1,0 +1,82 @@
+"""The command retrieve --shards: who works, what is printed, what it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from journal import jobs
+from journal.models import Job
+from mitl import sharding
+from mitl.models import Retrieval
+from mitl.registration import add_annotator
+from tests.factories import make_annotator, make_collection, make_sample
+
+ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "3", "--shards", "2")
+
+
+@pytest.fixture(autouse=True)
+def zoo(db, tmp_path, monkeypatch):
+    """A collection and a machine with embeddings; no worker is there to take what is sent."""
+    for module in (jobs, sharding):
+        monkeypatch.setattr(module, "send", lambda job: None)
+    rng = np.random.default_rng(0)
+    np.savez(
+        tmp_path / "embeddings.npz",
+        image_ids=[str(i) for i in range(5)],
+        images=rng.standard_normal((5, 4), np.float32),
+        caption_ids=[str(c) for c in range(10)],
+        captions=rng.standard_normal((10, 4), np.float32),
+    )
+    collection = make_collection(images=5)
+    make_sample(collection)
+    add_annotator("theirs", kind="files", checkpoint=tmp_path / "embeddings.npz")
+    return collection
+
+
+def printed(capsys, *arguments: str) -> str:
+    capsys.readouterr()
+    call_command(*arguments)
+    return capsys.readouterr().out.strip()
+
+
+def test_without_wait_the_job_is_left_to_the_workers(capsys):
+    out = printed(capsys, *ASKED)
+    job = Job.objects.get()
+    assert out.splitlines()[0] == f"Retrieve theirs over zoo: job {job.pk} is queued, 2 shards."
+    assert not Retrieval.objects.exists()
+
+
+def test_the_job_comes_as_figures(capsys):
+    figures = json.loads(printed(capsys, *ASKED, "--json"))["theirs"]
+    assert figures == {"job": str(Job.objects.get().pk), "state": "queued", "shards": 2}
+
+
+def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
+    printed(capsys, *ASKED)
+    figures = json.loads(printed(capsys, *ASKED, "--wait", "--json"))["theirs"]
+    assert (figures["sha256"], figures["depth"], figures["kept"]) == (Retrieval.objects.get().sha256, 3, False)
+    assert Job.objects.get(task=sharding.TASK).state == Job.State.DONE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*ASKED, "--queries", "queries"), "does not go with --queries; leave one or the other out"),
+        ((*ASKED, "--engine", "faiss", "--rerank", "csls"), "does not go with --rerank, --engine faiss"),
+        ((*ASKED[:-1], "0"), "at least 1 shard, not 0"),
+        (
+            ("retrieve", "zoo", "--annotators", "words", "--shards", "2"),
+            "words: only searches of embeddings are shared",
+        ),
+        ((*ASKED[:3], "theirs,words", "--shards", "2"), "words: only searches of embeddings are shared"),
+        (("retrieve", "zoo", "--annotators", "theirs", "--wait"), "--wait waits for shards; pass --shards N with it"),
+    ],
+)
+def test_what_cannot_be_shared_is_refused_in_one_line(arguments, message):
+    make_annotator("words")
+    with pytest.raises(CommandError, match=message) as raised:
+        call_command(*arguments)
+    assert "\n" not in str(raised.value)
+    assert not Job.objects.exists()
