@@ -26,7 +26,7 @@ from mitl.lists import BothLists, load_lists, store_lists
 from mitl.machine_scores import TOO_DEAR
 from mitl.models import Annotator, Retrieval
 from mitl.pair_ranking import prepare, rank
-from mitl.reranking import Choice, Step, Steps, parse_steps, written
+from mitl.reranking import Choice, Steps, written
 from mitl.searching import ENGINES, check_device, search, search_reranked
 from mitl.tuning import choose_steps
 
@@ -65,7 +65,12 @@ class Order:
 
     def fingerprint_of(self, annotator: Annotator) -> str:
         """SHA-256 of all that decides what the annotator finds."""
-        return fingerprint(annotator, self.gallery, self.cascade_of(annotator), self.rerank)
+        return fingerprint(annotator, self.gallery, self.cascade_of(annotator), self.rerank_as_text)
+
+    @property
+    def rerank_as_text(self) -> str:
+        """The steps with all their settings; empty where there are none."""
+        return written(self.rerank) if self.rerank else ""
 
 
 def retrieve(
@@ -152,20 +157,18 @@ def newest_retrieval(annotator: Annotator, gallery: Gallery, sample: Sample | No
     return next((there for there in made if there.fingerprint == _fingerprint_now(there, annotator, gallery)), None)
 
 
-def fingerprint(
-    annotator: Annotator, gallery: Gallery, cascade: Cascade | None = None, rerank: Sequence[Step] = ()
-) -> str:
+def fingerprint(annotator: Annotator, gallery: Gallery, cascade: Cascade | None = None, rerank: str = "") -> str:
     """SHA-256 of all that decides what a search finds: kind, options and weights; gallery and queries; the same of
     a cascade's machine, and its depth; the steps of a re-ranking, every setting told."""
     searcher = json.dumps([annotator.kind, annotator.options, annotator.checksum], sort_keys=True)
     first = f"|{fingerprint(cascade.machine, gallery)}|{cascade.depth}" if cascade else ""
-    then = f"|{written(rerank)}" if rerank else ""
+    then = f"|{rerank}" if rerank else ""
     return hashlib.sha256(f"{searcher}|{gallery.digest}{first}{then}".encode()).hexdigest()
 
 
 def _fingerprint_now(there: Retrieval, annotator: Annotator, gallery: Gallery) -> str:
     cascade = Cascade(there.cascade, there.cascade_depth) if there.cascade and there.cascade_depth else None
-    return fingerprint(annotator, gallery, cascade, parse_steps(there.rerank) if there.rerank else ())
+    return fingerprint(annotator, gallery, cascade, there.rerank)
 
 
 def check_order(order: Order, annotators: Sequence[Annotator]) -> Order:
@@ -297,7 +300,7 @@ def store_retrieval(annotator: Annotator, order: Order, lists: BothLists, second
             engine=order.engine,
             cascade=cascade.machine if cascade else None,
             cascade_depth=cascade.depth if cascade else None,
-            rerank=written(order.rerank) if order.rerank else "",
+            rerank=order.rerank_as_text,
             fingerprint=order.fingerprint_of(annotator),
             artefact=artefact.path,
             sha256=artefact.sha256,
