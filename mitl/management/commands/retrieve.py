@@ -1,4 +1,4 @@
-"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--depth 25] [--cascade A] [--rerank csls,rgm] [--shards N]."""
+"""retrieve COLLECTION --annotators A,B [--queries SAMPLE] [--cascade A] [--rerank csls,rgm] [--shards N]: top lists."""
 
 from dataclasses import asdict
 from datetime import datetime
