@@ -262,8 +262,9 @@ def _start_stripe(tile, at, columns):
             lane[c] = max(lane[c], keys[c])
     by_column = best.T.copy()
     for c in range(tile.shape[1]):
-        kth = np.partition(by_column[c], lanes - columns.k)[lanes - columns.k]
-        columns.thresholds[at + c] = _lowered(kth, at + c, columns)
+        if columns.thresholds[at + c] == np.iinfo(tile.dtype).min:
+            kth = np.partition(by_column[c], lanes - columns.k)[lanes - columns.k]
+            columns.thresholds[at + c] = _lowered(kth, at + c, columns)
 
 
 @njit(cache=True, nogil=True)
