@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import redis
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 300  # seconds, far more than is needed
@@ -44,7 +45,8 @@ class Site:
     def __init__(self, folder: Path, redis_url: str) -> None:
         self.folder = folder
         places = {"VAR_DIR": folder, "MEDIA_ROOT": folder / "media", "ARTEFACT_CACHE": folder / "cache"}
-        broker = {"REDIS_URL": redis_url, "REDIS_PREFIX": f"{folder.name}:{os.getpid()}:"}
+        self._redis_url, self._redis_prefix = redis_url, f"{folder.name}:{os.getpid()}:"
+        broker = {"REDIS_URL": redis_url, "REDIS_PREFIX": self._redis_prefix}
         self._environment = (
             os.environ | places | broker | {"DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings"}
         )
