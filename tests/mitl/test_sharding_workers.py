@@ -82,6 +82,10 @@ class Site:
         for worker in self._workers:
             worker.kill()
             worker.wait()
+        if self._redis_url:
+            server = redis.from_url(self._redis_url)
+            for key in server.scan_iter(f"{self._redis_prefix}*"):
+                server.delete(key)
 
     def rows(self, query: str) -> list[tuple]:
         return self._database.execute(query).fetchall()
