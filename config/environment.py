@@ -24,6 +24,11 @@ def scheme_in(*schemes: str) -> Callable[[str], None]:
     return check
 
 
+def folder(name: str, default: Path) -> Path:
+    """Return the folder that a variable names, or the default where it is unset or empty."""
+    return Path(env.str(name, "") or default)
+
+
 def database(sqlite_path: Path) -> dict[str, Any]:
     """Return Django's settings for DATABASE_URL, or for the SQLite file ``sqlite_path`` where it is unset.
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from environs import validate
 
-from config.environment import at_least_one, database, env, kept_secret, scheme_in
+from config.environment import at_least_one, database, env, folder, kept_secret, scheme_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = env.path("VAR_DIR", BASE_DIR / "var")
+VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 # numba keeps what it compiles beside the source; where it finds no place to write, importing it fails.
@@ -88,11 +88,11 @@ CACHES = {
 }
 
 # Pictures and artefacts. Nothing in it has a public URL: views check who may see what.
-MEDIA_ROOT = env.path("MEDIA_ROOT", VAR_DIR / "media")
+MEDIA_ROOT = folder("MEDIA_ROOT", VAR_DIR / "media")
 AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
 AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None)
 AWS_DEFAULT_ACL = None
-ARTEFACT_CACHE = env.path("ARTEFACT_CACHE", VAR_DIR / "cache")
+ARTEFACT_CACHE = folder("ARTEFACT_CACHE", VAR_DIR / "cache")
 STORAGES = {
     "default": {
         "BACKEND": "storages.backends.s3.S3Storage"
@@ -102,7 +102,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 STATIC_URL = "static/"
-STATIC_ROOT = env.path("STATIC_ROOT", VAR_DIR / "static")
+STATIC_ROOT = folder("STATIC_ROOT", VAR_DIR / "static")
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True

@@ -8,10 +8,10 @@ import sys
 import pytest
 
 
-def start(tmp_path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Load the settings in a process of their own."""
+def start(tmp_path, shown: str = "DATABASES['default']['ENGINE']", **environment: str):
+    """Load the settings in a process of their own, which prints one of them."""
     return subprocess.run(
-        [sys.executable, "-c", "from config import settings; print(settings.DATABASES['default']['ENGINE'])"],
+        [sys.executable, "-c", f"from config import settings; print(settings.{shown})"],
         env={"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), **environment},
         capture_output=True,
         text=True,
@@ -29,6 +29,12 @@ def test_a_database_url_selects_postgresql(tmp_path):
 
 def test_empty_variables_count_as_unset(tmp_path):
     assert start(tmp_path, DATABASE_URL="", REDIS_URL="", SECRET_KEY="").returncode == 0
+
+
+@pytest.mark.parametrize("name", ["MEDIA_ROOT", "ARTEFACT_CACHE", "STATIC_ROOT"])
+def test_an_empty_folder_is_the_default_not_the_current_one(tmp_path, name):
+    outcome = start(tmp_path, shown=name, **{name: ""})
+    assert outcome.stdout.strip().startswith(str(tmp_path))
 
 
 @pytest.mark.parametrize(
