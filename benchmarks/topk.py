@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="small", choices=PARTS)
     parser.add_argument("--repeats", type=int, default=5, help="how often each contender runs (default 5)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every library")
+    parser.add_argument("--peers", nargs="+", default=["FAISS", "torch", "product"], help="small, large: whom beside")
     parser.add_argument("--dimensions", type=int, nargs="+", default=[512, 1_024], help="small, large: which")
     parser.add_argument("--whole", action="store_true", help="coco: the whole search, not one strip of it")
     parser.add_argument("--chart", type=Path, help="growth: where to draw it, .svg or .png")
@@ -120,7 +121,7 @@ def sizes(options: argparse.Namespace) -> None:
         megabytes, precision = memory_of(ours, sides)
         title = f"{n:,} x {m:,}, D = {dimensions:,}"
         print(f"{title}: {precision} first pass, {megabytes:.0f} MB beyond the inputs", flush=True)
-        compare(title, sides, options.repeats)
+        compare(title, sides, options.repeats, {name: CONTENDERS[name] for name in ("ours", *options.peers)})
 
 
 def memory_of(search: Callable, sides: Arrays) -> tuple[float, str]:
