@@ -102,14 +102,14 @@ def _by_embeddings(
         Direction.CAPTION_TO_IMAGE: (captions[gallery.caption_queries], images),
     }
     if engine == "faiss":
-        return {direction: _faiss_topk(*sides[direction], k) for direction in gallery.directions}
+        return {direction: _faiss_topk(*sides[direction], k, device) for direction in gallery.directions}
     return {
         direction: topk_of_products(*sides[direction], k, device=device, progress=progress)
         for direction in gallery.directions
     }
 
 
-def _faiss_topk(queries: Embeddings, items: Embeddings, k: int) -> Found:
+def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> Found:
     """Search a flat index. FAISS leaves equal scores in any order; those within a list are put in order here."""
     # Imported here as torch is; loading both where one is used would cost each command a second.
     import faiss
@@ -117,6 +117,13 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int) -> Found:
     from mitl.topk.sides import open_side
 
     index = faiss.IndexFlatIP(items.shape[1])
+    if device == "cuda":
+        if not hasattr(faiss, "StandardGpuResources"):
+            raise CounterpartError(
+                "This FAISS is built for the CPU; install requirements-gpu.txt in place of requirements.txt, or drop"
+                " --device cuda."
+            )
+        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
     index.add(open_side(items, "items").values.astype(np.float32, copy=False))
     scores, places = index.search(open_side(queries, "queries").values.astype(np.float32, copy=False), k)
     order = np.lexsort((places, -scores), axis=1)
