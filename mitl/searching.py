@@ -116,7 +116,7 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> 
 
     from mitl.topk.sides import open_side
 
-    index = faiss.IndexFlatIP(items.shape[1])
+    index: faiss.Index = faiss.IndexFlatIP(items.shape[1])
     if device == "cuda":
         if not hasattr(faiss, "StandardGpuResources"):
             raise CounterpartError(
