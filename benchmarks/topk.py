@@ -34,7 +34,9 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="small", choices=PARTS)
     parser.add_argument("--repeats", type=int, default=5, help="how often each contender runs (default 5)")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every library")
-    parser.add_argument("--peers", nargs="+", default=["FAISS", "torch", "product"], help="small, large: whom beside")
+    parser.add_argument(
+        "--peers", nargs="+", default=["FAISS", "torch", "product"], help="whom beside (not hard, growth)"
+    )
     parser.add_argument("--dimensions", type=int, nargs="+", default=[512, 1_024], help="small, large: which")
     parser.add_argument("--whole", action="store_true", help="coco: the whole search, not one strip of it")
     parser.add_argument("--chart", type=Path, help="growth: where to draw it, .svg or .png")
@@ -183,7 +185,8 @@ def coco(options: argparse.Namespace) -> None:
 
     strips = -(-COCO[0] // STRIP)
     print(f"One strip of {STRIP:,} images and all {COCO[1]:,} captions; COCO has {strips}.", flush=True)
-    compare("COCO, one strip", (images[:STRIP], captions), options.repeats, CONTENDERS | {"ours": one_strip})
+    contenders = {"ours": one_strip} | {name: CONTENDERS[name] for name in options.peers}
+    compare("COCO, one strip", (images[:STRIP], captions), options.repeats, contenders)
 
 
 def growth(options: argparse.Namespace) -> None:
