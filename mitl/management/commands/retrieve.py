@@ -48,43 +48,9 @@ class Command(ActCommand):
         parser.add_argument(
             "--device", choices=("cpu", "cuda"), default="cpu", help="where embeddings are multiplied, pairs scored"
         )
-        parser.add_argument(
-            "--cascade", metavar="A", help="let cross-encoders score only the first places of this machine's lists"
-        )
-        parser.add_argument(
-            "--cascade-depth",
-            type=int,
-            default=CASCADE_DEPTH,
-            metavar="N",
-            help=f"how many places of those lists are scored (default {CASCADE_DEPTH})",
-        )
-        parser.add_argument(
-            "--rerank",
-            metavar="STEPS",
-            help="keep hubs from crowding the lists: csls, is or rgm, or a correction and then rgm, with settings if"
-            " wanted: csls:k=10,rgm:k=5:relaxation=2",
-        )
-        parser.add_argument(
-            "--tune",
-            action="store_true",
-            help="choose those settings, and how many of the steps, on the split val, and print what was tried",
-        )
-        parser.add_argument(
-            "--estimate", action="store_true", help="say how many pairs would be scored and how long; search nothing"
-        )
-        parser.add_argument("--yes", action="store_true", help="start even what is estimated at more than an hour")
-        parser.add_argument(
-            "--shards",
-            type=int,
-            metavar="N",
-            help="let Celery's workers, on any number of machines, share each search of embeddings over the whole"
-            " gallery in N parts: opens a job a machine and returns; the lists are those of a single run",
-        )
-        parser.add_argument(
-            "--wait",
-            action="store_true",
-            help="with --shards: work on the parts here as well, until they are joined; needs no worker",
-        )
+        _add_pair_options(parser)
+        _add_rerank_options(parser)
+        _add_sharing_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         collection = find_collection(options["collection"])
@@ -126,6 +92,52 @@ class Command(ActCommand):
         self.stderr.write(str(estimate), style_func=str)
         if estimate.seconds > LONG and not yes:
             raise CounterpartError(_too_long(estimate))
+
+
+def _add_pair_options(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--cascade", metavar="A", help="let cross-encoders score only the first places of this machine's lists"
+    )
+    parser.add_argument(
+        "--cascade-depth",
+        type=int,
+        default=CASCADE_DEPTH,
+        metavar="N",
+        help=f"how many places of those lists are scored (default {CASCADE_DEPTH})",
+    )
+    parser.add_argument(
+        "--estimate", action="store_true", help="say how many pairs would be scored and how long; search nothing"
+    )
+    parser.add_argument("--yes", action="store_true", help="start even what is estimated at more than an hour")
+
+
+def _add_rerank_options(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--rerank",
+        metavar="STEPS",
+        help="keep hubs from crowding the lists: csls, is or rgm, or a correction and then rgm, with settings if"
+        " wanted: csls:k=10,rgm:k=5:relaxation=2",
+    )
+    parser.add_argument(
+        "--tune",
+        action="store_true",
+        help="choose those settings, and how many of the steps, on the split val, and print what was tried",
+    )
+
+
+def _add_sharing_options(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--shards",
+        type=int,
+        metavar="N",
+        help="let Celery's workers, on any number of machines, share each search of embeddings over the whole"
+        " gallery in N parts: opens a job a machine and returns; the lists are those of a single run",
+    )
+    parser.add_argument(
+        "--wait",
+        action="store_true",
+        help="with --shards: work on the parts here as well, until they are joined; needs no worker",
+    )
 
 
 def _wish(options: dict[str, Any]) -> dict[str, Any]:
