@@ -145,13 +145,24 @@ def balanced_signs(rng):
     return np.ones((300, 24), np.float32), rng.permuted(np.tile(np.float32([1, -1] * 12), (700, 1)), axis=1)
 
 
+def misleading(rng):
+    """The best captions are rounded down and the others up, while scores are small beside what they are added from."""
+    unit_in_last_place, n = 2.0**-7, 700
+    captions = np.ones((n, 64)) + 1e-5 * rng.random((n, 64))
+    raised = np.arange(32) < rng.integers(8, 31, (680, 1))
+    captions[:680, :32] += 0.51 * unit_in_last_place * raised
+    captions[680:, :32] += 0.49 * unit_in_last_place
+    images = np.tile(np.repeat([1.0, -1.0], 32), (300, 1)) * np.arange(1, 301)[:, None]
+    return images.astype(np.float32), captions.astype(np.float32)
+
+
 def in_float16(rng):
     return unit(rng, 300).astype(np.float16), unit(rng, 700).astype(np.float16)
 
 
 HARD = [
     random, ascending, with_duplicates, few_different, all_the_same, tight, tighter_than_float32, crowded_near_some,
-    of_all_lengths, balanced_signs, in_float16,
+    of_all_lengths, balanced_signs, misleading, in_float16,
 ]  # fmt: skip
 
 
