@@ -10,4 +10,5 @@ COPY . .
 RUN useradd --system --home-dir $VAR_DIR --create-home counterpart && chown counterpart $VAR_DIR
 USER counterpart
 EXPOSE 8000
-CMD ["gunicorn", "config.wsgi", "--bind", "0.0.0.0:8000", "--workers", "3", "--access-logfile", "-"]
+# The path alone: what a platform adds to an address, and where somebody came from, name workers.
+CMD ["gunicorn", "config.wsgi", "--bind", "0.0.0.0:8000", "--workers", "3", "--access-logfile", "-", "--access-logformat", "%(t)s %(m)s %(U)s %(s)s %(B)s %(M)sms"]

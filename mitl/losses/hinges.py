@@ -1,11 +1,4 @@
-"""Training losses over the similarity matrix of one batch: hinges that hold a positive above its negatives.
-
-Every loss takes ``similarity`` (B, B), float: rows are images, columns captions, and pair b stands at [b, b].
-Everything off the diagonal is a negative; an entry of -inf is left out (a further known match, say). They
-return a scalar tensor, summed over both directions, and raise ValueError for a matrix that is not square.
-"""
-
-from collections.abc import Callable
+"""Hinge losses: every positive is held a margin above its negatives, in both directions, and all is summed."""
 
 import torch
 from torch import Tensor
@@ -22,7 +15,7 @@ def triplet_sum(similarity: Tensor, margin: float = MARGIN) -> Tensor:
     >>> triplet_sum(torch.tensor([[0.9, 0.8], [0.1, 0.5]]))
     tensor(0.6000)
     """
-    rows, columns = _hinges(similarity, margin)
+    rows, columns = violations(similarity, margin)
     return rows.sum() + columns.sum()
 
 
@@ -32,7 +25,7 @@ def triplet_max(similarity: Tensor, margin: float = MARGIN) -> Tensor:
     >>> triplet_max(torch.tensor([[0.9, 0.8], [0.1, 0.5]]))
     tensor(0.6000)
     """
-    rows, columns = _hinges(similarity, margin)
+    rows, columns = violations(similarity, margin)
     return rows.amax(1).sum() + columns.amax(0).sum()
 
 
@@ -45,29 +38,26 @@ def triplet_semi_hard(similarity: Tensor, margin: float = MARGIN) -> Tensor:
     >>> triplet_semi_hard(torch.tensor([[0.9, 0.8], [0.1, 0.5]]))
     tensor(0.6000)
     """
-    square = _square(similarity)
+    square = square_of(similarity)
     return _semi_hard(square, margin) + _semi_hard(square.T, margin)
 
 
-LOSSES: dict[str, Callable[[Tensor], Tensor]] = {
-    "sum": triplet_sum,
-    "max": triplet_max,
-    "semi-hard": triplet_semi_hard,
-}
-
-
-def _square(similarity: Tensor) -> Tensor:
+def square_of(similarity: Tensor) -> Tensor:
+    """Return a batch's similarities as a tensor. Raises ValueError for a matrix that is not square."""
     square = torch.as_tensor(similarity)
     if square.ndim != 2 or square.shape[0] != square.shape[1]:
         raise ValueError(f"A batch's similarities must be a square matrix, not of shape {tuple(square.shape)}.")
     return square
 
 
-def _hinges(similarity: Tensor, margin: float) -> tuple[Tensor, Tensor]:
-    """Return every negative's violation of its row's and of its column's positive; zero on the diagonal."""
-    square = _square(similarity)
+def violations(similarity: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+    """Return by how much every negative violates the margin to its row's and to its column's positive: H and V.
+
+    Both (B, B), never negative, zero on the diagonal and for what is left out.
+    """
+    square = square_of(similarity)
     positives = square.diagonal()
-    diagonal = _diagonal(square)
+    diagonal = diagonal_of(square)
     rows = (margin + square - positives[:, None]).clamp(min=0).masked_fill(diagonal, 0)
     columns = (margin + square - positives[None, :]).clamp(min=0).masked_fill(diagonal, 0)
     return rows, columns
@@ -75,7 +65,7 @@ def _hinges(similarity: Tensor, margin: float) -> tuple[Tensor, Tensor]:
 
 def _semi_hard(similarity: Tensor, margin: float) -> Tensor:
     positives = similarity.diagonal()
-    negative = ~_diagonal(similarity) & (similarity > -torch.inf)
+    negative = ~diagonal_of(similarity) & (similarity > -torch.inf)
     below = negative & (similarity < positives[:, None])
     largest_below = similarity.masked_fill(~below, -torch.inf).amax(1)
     smallest = similarity.masked_fill(~negative, torch.inf).amin(1)
@@ -83,5 +73,6 @@ def _semi_hard(similarity: Tensor, margin: float) -> Tensor:
     return (margin + chosen - positives).masked_fill(chosen.isinf(), 0).clamp(min=0).sum()
 
 
-def _diagonal(square: Tensor) -> Tensor:
+def diagonal_of(square: Tensor) -> Tensor:
+    """Return a mask (B, B), bool, that is true where the positives stand."""
     return torch.eye(len(square), dtype=torch.bool, device=square.device)

@@ -1,0 +1,1 @@
+"""Captions as the networks take them: words or pieces of words, by number."""

@@ -1,0 +1,1 @@
+"""Pictures as the networks take them."""

@@ -1,0 +1,1 @@
+"""Published files of weights and vocabularies: read without running what is in them, and checked."""
