@@ -48,7 +48,12 @@ def check_chart_path(path: Path) -> None:
 def write_chart(spec: Spec, path: Path) -> None:
     """Draw a specification into a file. Raises CounterpartError as ``check_chart_path`` does."""
     check_chart_path(path)
-    path.write_bytes(WRITERS[path.suffix]({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec}))
+    path.write_bytes(chart_bytes(spec, path.suffix))
+
+
+def chart_bytes(spec: Spec, suffix: str) -> bytes:
+    """Draw a specification as ``.svg`` or ``.png``."""
+    return WRITERS[suffix]({"$schema": "https://vega.github.io/schema/vega-lite/v5.json", **spec})
 
 
 def _svg(spec: Spec) -> bytes:
@@ -111,6 +116,65 @@ def _powers(most: int) -> Spec:
     """An axis with ticks at 1, 2, 5, 10, 20, ... up to ``most``."""
     ticks = [lead * 10**power for power in range(len(str(most))) for lead in (1, 2, 5)]
     return {"values": [tick for tick in ticks if tick <= most], "format": "~s"}
+
+
+def level_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
+    """Draw a dot a level, as large as it has items.
+
+    Args:
+        panels: title of each panel → levels with ``positives``, ``items`` and ``uncertainty``.
+        x, y: titles of the axes.
+    """
+    return {
+        "title": {"text": title, "subtitle": subtitle, "offset": 16},
+        "hconcat": [_level_panel(name, levels, x, y) for name, levels in panels.items()],
+        "spacing": 40,
+    }
+
+
+def _level_panel(title: str, levels: Sequence[Mapping[str, Any]], x: str, y: str) -> Spec:
+    whole = {"type": "quantitative", "scale": {"zero": False}}
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": 300,
+        "height": 220,
+        "data": {"values": [dict(level) for level in levels]},
+        "mark": {"type": "circle", "color": COLOURS[0], "opacity": 0.75},
+        "encoding": {
+            "x": {"field": "positives", "title": x, "axis": {"tickMinStep": 1, "format": "d"}} | whole,
+            "y": {"field": "uncertainty", "title": y} | whole,
+            "size": {"field": "items", "type": "quantitative", "legend": None, "scale": {"range": [20, 400]}},
+        },
+    }
+
+
+def curve_chart(title: str, epochs: Sequence[Mapping[str, Any]]) -> Spec:
+    """Draw a training's loss, and where it was measured its rsum on the validation split, over the epochs.
+
+    Args:
+        epochs: as ``Annotator.curve`` has them.
+    """
+    losses = [{"epoch": one["number"], "value": one["loss"]} for one in epochs]
+    panels = [_curve_panel("mean loss of a batch", losses, COLOURS[1])]
+    for name in [name for name in epochs[0]["validation"] if name.startswith("rsum")] if epochs else []:
+        measured = [{"epoch": one["number"], "value": one["validation"][name]} for one in epochs]
+        panels.append(_curve_panel(f"{name} on the validation split", measured, COLOURS[0]))
+    return {"title": {"text": title, "offset": 16}, "hconcat": panels, "spacing": 40}
+
+
+def _curve_panel(title: str, rows: Sequence[Mapping[str, float]], colour: str) -> Spec:
+    whole = {"tickMinStep": 1, "format": "d", "grid": False}
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": 300,
+        "height": 160,
+        "data": {"values": list(rows)},
+        "mark": {"type": "line", "strokeWidth": 2, "color": colour, "point": {"color": colour, "size": 24}},
+        "encoding": {
+            "x": {"field": "epoch", "type": "quantitative", "title": "epoch", "axis": whole, "scale": {"zero": False}},
+            "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
+        },
+    }
 
 
 def heat_maps(title: str, subtitle: str, maps: Sequence[Sequence[Spec]]) -> Spec:

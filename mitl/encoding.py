@@ -1,6 +1,7 @@
 """What every reading of embeddings begins with: pictures that are there, and rows encoded a chunk at a time."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -9,10 +10,12 @@ from corpus.models import Caption, Image
 from journal.errors import CounterpartError, some_of
 from journal.progress import Progress
 from mitl.annotators.base import EmbeddingAnnotator, Embeddings, Machine
+from mitl.embedding_cache import PART, EmbeddingCache
 
 CHUNK = 128
 
 Row = TypeVar("Row", Image, Caption)
+Encode = Callable[[Sequence[Row]], Embeddings]
 
 
 def check_pictures(machine: Machine, images: Sequence[Image]) -> None:
@@ -26,20 +29,42 @@ def check_pictures(machine: Machine, images: Sequence[Image]) -> None:
 
 
 def encode_both(
-    machine: EmbeddingAnnotator, images: Sequence[Image], captions: Sequence[Caption], *, progress: Progress
+    machine: EmbeddingAnnotator,
+    images: Sequence[Image],
+    captions: Sequence[Caption],
+    *,
+    cache: EmbeddingCache | None = None,
+    progress: Progress,
 ) -> tuple[Embeddings, Embeddings]:
-    """Return the embeddings of images (N, D) and of captions (M, D)."""
+    """Return the embeddings of N images, (N, D) or (N, K, D), and of M captions.
+
+    Those in ``cache`` are read; what is made is kept there, so that an interrupted encoding goes on where it was.
+    """
     return (
-        _encoded(machine.encode_images, images, "reading images", progress),
-        _encoded(machine.encode_captions, captions, "reading captions", progress),
+        _encoded(machine.encode_images, images, cache, "reading images", progress),
+        _encoded(machine.encode_captions, captions, cache, "reading captions", progress),
     )
 
 
 def _encoded(
-    encode: Callable[[Sequence[Row]], Embeddings], rows: Sequence[Row], step: str, progress: Progress
+    encode: Encode[Row], rows: Sequence[Row], cache: EmbeddingCache | None, step: str, progress: Progress
 ) -> Embeddings:
     parts = []
-    for start in range(0, len(rows), CHUNK):
-        parts.append(encode(rows[start : start + CHUNK]))
-        progress(step, min(start + CHUNK, len(rows)), len(rows))
+    for start in range(0, len(rows), PART):
+        part = rows[start : start + PART]
+        make = partial(_in_chunks, encode, said=partial(_said, progress, step, start, len(rows)))
+        parts.append(cache.part(part, make) if cache else make(part))
+        progress(step, start + len(part), len(rows))
     return np.concatenate(parts)
+
+
+def _said(progress: Progress, step: str, before: int, total: int, done: int) -> None:
+    progress(step, before + done, total)
+
+
+def _in_chunks(encode: Encode[Row], rows: Sequence[Row], said: Callable[[int], None]) -> Embeddings:
+    chunks = []
+    for start in range(0, len(rows), CHUNK):
+        chunks.append(encode(rows[start : start + CHUNK]))
+        said(min(start + CHUNK, len(rows)))
+    return np.concatenate(chunks)

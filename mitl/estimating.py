@@ -1,6 +1,7 @@
 """Say beforehand how many pairs a cross-encoder has to score and how long that takes, by trying some."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from mitl.cascading import CASCADE_DEPTH, Cascade
 from mitl.gallery import Gallery
@@ -16,7 +17,8 @@ class Estimate:
 
     ``pairs`` is the exact number or, with ``at_most``, a bound: how many pairs two directions share is known only
     from the lists. ``kept`` of them were scored before an interruption. ``cascaded`` bounds the pairs of a
-    cascade of usual depth in place of a search of all pairs; 0 where this is one.
+    cascade of usual depth in place of a search of all pairs; 0 where this is one. ``price`` is what a pair costs on
+    average, None where none costs money.
     """
 
     annotator: str
@@ -27,6 +29,7 @@ class Estimate:
     measured_batches: int
     device: str
     cascaded: int
+    price: Decimal | None = None
 
     @property
     def seconds(self) -> float:
@@ -38,11 +41,18 @@ class Estimate:
         kept = f", {self.kept:,} of them scored already" if self.kept else ""
         rate = f"{self.pairs_a_second:,.{0 if self.pairs_a_second >= 10 else 2}f} pairs a second on {self.device}"
         measured = f"measured on {self.measured_batches:,} batches"
-        text = f"{self.annotator}: {number}{kept}, about {_spoken(self.seconds)} at {rate} ({measured})"
+        text = (
+            f"{self.annotator}: {number}{kept}, about {_spoken(self.seconds)} at {rate} ({measured}){self._told_cost()}"
+        )
         if not self.cascaded:
             return f"{text}."
         shorter = _spoken(self.cascaded / self.pairs_a_second)
         return f"{text}; with --cascade MACHINE at most {self.cascaded:,} pairs, about {shorter}."
+
+    def _told_cost(self) -> str:
+        if not self.price:
+            return ""
+        return f", for about {(self.pairs - self.kept) * self.price:,.2f} in money, less what was paid for before"
 
 
 def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, device: str) -> Estimate:
@@ -63,6 +73,7 @@ def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, devic
         measured_batches=pace.batches,
         device=device,
         cascaded=cascaded if cascade is None and cascaded < pairs else 0,
+        price=pace.price,
     )
 
 

@@ -24,6 +24,12 @@ class Annotator(models.Model):
     trained_on = models.JSONField(
         default=dict, help_text="Collection, matches, loss, seed and figures of its training."
     )
+    curve = models.JSONField(
+        default=list, help_text="Loss and validation figures of every epoch of its training, or of one under way."
+    )
+    architecture = models.JSONField(default=dict, help_text="What its network is made of, a text a name.")
+    source = models.CharField(max_length=400, blank=True, help_text="Who made its weights, or where they are from.")
+    licence = models.CharField(max_length=200, blank=True, help_text="On what terms the weights may be used.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

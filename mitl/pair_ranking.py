@@ -18,7 +18,7 @@ from mitl.searching import Found, with_ids
 
 
 def prepare(
-    machine: CrossEncoder, gallery: Gallery, first: BothLists | None, *, engine: str, device: str, kept: Checkpoints
+    machine: CrossEncoder, gallery: Gallery, first: BothLists | None, *, engine: str, kept: Checkpoints
 ) -> Scoring:
     """Make ready to score the pairs of a query and an item of its list in ``first``; without lists, all pairs with
     a query on either side.
@@ -30,7 +30,7 @@ def prepare(
         raise CounterpartError("The sample asks nothing, so there are no pairs to score; sample some queries.")
     if engine == "faiss":
         raise CounterpartError("FAISS searches embeddings and this machine has none; use --engine blocked.")
-    scores = machine.ready(gallery.images, gallery.captions, device=device)
+    scores = machine.ready(gallery.images, gallery.captions)
     pairs = _sampled(gallery) if first is None else _listed(gallery, first)
     return Scoring(gallery, scores, pairs, machine.batch_size, kept)
 

@@ -20,6 +20,7 @@ from mitl import annotators as machines
 from mitl.annotators.base import CrossEncoder
 from mitl.cascading import Cascade, check_cascade, is_cross_encoder
 from mitl.checkpoints import Checkpoints, remove_stale
+from mitl.embedding_cache import EmbeddingCache
 from mitl.estimating import Estimate, estimate
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import BothLists, load_lists, store_lists
@@ -212,7 +213,10 @@ def _tuned(annotator: Annotator, order: Order, progress: Progress) -> Order:
         return order
     with _named(annotator):
         choice = choose_steps(
-            machines.load(annotator), order.collection, order.rerank, progress=_said_of(annotator, progress)
+            machines.load(annotator, order.device),
+            order.collection,
+            order.rerank,
+            progress=_said_of(annotator, progress),
         )
     order.tune(annotator, choice)
     return replace(order, rerank=choice.best.steps)
@@ -260,13 +264,22 @@ def _searched(
     annotator: Annotator, order: Order, first: BothLists | None, kept: Checkpoints, progress: Progress
 ) -> BothLists:
     progress = _said_of(annotator, progress)
-    machine = machines.load(annotator)
+    machine = machines.load(annotator, order.device)
+    cache = EmbeddingCache(annotator)
     if order.rerank:
-        return search_reranked(machine, order.gallery, order.rerank, depth=order.depth, progress=progress)
+        return search_reranked(machine, order.gallery, order.rerank, depth=order.depth, cache=cache, progress=progress)
     if not isinstance(machine, CrossEncoder):
-        how = {"engine": order.engine, "device": order.device}
-        return search(machine, order.gallery, depth=order.depth, **how, kept=kept, progress=progress)
-    scoring = prepare(machine, order.gallery, first, engine=order.engine, device=order.device, kept=kept)
+        return search(
+            machine,
+            order.gallery,
+            depth=order.depth,
+            engine=order.engine,
+            device=order.device,
+            kept=kept,
+            cache=cache,
+            progress=progress,
+        )
+    scoring = prepare(machine, order.gallery, first, engine=order.engine, kept=kept)
     if order.confirm:
         order.confirm(estimate(annotator.name, scoring, order.cascade, device=order.device))
     return rank(scoring, first, order.depth, progress=progress)
@@ -282,8 +295,8 @@ def _estimated(annotator: Annotator, order: Order) -> Estimate:
     first = _tops(there, order.cascade) if there and order.cascade else None
     kept = open_checkpoints(annotator, order)
     with _named(annotator):
-        machine = cast(CrossEncoder, machines.load(annotator))
-        scoring = prepare(machine, order.gallery, first, engine=order.engine, device=order.device, kept=kept)
+        machine = cast(CrossEncoder, machines.load(annotator, order.device))
+        scoring = prepare(machine, order.gallery, first, engine=order.engine, kept=kept)
         return estimate(annotator.name, scoring, order.cascade, device=order.device)
 
 

@@ -3,8 +3,9 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +47,19 @@ class Scoring:
 
 
 class Pace(NamedTuple):
-    """How fast pairs are scored, and how many batches say so."""
+    """How fast pairs are scored, how many batches say so, and what a pair costs in money, where it does."""
 
     pairs_a_second: float
     batches: int
+    price: Decimal | None = None
+
+
+@runtime_checkable
+class PaidScores(JointScores, Protocol):
+    """Scores that cost money, and are kept for good: trying some again would tell nothing of those to come."""
+
+    def pace(self) -> Pace | None:
+        """Return the pace and price of all that was paid for so far; None where nothing was."""
 
 
 def score_pairs(scoring: Scoring, *, progress: Progress = silent) -> Iterator[tuple[Places, Places, Scores]]:
@@ -75,8 +85,19 @@ def score_pairs(scoring: Scoring, *, progress: Progress = silent) -> Iterator[tu
 def measure_pace(scoring: Scoring) -> Pace:
     """Time real batches from all over the pairs, after one to warm up: three at least, and for about a second.
 
-    Nothing is kept of them. No more batches are timed than the pairs make.
+    Nothing is kept of them. No more batches are timed than the pairs make. Of scores that are paid for, the pace is
+    that of those there are; some are paid for now only if there are none.
     """
+    if not isinstance(scoring.scores, PaidScores):
+        return _timed(scoring)
+    before = scoring.scores.pace()
+    if before is not None:
+        return before
+    timed = _timed(scoring)
+    return scoring.scores.pace() or timed
+
+
+def _timed(scoring: Scoring) -> Pace:
     _scored(scoring, *_some_batch(scoring, 0))
     most = max(FEWEST_TIMED, len(scoring.pairs) // scoring.batch_size)
     pairs, seconds, batches = 0, 0.0, 0

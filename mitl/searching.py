@@ -1,6 +1,7 @@
 """Let one machine rank a gallery for its queries, unless every pair costs it a pass (``mitl.pair_ranking``)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +11,10 @@ from journal.errors import CounterpartError
 from journal.progress import Progress
 from mitl.annotators.base import EmbeddingAnnotator, Embeddings, ListAnnotator, Machine, PairScorer, QuickMachine
 from mitl.checkpoints import Checkpoints
+from mitl.comparing import comparison, embeddings_an_item
+from mitl.embedding_cache import EmbeddingCache
 from mitl.encoding import check_pictures, encode_both
-from mitl.gallery import Gallery
+from mitl.gallery import Gallery, Places
 from mitl.hubness.blocks import Transposed
 from mitl.lists import BothLists, RankedLists
 from mitl.machine_scores import machine_scores
@@ -19,6 +22,8 @@ from mitl.models import Direction
 from mitl.reranking import Steps, rerank
 
 ENGINES = ("blocked", "faiss")
+MEMORY = 256 * 2**20  # bytes of scores
+BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
 # Places in the gallery, best first, and their scores: both (queries, depth).
 Found = tuple[NDArray[np.int64], NDArray[np.floating]]
 
@@ -31,33 +36,39 @@ def search(
     engine: str,
     device: str,
     kept: Checkpoints,
+    cache: EmbeddingCache,
     progress: Progress,
 ) -> BothLists:
     """Return the machine's ``depth`` best items of every query, in each direction that has queries.
 
     ``kept`` holds what an interrupted search of embeddings, everything asking, has finished: it goes on from there.
+    ``cache`` holds the embeddings that the machine has made before.
 
     Raises CounterpartError where the machine needs pictures that are not there, the engine does not suit it,
     or its lists are too short; ValueError where its embeddings or scores are not finite numbers.
     """
     check_pictures(machine, gallery.images)
     if isinstance(machine, EmbeddingAnnotator):
-        found = _by_embeddings(machine, gallery, depth, engine, device, kept, progress)
+        embeddings = encode_both(machine, gallery.images, gallery.captions, cache=cache, progress=progress)
+        found = _by_embeddings(machine, embeddings, gallery, depth, engine, device, kept, progress)
     elif engine == "faiss":
         raise CounterpartError("FAISS searches embeddings and this machine has none; use --engine blocked.")
     elif isinstance(machine, PairScorer):
-        found = _by_pairs(machine, gallery, depth, progress)
+        scores = machine.over(gallery.images, gallery.captions)
+        found = _by_blocks(scores.block, gallery, depth, MEMORY, progress)
     else:
         found = _by_lists(machine, gallery, depth)
     return {direction: with_ids(gallery, direction, *found[direction]) for direction in gallery.directions}
 
 
-def search_reranked(machine: Machine, gallery: Gallery, steps: Steps, *, depth: int, progress: Progress) -> BothLists:
+def search_reranked(
+    machine: Machine, gallery: Gallery, steps: Steps, *, depth: int, cache: EmbeddingCache, progress: Progress
+) -> BothLists:
     """Return every query's ``depth`` best items after a re-ranking, over all that may ask on its side.
 
     Raises CounterpartError and ValueError as ``mitl.machine_scores.machine_scores`` and ``mitl.reranking.rerank`` do.
     """
-    blocks = machine_scores(machine, gallery.images, gallery.captions, progress=progress)
+    blocks = machine_scores(machine, gallery.images, gallery.captions, cache=cache, progress=progress)
     sides = {Direction.IMAGE_TO_CAPTION: blocks, Direction.CAPTION_TO_IMAGE: Transposed(blocks)}
     lists = {}
     for direction in gallery.directions:
@@ -80,6 +91,7 @@ def check_device(device: str) -> None:
 
 def _by_embeddings(
     machine: EmbeddingAnnotator,
+    embeddings: tuple[Embeddings, Embeddings],
     gallery: Gallery,
     k: int,
     engine: str,
@@ -87,7 +99,14 @@ def _by_embeddings(
     kept: Checkpoints,
     progress: Progress,
 ) -> dict[Direction, Found]:
-    images, captions = encode_both(machine, gallery.images, gallery.captions, progress=progress)
+    images, captions = embeddings
+    compare = comparison(machine, images, captions)
+    if compare is not None and engine == "faiss":
+        raise CounterpartError("FAISS compares by one inner product and this machine does not; use --engine blocked.")
+    if compare is not None:
+        # A block of scores is made from so many numbers a score.
+        memory = MEMORY // (embeddings_an_item(images) * embeddings_an_item(captions))
+        return _by_blocks(lambda i, c: compare(images[i], captions[c]), gallery, k, memory, progress)
     # Importing torch takes seconds, which only a search should cost.
     from mitl.topk import bidirectional_topk, topk_of_products
 
@@ -130,25 +149,31 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> 
     return np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
 
 
-def _by_pairs(machine: PairScorer, gallery: Gallery, k: int, progress: Progress) -> dict[Direction, Found]:
-    from mitl.topk import topk_of_scores
+def _by_blocks(
+    block: Callable[[Places, Places], NDArray], gallery: Gallery, k: int, memory: int, progress: Progress
+) -> dict[Direction, Found]:
+    """Search scores that are asked for in blocks, by places of images and of captions in the gallery."""
+    from mitl.topk import bidirectional_topk_of_scores, topk_of_scores
 
-    scores = machine.over(gallery.images, gallery.captions)
     images, captions = np.arange(len(gallery.images)), np.arange(len(gallery.captions))
-    found = {}
-    if len(asking := gallery.image_queries):
-        found[Direction.IMAGE_TO_CAPTION] = topk_of_scores(
-            lambda rows, columns: scores.block(gallery.image_queries[rows], captions[columns]),
-            (len(asking), len(captions)),
+    if gallery.asks_all:
+        both = bidirectional_topk_of_scores(
+            lambda rows, columns: block(images[rows], captions[columns]),
+            (len(images), len(captions)),
             k,
+            memory=memory,
             progress=progress,
         )
+        return {direction: (side.places, side.scores) for direction, side in zip(BOTH_WAYS, both, strict=True)}
+    search_side = partial(topk_of_scores, k=k, memory=memory, progress=progress)
+    found = {}
+    if len(asking := gallery.image_queries):
+        found[Direction.IMAGE_TO_CAPTION] = search_side(
+            lambda rows, columns: block(gallery.image_queries[rows], captions[columns]), (len(asking), len(captions))
+        )
     if len(asking := gallery.caption_queries):
-        found[Direction.CAPTION_TO_IMAGE] = topk_of_scores(
-            lambda rows, columns: scores.block(images[columns], gallery.caption_queries[rows]).T,
-            (len(asking), len(images)),
-            k,
-            progress=progress,
+        found[Direction.CAPTION_TO_IMAGE] = search_side(
+            lambda rows, columns: block(images[columns], gallery.caption_queries[rows]).T, (len(asking), len(images))
         )
     return found
 

@@ -22,7 +22,8 @@ from journal.jobs import LIVE, Cancelled, JobProgress, cancel, finish, heal_stal
 from journal.models import Job
 from journal.progress import Progress, silent
 from mitl import annotators as machines
-from mitl.annotators.base import EmbeddingAnnotator
+from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
+from mitl.embedding_cache import EmbeddingCache
 from mitl.encoding import check_pictures, encode_both
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import BothLists
@@ -139,8 +140,10 @@ def _order(collection: Collection, depth: int) -> Order:
 
 def _machine(annotator: Annotator, gallery: Gallery) -> EmbeddingAnnotator:
     machine = machines.load(annotator)
-    if not isinstance(machine, EmbeddingAnnotator):
-        raise CounterpartError(f"{annotator}: only searches of embeddings are shared; leave --shards out.")
+    if not isinstance(machine, EmbeddingAnnotator) or isinstance(machine, ComparingAnnotator):
+        raise CounterpartError(
+            f"{annotator}: only searches by inner products of embeddings are shared; leave --shards out."
+        )
     check_pictures(machine, gallery.images)
     return machine
 
@@ -177,7 +180,9 @@ def _encode(job: Job, progress: JobProgress) -> None:
 
     annotator, order = _ordered(job)
     machine = _machine(annotator, order.gallery)
-    embeddings = encode_both(machine, order.gallery.images, order.gallery.captions, progress=progress)
+    embeddings = encode_both(
+        machine, order.gallery.images, order.gallery.captions, cache=EmbeddingCache(annotator), progress=progress
+    )
     progress("storing embeddings", 0, None)
     try:
         stored = store_embeddings(f"shards/{job.pk}", *embeddings)

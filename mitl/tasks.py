@@ -1,7 +1,10 @@
-"""Celery tasks: the jobs of a search that several workers share. Ids in; the work stands in ``mitl.sharding``."""
+"""Celery tasks: the jobs of a search that several workers share, and the training of a machine. Ids in; the work
+stands in ``mitl.sharding`` and ``mitl.training``."""
 
 from config.celery import app
-from mitl import sharding
+from journal.jobs import finish, running
+from journal.models import Job
+from mitl import sharding, training
 
 
 @app.task(name=sharding.TASK)
@@ -14,3 +17,13 @@ def share_retrieval(job_id: str) -> None:
 def search_shard(job_id: str) -> None:
     """Search one shard of it."""
     sharding.search_shard(job_id)
+
+
+@app.task(name=training.TASK)
+def train(job_id: str) -> None:
+    """Train a machine; a job that was lost on the way goes on after its last finished epoch."""
+    with running(job_id) as progress:
+        if progress is None:
+            return
+        annotator = training.train_for(Job.objects.get(pk=job_id), progress)
+        finish(job_id, f"{annotator} is trained.")

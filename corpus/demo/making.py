@@ -20,7 +20,7 @@ from journal.models import Event
 from journal.progress import Progress, silent, tracked
 
 FEWEST, MOST = 10, 5000  # pictures; the truth grows with their square
-TEST_SHARE = 0.4
+ROUNDS, LESSONS = ("test", 0.4), ("val", 0.1)  # what is not for training: the split and its share
 LOWEST_LEVEL = 3  # pairs of a lower level are not written: a pair that the truth does not list is level 4
 BATCH = 2000
 TRUTH = "truth"
@@ -38,8 +38,11 @@ class Plate:
     texts: list[str]
 
 
-def make_demo_collection(name: str, *, images: int = 600, seed: int = 0, progress: Progress = silent) -> Collection:
+def make_demo_collection(
+    name: str, *, images: int = 600, seed: int = 0, lessons: bool = False, progress: Progress = silent
+) -> Collection:
     """Draw ``images`` pictures with five captions each, 40% of them in the split "test", the others in "train".
+    With ``lessons`` the collection is for training machines alone: 10% of it in "val", the others in "train".
 
     Writes the ``original`` matches, and for the test split the full truth: ``Match(source="truth", grade)``
     for every pair of grade 1-3 (``corpus.demo.truth`` has the rules); pairs not listed are grade 4. Equal
@@ -47,10 +50,11 @@ def make_demo_collection(name: str, *, images: int = 600, seed: int = 0, progres
     CounterpartError on a name that is taken by anything else, and on a size or seed out of range.
     """
     _refuse_nonsense(name, images, seed)
+    drawn = {"images": images, "seed": seed, "lessons": lessons}
     made = Collection.objects.filter(name=name).first()
     if made is not None:
-        return _same(made, images, seed)
-    plates = compose(images, seed)
+        return _same(made, drawn)
+    plates = compose(images, seed, *(LESSONS if lessons else ROUNDS))
     pictures = [
         store_picture(name, plate.key, f"{plate.key}.jpg", draw_scene(plate.scene, np.random.default_rng([seed, 3, n])))
         for n, plate in enumerate(tracked(plates, "Drawing pictures", progress, total=images, every=20))
@@ -58,11 +62,11 @@ def make_demo_collection(name: str, *, images: int = 600, seed: int = 0, progres
     with transaction.atomic():
         collection, is_new = Collection.objects.get_or_create(name=name, defaults={"description": DESCRIPTION})
         if not is_new:
-            return _same(collection, images, seed)
+            return _same(collection, drawn)
         rows = _write_images(collection, plates, pictures)
         captions = _write_captions(collection, plates, rows)
         _write_truth(collection, plates, rows, captions, progress)
-        record("drawn", collection, actor="demo_collection", images=images, seed=seed)
+        record("drawn", collection, actor="demo_collection", **drawn)
     return collection
 
 
@@ -84,31 +88,34 @@ def _refuse_nonsense(name: str, images: int, seed: int) -> None:
         raise CounterpartError(f"The seed {seed} is negative; choose 0 or more.")
 
 
-def _same(collection: Collection, images: int, seed: int) -> Collection:
+def _same(collection: Collection, wanted: dict[str, int | bool]) -> Collection:
     """Return the collection if it was drawn with these arguments."""
     drawn = Event.objects.filter(subject=subject_of(collection), verb="drawn").first()
     if drawn is None:
         raise CounterpartError(f"The collection {collection} exists and was not drawn; choose another name.")
-    if (drawn.data["images"], drawn.data["seed"]) != (images, seed):
+    if drawn.data != wanted:
         raise CounterpartError(
-            f"The collection {collection} exists with {drawn.data['images']} pictures and seed {drawn.data['seed']};"
-            f" choose another name for {images} pictures and seed {seed}."
+            f"The collection {collection} exists with {_told(drawn.data)}; choose another name for {_told(wanted)}."
         )
     return collection
 
 
-def compose(images: int, seed: int) -> list[Plate]:
+def _told(drawn: dict[str, int | bool]) -> str:
+    return f"{drawn['images']} pictures and seed {drawn['seed']}{', for lessons' if drawn['lessons'] else ''}"
+
+
+def compose(images: int, seed: int, held_out: str = ROUNDS[0], share: float = ROUNDS[1]) -> list[Plate]:
     """Return what will be drawn and said, in the order of the collection; keys and order tell nothing of a picture."""
     rng = np.random.default_rng([seed, 1])
     keys = rng.choice(np.arange(100_000, 1_000_000), size=images, replace=False)
     caption_keys = rng.choice(np.arange(1_000_000, 10_000_000), size=(images, CAPTIONS_EACH), replace=False).astype(str)
-    in_test = rng.permutation(images) < round(images * TEST_SHARE)
+    is_held_out = rng.permutation(images) < round(images * share)
     plates = []
     for number, scene in enumerate(sample_scenes(images, seed)):
         lot = np.random.default_rng([seed, 2, number])
         meanings = meanings_of(scene, lot)
         texts = _differently_worded(meanings, lot)
-        split = "test" if in_test[number] else "train"
+        split = held_out if is_held_out[number] else "train"
         plates.append(Plate(str(keys[number]), split, scene, caption_keys[number].tolist(), meanings, texts))
     return plates
 

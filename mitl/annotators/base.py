@@ -1,13 +1,24 @@
 """What a machine is to the rest of the house: something that embeds, scores pairs, or already has its lists.
 
-A machine is a module of this package named like its kind. It holds ``OPTIONS`` (its settings by name), and
-``open_annotator(annotator)``, which returns one of the four shapes below. A module may also hold
-``adopt(path, options)``, which reads a checkpoint from disk, and ``train(...)`` (``mitl.training``). One whose
-machines are cross-encoders says ``CROSS_ENCODER = True``: that is asked before weights are loaded.
+A machine is a module of this package named like its kind, or one that an installed package names as an entry point
+``counterpart.machines``. It holds
+
+- ``OPTIONS``, its settings by name, and ``CHECKPOINT``: whether it needs files, ``required``, ``optional`` or ``none``;
+- ``open_annotator(annotator, device)``, which returns one of the five shapes below, to work on ``cpu`` or ``cuda``.
+
+It may hold
+
+- ``adopt(path, settings)``, which reads a checkpoint and returns it as ``Adopted``;
+- ``train(examples, plan, progress)`` (``mitl.learning.base``) and ``LOSSES``, the names of the losses it learns with,
+  the usual one first;
+- ``architecture(settings, arrays)``, what its page tells of the network behind the weights, a text a name;
+- ``PREPROCESSING``, a text that changes whenever what is done to pictures and words before the weights see them does.
+  Embeddings of a machine that has it are kept for the next search (``mitl.embedding_cache``);
+- ``CROSS_ENCODER = True`` where its machines are cross-encoders: that is asked before weights are loaded.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -19,19 +30,40 @@ from mitl.models import Direction
 
 Embeddings = NDArray[np.float32]
 Arrays = dict[str, NDArray]
+Value = str | int | float
+Settings = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """What a checkpoint brought: the weights to keep, by name, and the settings that it decides (sizes, say)."""
+
+    arrays: Arrays
+    settings: Settings = field(default_factory=dict)
 
 
 @runtime_checkable
 class EmbeddingAnnotator(Protocol):
-    """Scores a pair by the inner product of two embeddings, made apart from each other."""
+    """Scores a pair by the inner product of two embeddings, made apart from each other.
+
+    A machine may give K embeddings an item: a pair then scores as the best of its K x K inner products.
+    """
 
     looks_at_pictures: bool
 
     def encode_images(self, images: Sequence[Image]) -> Embeddings:
-        """Return one row an image, (N, D)."""
+        """Return one row an image, (N, D) or (N, K, D)."""
 
     def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
-        """Return one row a caption, (M, D)."""
+        """Return one row a caption, (M, D) or (M, K, D)."""
+
+
+@runtime_checkable
+class ComparingAnnotator(EmbeddingAnnotator, Protocol):
+    """Scores a pair from two embeddings made apart from each other, but not by an inner product."""
+
+    def compare(self, images: Embeddings, captions: Embeddings) -> NDArray[np.float32]:
+        """Score n images with m captions, given as the rows that ``encode_`` made of them: (n, m)."""
 
 
 @runtime_checkable
@@ -61,8 +93,8 @@ class CrossEncoder(Protocol):
     looks_at_pictures: bool
     batch_size: int
 
-    def ready(self, images: Sequence[Image], captions: Sequence[Caption], *, device: str) -> "JointScores":
-        """Make ready to score pairs of a gallery of N images and M captions on ``cpu`` or ``cuda``."""
+    def ready(self, images: Sequence[Image], captions: Sequence[Caption]) -> "JointScores":
+        """Make ready to score pairs of a gallery of N images and M captions."""
 
 
 class JointScores(Protocol):
@@ -96,12 +128,12 @@ Machine = QuickMachine | CrossEncoder
 class Option:
     """One setting of a machine. The default's type is the setting's type."""
 
-    default: str | int | float
+    default: Value
     help: str
     choices: tuple[str, ...] = ()
     allows: Callable[[float], bool] | None = None
 
-    def read(self, name: str, value: object) -> str | int | float:
+    def read(self, name: str, value: object) -> Value:
         """Return ``value``, text perhaps, as the setting's type. Raises CounterpartError where it will not do."""
         wanted = type(self.default)
         try:

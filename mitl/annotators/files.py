@@ -6,7 +6,7 @@ Embeddings: an ``.npz``, or a folder of ``.npy`` files, with ``image_ids`` (N,),
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from corpus.artefacts import Artefact, read_arrays
 from corpus.models import Caption, Image
 from journal.errors import CounterpartError, some_of
-from mitl.annotators.base import Arrays, Embeddings, Option
+from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
 from mitl.models import Annotator, Direction
 
 OPTIONS: dict[str, Option] = {}
@@ -24,10 +24,10 @@ CHECKPOINT = "required"
 EMBEDDING_PARTS = ("image_ids", "images", "caption_ids", "captions")
 
 
-def adopt(path: Path, options: Mapping[str, object]) -> Arrays:
+def adopt(path: Path, settings: Settings) -> Adopted:
     """Read and check a file of embeddings or lists. Raises CounterpartError naming what is wrong with it."""
     if path.suffix == ".json":
-        return _read_lists(path)
+        return Adopted(_read_lists(path))
     arrays = _read_embedding_files(path)
     for ids, vectors in (("image_ids", "images"), ("caption_ids", "captions")):
         arrays[ids] = _checked_ids(arrays[ids], f"{path}: {ids}")
@@ -35,10 +35,10 @@ def adopt(path: Path, options: Mapping[str, object]) -> Arrays:
     widths = arrays["images"].shape[1], arrays["captions"].shape[1]
     if widths[0] != widths[1]:
         raise CounterpartError(f"{path}: images have {widths[0]} dimensions and captions {widths[1]}; they must agree.")
-    return arrays
+    return Adopted(arrays)
 
 
-def open_annotator(annotator: Annotator) -> "KeyedEmbeddings | KeyedLists":
+def open_annotator(annotator: Annotator, device: str) -> "KeyedEmbeddings | KeyedLists":
     """Return the machine over the arrays that ``adopt`` read."""
     arrays = read_arrays(Artefact(annotator.checkpoint, annotator.checksum))
     return KeyedEmbeddings(annotator.name, arrays) if "images" in arrays else KeyedLists(annotator.name, arrays)

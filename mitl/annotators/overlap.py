@@ -15,7 +15,7 @@ OPTIONS: dict[str, Option] = {}
 CHECKPOINT = "none"
 
 
-def open_annotator(annotator: Annotator) -> "Overlap":
+def open_annotator(annotator: Annotator, device: str) -> "Overlap":
     """Return the machine; it has no weights."""
     return Overlap()
 

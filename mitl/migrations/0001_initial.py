@@ -31,6 +31,29 @@ class Migration(migrations.Migration):
                         default=dict, help_text="Collection, matches, loss, seed and figures of its training."
                     ),
                 ),
+                (
+                    "curve",
+                    models.JSONField(
+                        default=list,
+                        help_text="Loss and validation figures of every epoch of its training, or of one under way.",
+                    ),
+                ),
+                (
+                    "architecture",
+                    models.JSONField(default=dict, help_text="What its network is made of, a text a name."),
+                ),
+                (
+                    "source",
+                    models.CharField(
+                        blank=True, help_text="Who made its weights, or where they are from.", max_length=400
+                    ),
+                ),
+                (
+                    "licence",
+                    models.CharField(
+                        blank=True, help_text="On what terms the weights may be used.", max_length=200
+                    ),
+                ),
                 ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={

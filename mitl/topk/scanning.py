@@ -8,13 +8,12 @@ full, the k-th best key in it less the query's margin becomes the threshold that
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, prange, types
-from numba.extending import intrinsic
+from numba import njit, prange
 from numpy.typing import NDArray
 
+from mitl.topk.comparing import STEP, reaching, reaching_each, trailing_zeros
+
 SMALLEST_BUFFER = 160
-STEP = 32  # scores compared at once
 STRIPE = 512  # columns a thread scans at a time: their thresholds stay in its nearest cache
 
 Keys = NDArray[np.int16] | NDArray[np.int32]
@@ -95,7 +94,7 @@ def scan_columns(tile, at, first_row, columns):
         first, stop = stripe * STRIPE, min(stripe * STRIPE + STRIPE, tile.shape[1])
         if columns.thresholds[at + first] == np.iinfo(tile.dtype).min:
             _start_stripe(tile[:, first:stop], at + first, columns)
-        _scan_stripe(tile[:, first:stop], at + first, first_row, columns)
+        _scan_stripe(tile, first, stop, at, first_row, columns)
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -166,9 +165,9 @@ def _scan_row(keys, query, first_column, rows):
     entries, count = rows.entries[query], rows.counts[query]
     threshold = rows.thresholds[query]
     for start in range(0, len(keys), STEP):
-        hits = _reaching(keys, start, min(start + STEP, len(keys)), threshold)
+        hits = _reaching(keys, start, threshold)
         while hits:
-            c = start + _trailing_zeros(hits)
+            c = start + trailing_zeros(hits)
             hits &= hits - np.uint32(1)
             if count == len(entries):
                 rows.counts[query] = count
@@ -179,17 +178,16 @@ def _scan_row(keys, query, first_column, rows):
 
 
 @njit(cache=True, nogil=True)
-def _scan_stripe(tile, at, first_row, columns):
-    n_rows, width = tile.shape
-    thresholds, counts = columns.thresholds[at : at + width], columns.counts[at : at + width]
-    entries, size = columns.entries[at : at + width], columns.entries.shape[1]
-    for r in range(n_rows):
-        keys = tile[r]
-        for start in range(0, width, STEP):
-            hits = _reaching_each(keys, start, min(start + STEP, width), thresholds)
+def _scan_stripe(tile, first, stop, at, first_row, columns):
+    thresholds, counts = columns.thresholds[at:], columns.counts[at:]
+    entries, size = columns.entries[at:], columns.entries.shape[1]
+    for r in range(tile.shape[0]):
+        keys = tile[r, :stop]
+        for start in range(first, stop, STEP):
+            hits = _reaching_each(keys, start, thresholds)
             while hits:
                 # Unsigned, an index is not looked at for being negative.
-                c = np.uint64(start) + np.uint64(_trailing_zeros(hits))
+                c = np.uint64(start) + np.uint64(trailing_zeros(hits))
                 hits &= hits - np.uint32(1)
                 if counts[c] == size:
                     _make_room(at + c, columns)
@@ -199,33 +197,25 @@ def _scan_stripe(tile, at, first_row, columns):
 
 
 @njit(inline="always")
-def _reaching(keys, start, stop, threshold):
-    """The places from ``start``, as bits of a number, of the keys that reach a threshold."""
-    bits, found = np.uint32(0), stop - start < STEP
-    if not found:
-        for c in range(STEP):
-            found |= keys[start + c] >= threshold
-    if found and stop - start == STEP:
-        for c in range(STEP):
-            bits |= np.uint32(keys[start + c] >= threshold) << np.uint32(c)
-    elif found:
-        for c in range(stop - start):
+def _reaching(keys, start, threshold):
+    """The places from ``start``, as bits of a number, of the keys that reach a threshold; STEP at most."""
+    bits = np.uint32(0)
+    if len(keys) - start >= STEP:
+        bits = reaching(keys, start, threshold)
+    else:
+        for c in range(len(keys) - start):
             bits |= np.uint32(keys[start + c] >= threshold) << np.uint32(c)
     return bits
 
 
 @njit(inline="always")
-def _reaching_each(keys, start, stop, thresholds):
+def _reaching_each(keys, start, thresholds):
     """As ``_reaching``, every key with a threshold of its own."""
-    bits, found = np.uint32(0), stop - start < STEP
-    if not found:
-        for c in range(STEP):
-            found |= keys[start + c] >= thresholds[start + c]
-    if found and stop - start == STEP:
-        for c in range(STEP):
-            bits |= np.uint32(keys[start + c] >= thresholds[start + c]) << np.uint32(c)
-    elif found:
-        for c in range(stop - start):
+    bits = np.uint32(0)
+    if len(keys) - start >= STEP:
+        bits = reaching_each(keys, start, thresholds)
+    else:
+        for c in range(len(keys) - start):
             bits |= np.uint32(keys[start + c] >= thresholds[start + c]) << np.uint32(c)
     return bits
 
@@ -248,7 +238,7 @@ def _start_row(keys, query, rows):
     for start in range(0, len(keys) - lanes + 1, lanes):
         for lane in range(lanes):
             best[lane] = max(best[lane], keys[start + lane])
-    rows.thresholds[query] = _lowered(np.partition(best, lanes - rows.k)[lanes - rows.k], query, rows)
+    rows.thresholds[query] = _lowered(_kth_best(best, rows.k), query, rows)
 
 
 @njit(cache=True, nogil=True)
@@ -263,13 +253,29 @@ def _start_stripe(tile, at, columns):
     by_column = best.T.copy()
     for c in range(tile.shape[1]):
         if columns.thresholds[at + c] == np.iinfo(tile.dtype).min:
-            kth = np.partition(by_column[c], lanes - columns.k)[lanes - columns.k]
+            kth = _kth_best(by_column[c], columns.k)
             columns.thresholds[at + c] = _lowered(kth, at + c, columns)
 
 
 @njit(cache=True, nogil=True)
 def _lanes(k):
     return -(-2 * k // 32) * 32
+
+
+@njit(cache=True, nogil=True)
+def _kth_best(keys, k):
+    """Find the k-th largest of some keys by bisection, as ``_kth_key`` does."""
+    kind = keys.dtype.type
+    low, high = np.int64(np.iinfo(keys.dtype).min), np.int64(np.iinfo(keys.dtype).max)
+    while low < high:
+        middle, found = (low + high + 1) >> 1, np.int32(0)
+        for place in range(len(keys)):
+            found += np.int32(keys[place] >= kind(middle))
+        if found >= k:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @njit(cache=True, nogil=True)
@@ -286,16 +292,6 @@ def _kth_key(entries, count, k, bits):
         else:
             high = middle - 1
     return low
-
-
-@intrinsic
-def _trailing_zeros(typing_context, bits):
-    """The place of the lowest bit that is set, of a number that is not zero: one instruction."""
-
-    def build(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint32(types.uint32), build
 
 
 @njit(inline="always")

@@ -48,17 +48,21 @@ def multiple_topk(
     rows, columns = _several(images, "images"), _several(captions, "captions")
     if rows.shape[2] != columns.shape[2]:
         raise ValueError(f"Embeddings of {rows.shape[2]} and of {columns.shape[2]} dimensions do not fit together.")
-    dimensions = rows.shape[2]
 
     def score(some_rows: slice, some_columns: slice) -> NDArray:
-        left, right = rows[some_rows], columns[some_columns]
-        products = left.reshape(-1, dimensions) @ right.reshape(-1, dimensions).T
-        return products.reshape(len(left), left.shape[1], len(right), right.shape[1]).max(axis=(1, 3))
+        return best_products(rows[some_rows], columns[some_columns])
 
     several = rows.shape[1] * columns.shape[1]
     return bidirectional_topk_of_scores(
         score, (len(rows), len(columns)), k, memory=max(1, memory // several), progress=progress
     )
+
+
+def best_products(images: NDArray, captions: NDArray) -> NDArray:
+    """Return the largest inner product of each pair's embeddings: (n, K, D) and (m, L, D) give (n, m)."""
+    dimensions = images.shape[2]
+    products = images.reshape(-1, dimensions) @ captions.reshape(-1, dimensions).T
+    return products.reshape(len(images), images.shape[1], len(captions), captions.shape[1]).max(axis=(1, 3))
 
 
 def _several(embeddings: NDArray, name: str) -> NDArray[np.float32]:

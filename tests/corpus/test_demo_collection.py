@@ -195,3 +195,15 @@ def test_a_large_object_covers_more_than_a_small_one():
     small, large = (drawn(Scene("snow", "day", (Group("bus", 1, "red", size, None, "middle"),))) for size in SIZES)
     red = [((picture[:, :, 0] > 180) & (picture[:, :, 1] < 100)).sum() for picture in (small, large)]
     assert red[1] > 3 * red[0]
+
+
+def test_lessons_are_for_training_and_validation_alone(db):
+    collection = make_demo_collection("lessons", images=20, lessons=True)
+    assert Counter(collection.images.values_list("split", flat=True)) == {"train": 18, "val": 2}
+    assert set(collection.matches.values_list("source", flat=True)) == {"original"}
+
+
+def test_lessons_are_not_taken_for_a_collection_for_rounds(db):
+    make_demo_collection("lessons", images=10, lessons=True)
+    with pytest.raises(CounterpartError, match="exists with 10 pictures and seed 0, for lessons; choose another name"):
+        make_demo_collection("lessons", images=10)

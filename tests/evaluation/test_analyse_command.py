@@ -4,14 +4,15 @@ from io import StringIO
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
-from scipy.stats import skew
+from scipy.stats import kendalltau, skew
 
-from corpus.models import Sample
+from corpus.models import Match, Sample
 from evaluation.analyses import subjects
 from mitl.diversity import first_place_ranks, rank_correlations
 from mitl.lists import load_lists
 from mitl.models import Direction
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+from tests.mitl.plugged import plug_in
 
 I2T, T2I = Direction
 
@@ -143,3 +144,33 @@ def test_bad_input_is_told_in_one_line(retrievals, arguments, message):
     with pytest.raises(CommandError, match=message) as refused:
         analyse(*arguments)
     assert "\n" not in str(refused.value)
+
+
+@pytest.fixture
+def unsure(retrievals, monkeypatch):
+    """A machine that is the less sure of an image the higher its key; the zoo's captions are all alike to it."""
+    plug_in(monkeypatch, unsure="tests.mitl.unsure")
+    return make_annotator("doubter", "unsure")
+
+
+def test_uncertainty_is_told_by_the_number_of_matches(unsure):
+    figures = json.loads(analyse("uncertainty", "zoo", "--annotator", "doubter", "--json"))
+    assert figures["images"]["levels"] == [{"positives": 2, "items": 12, "uncertainty": pytest.approx(5.5)}]
+    assert figures["captions"]["levels"] == [{"positives": 1, "items": 24, "uncertainty": 1}]
+
+
+def test_uncertainty_that_grows_with_matches_has_a_tau_b_above_zero(unsure):
+    zoo = Sample.objects.get().collection
+    last, captions = zoo.images.get(key="11"), list(zoo.captions.all()[:3])
+    for image, n in ((last, 3), (zoo.images.get(key="0"), 1)):
+        for caption in captions[:n]:
+            Match.objects.create(collection=zoo, image=image, caption=caption, source="v1", grade=1)
+    found = json.loads(analyse("uncertainty", "zoo", "--annotator", "doubter", "--matches", "v1", "--json"))["images"]
+    assert [(level["positives"], level["uncertainty"]) for level in found["levels"]] == [(0, 5.5), (1, 0), (3, 11)]
+    counts = [1, *[0] * 10, 3]
+    assert found["tau_b"] == pytest.approx(kendalltau(range(12), counts).statistic)
+
+
+def test_uncertainty_of_a_machine_that_has_none_is_refused(retrievals):
+    with pytest.raises(CommandError, match="as sure of one item as of another; ask a pcme"):
+        analyse("uncertainty", "zoo", "--annotator", "a")

@@ -17,7 +17,7 @@ batches: list[tuple[list[int], list[int]]] = []
 at_batch: dict[int, object] = {}
 
 
-def open_annotator(annotator):
+def open_annotator(annotator, device):
     return Bilinear(int(annotator.options.get("batch", 4)), coarse=bool(annotator.options.get("coarse", False)))
 
 
@@ -46,7 +46,7 @@ class Bilinear:
         self.batch_size, self._coarse = batch_size, coarse
         self._weights = torch.randn(DIM, DIM, generator=torch.Generator().manual_seed(1))
 
-    def ready(self, images, captions, *, device):
+    def ready(self, images, captions):
         self._images = features([f"image {image.key}" for image in images])
         self._captions = features([f"caption {caption.key}" for caption in captions])
         return self
@@ -65,7 +65,7 @@ class Bilinear:
 def brute_force(collection: Collection, *, coarse: bool = False) -> np.ndarray:
     """All scores, an image a row, one pair at a time."""
     machine = Bilinear(1, coarse=coarse).ready(
-        list(collection.images.order_by("pk")), list(collection.captions.order_by("pk")), device="cpu"
+        list(collection.images.order_by("pk")), list(collection.captions.order_by("pk"))
     )
     shape = len(machine._images), len(machine._captions)
     return np.array(

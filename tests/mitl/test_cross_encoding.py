@@ -1,7 +1,6 @@
 """Searches by machines to which every pair costs: of the whole gallery, and of another machine's lists."""
 
 import json
-import sys
 from collections import Counter
 from itertools import groupby, pairwise
 
@@ -19,6 +18,7 @@ from mitl.retrieval import estimate_retrieval, newest_retrieval, retrieve
 from mitl.scoring import GROUP
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
+from tests.mitl.plugged import plug_in
 
 I2T, T2I = Direction
 IMAGES, CAPTIONS = [3, 7, 11], [0, 5, 21, 30]
@@ -27,7 +27,7 @@ IMAGES, CAPTIONS = [3, 7, 11], [0, 5, 21, 30]
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
     """Make ``joint`` a kind of machine, and forget what it was asked before."""
-    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    plug_in(monkeypatch, joint="tests.mitl.joint")
     joint.forget()
     yield
     joint.forget()
@@ -240,7 +240,7 @@ def test_parts_of_other_pairs_are_not_taken_for_these(zoo, sample, vilt, setting
         retrieve(zoo, annotators=[vilt], sample=sample)
     joint.forget()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joint, "open_annotator", lambda annotator: joint.Bilinear(5, coarse=False))
+        patch.setattr(joint, "open_annotator", lambda annotator, device: joint.Bilinear(5, coarse=False))
         assert retrieve(zoo, annotators=[vilt], sample=sample)[0].sha256 == wanted
     assert len(joint.asked()) == 3 * 32 + 13 * 4
 

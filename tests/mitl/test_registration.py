@@ -5,8 +5,19 @@ import pytest
 
 from journal.errors import CounterpartError
 from journal.models import Event
+from mitl.annotators import load, module_of
 from mitl.models import Annotator
-from mitl.registration import add_annotator
+from mitl.registration import Origin, add_annotator
+from tests.factories import make_annotator
+from tests.mitl.plugged import plug_in
+
+
+@pytest.fixture
+def sized(monkeypatch, tmp_path):
+    """The weights of a machine that is plugged in, (4, 3)."""
+    plug_in(monkeypatch, sized="tests.mitl.sized")
+    np.save(tmp_path / "weights.npy", np.ones((4, 3), np.float32))
+    return tmp_path / "weights.npy"
 
 
 def write_embeddings(path, **changed):
@@ -54,7 +65,7 @@ def test_other_files_need_another_name(db, tmp_path):
     ("arguments", "message"),
     [
         ({"name": "two words", "kind": "overlap"}, "two words"),
-        ({"kind": "oracle"}, "no kind of machine 'oracle'; choose one of embedding, files, overlap"),
+        ({"kind": "oracle"}, "no kind of machine 'oracle'; choose one of blip, clip, embedding"),
         ({"kind": "overlap", "options": {"colour": 1}}, "1 options are unknown to overlap: colour; it has none"),
         (
             {"kind": "embedding", "options": {"dims": 1, "x": 2}},
@@ -120,3 +131,43 @@ def test_broken_lists_are_refused(db, tmp_path, content, message):
     with pytest.raises(CounterpartError, match=message):
         add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")
     assert not Annotator.objects.exists()
+
+
+def test_a_checkpoint_decides_the_settings_that_nobody_gave(db, sized):
+    assert add_annotator("net", kind="sized", checkpoint=sized).options == {"dim": 3, "mood": "calm"}
+
+
+def test_an_option_that_the_checkpoint_contradicts_is_refused(db, sized):
+    with pytest.raises(CounterpartError, match="contradicts 1 options: dim is 3, not 7. Leave them out"):
+        add_annotator("net", kind="sized", checkpoint=sized, options={"dim": 7})
+    assert not Annotator.objects.exists()
+
+
+def test_the_network_behind_the_weights_is_told(db, sized):
+    told = add_annotator("net", kind="sized", checkpoint=sized).architecture
+    assert told == {"embedding": "3 numbers", "parameters": "12"}
+
+
+def test_source_and_licence_are_told_and_may_be_told_later(db):
+    add_annotator("words", kind="overlap", origin=Origin(source="ours"))
+    add_annotator("words", kind="overlap", origin=Origin(licence="MIT"))
+    add_annotator("words", kind="overlap")
+    annotator = Annotator.objects.get()
+    assert (annotator.source, annotator.licence) == ("ours", "MIT")
+    assert Event.objects.filter(verb="described").count() == 2
+
+
+def test_a_kind_whose_package_is_gone_is_told_in_one_line(db):
+    with pytest.raises(CounterpartError, match="No installed package brings the kind of machine 'gone'"):
+        load(make_annotator("old", "gone"))
+
+
+def test_a_plug_in_that_cannot_be_imported_is_told_in_one_line(db, monkeypatch):
+    plug_in(monkeypatch, broken="tests.mitl.no_such_module")
+    with pytest.raises(CounterpartError, match="'broken' cannot be loaded from tests.mitl.no_such_module"):
+        add_annotator("theirs", kind="broken")
+
+
+def test_a_plug_in_cannot_take_the_place_of_a_kind_of_ours(db, monkeypatch):
+    plug_in(monkeypatch, overlap="tests.mitl.no_such_module")
+    assert module_of("overlap").__name__ == "mitl.annotators.overlap"

@@ -1,7 +1,6 @@
 """Searches whose scores are re-ranked, through the command and behind it."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from mitl.reranking import parse_steps
 from mitl.retrieval import newest_retrieval, retrieve
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
+from tests.mitl.plugged import plug_in
 from tests.mitl.test_reranking import slow_rerank
 
 I2T, T2I = Direction
@@ -224,7 +224,7 @@ def test_a_machine_with_ranked_lists_is_named(zoo, tmp_path):
 
 
 def test_cross_encoders_are_named_before_anything_is_searched(theirs, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    plug_in(monkeypatch, joint="tests.mitl.joint")
     joint.forget()
     make_annotator("vilt", "joint")
     for command in (("--estimate",), ()):

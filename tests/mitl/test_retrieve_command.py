@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,6 +10,7 @@ from mitl.models import Retrieval
 from mitl.scoring import Pace
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl import joint
+from tests.mitl.plugged import plug_in
 
 ASKED = ("retrieve", "zoo", "--annotators", "vilt", "--queries", "queries")
 CASCADE = ("--cascade", "words", "--cascade-depth", "7", "--depth", "3")
@@ -18,7 +18,7 @@ CASCADE = ("--cascade", "words", "--cascade-depth", "7", "--depth", "3")
 
 @pytest.fixture(autouse=True)
 def zoo(db, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    plug_in(monkeypatch, joint="tests.mitl.joint")
     joint.forget()
     collection = make_collection(images=8)
     make_sample(collection)

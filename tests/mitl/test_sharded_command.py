@@ -68,9 +68,12 @@ def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
         ((*ASKED[:-1], "0"), "at least 1 shard, not 0"),
         (
             ("retrieve", "zoo", "--annotators", "words", "--shards", "2"),
-            "words: only searches of embeddings are shared",
+            "words: only searches by inner products of embeddings are shared",
         ),
-        ((*ASKED[:3], "theirs,words", "--shards", "2"), "words: only searches of embeddings are shared"),
+        (
+            (*ASKED[:3], "theirs,words", "--shards", "2"),
+            "words: only searches by inner products of embeddings are shared",
+        ),
         (("retrieve", "zoo", "--annotators", "theirs", "--wait"), "--wait waits for shards; pass --shards N with it"),
     ],
 )

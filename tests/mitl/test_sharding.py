@@ -313,5 +313,5 @@ def test_impossible_searches_open_no_job(zoo, machine, wish, message):
 
 
 def test_machines_without_embeddings_cannot_share(zoo):
-    with pytest.raises(CounterpartError, match="overlap: only searches of embeddings are shared"):
+    with pytest.raises(CounterpartError, match="overlap: only searches by inner products of embeddings are shared"):
         open_shared_retrieval(zoo, annotator=make_annotator(), shards=2)

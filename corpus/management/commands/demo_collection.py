@@ -17,11 +17,16 @@ class Command(ActCommand):
         parser.add_argument("name", help="name of the collection")
         parser.add_argument("--images", type=int, default=600, help="how many pictures (default: 600)")
         parser.add_argument("--seed", type=int, default=0, help="equal seeds give equal pictures and captions")
+        parser.add_argument(
+            "--lessons", action="store_true", help="for training machines alone: splits train and val, no truth"
+        )
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         name = options["name"]
         was_there = Collection.objects.filter(name=name).exists()
-        collection = make_demo_collection(name, images=options["images"], seed=options["seed"], progress=progress)
+        collection = make_demo_collection(
+            name, images=options["images"], seed=options["seed"], lessons=options["lessons"], progress=progress
+        )
         if was_there:
             return f"{name} is there already, drawn with this size and seed; nothing was changed."
         return (

@@ -17,12 +17,13 @@ from corpus.artefacts import Artefact, read_arrays
 from corpus.models import Caption, Image
 from journal.errors import CounterpartError
 from journal.progress import Progress
-from mitl.annotators.base import Arrays, Embeddings, Option
+from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
+from mitl.learning.options import RANKING_LOSSES
 from mitl.models import Annotator
 from mitl.words import bags, unit_rows
 
 if TYPE_CHECKING:
-    from mitl.training import TrainingSet
+    from mitl.learning.base import Plan, Trained, TrainingSet
 
 OPTIONS = {
     "image": Option("patches", "what pictures are read as", choices=("patches", "histogram")),
@@ -31,11 +32,12 @@ OPTIONS = {
     "epochs": Option(20, "passes over the training images, 0 to 1000", allows=lambda epochs: 0 <= epochs <= 1000),
 }
 CHECKPOINT = "optional"
+LOSSES = RANKING_LOSSES
 LONGEST_PHRASE = {"words": 1, "phrases": 2}
 WEIGHTS = ("image_mean", "image_scale", "image_map", "image_bias", "words", "word_weights", "text_map")
 
 
-def open_annotator(annotator: Annotator) -> "LearnedEmbedding":
+def open_annotator(annotator: Annotator, device: str) -> "LearnedEmbedding":
     """Return the trained machine. Raises CounterpartError if it has no weights yet."""
     if not annotator.checkpoint:
         raise CounterpartError(
@@ -44,33 +46,37 @@ def open_annotator(annotator: Annotator) -> "LearnedEmbedding":
     return LearnedEmbedding(annotator.options, read_arrays(Artefact(annotator.checkpoint, annotator.checksum)))
 
 
-def adopt(path: Path, options: Mapping[str, object]) -> Arrays:
+def adopt(path: Path, settings: Settings) -> Adopted:
     """Read weights that were trained elsewhere with the same options. Raises CounterpartError if they do not fit."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
-        _check_weights(options, arrays)
+        _check_weights(settings, arrays)
     except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, BadZipFile) as error:
         raise CounterpartError(f"{path} does not hold the weights of this embedding: {error}.") from error
-    return arrays
+    return Adopted(arrays)
 
 
-def train(
-    examples: "TrainingSet", *, options: Mapping[str, object], loss: str, seed: int, progress: Progress
-) -> tuple[Arrays, dict[str, float]]:
-    """Learn both maps (``mitl.training``). Returns the weights and figures of the training."""
+def train(examples: "TrainingSet", plan: "Plan", progress: Progress) -> "Trained":
+    """Learn both maps, and measure them on the validation split. It is trained on the CPU, whatever the device."""
     # torch takes seconds to import, which only training and pictures should cost.
-    from mitl.annotators.embedding.fitting import Settings, fit
+    from mitl.annotators.embedding.fitting import Fitting, fit
+    from mitl.learning.base import Trained
 
-    settings = Settings(
-        pictures=str(options["image"]),
-        longest_phrase=LONGEST_PHRASE[str(options["text"])],
-        dim=int(str(options["dim"])),
-        epochs=int(str(options["epochs"])),
-        loss=loss,
-        seed=seed,
+    fitting = Fitting(
+        pictures=str(plan.settings["image"]),
+        longest_phrase=LONGEST_PHRASE[str(plan.settings["text"])],
+        dim=int(plan.settings["dim"]),
+        epochs=int(plan.settings["epochs"]),
+        loss=plan.loss,
+        seed=plan.seed,
     )
-    return fit(examples, settings, progress)
+    arrays, figures = fit(examples, fitting, plan.report, progress)
+    if examples.validation:
+        from mitl.learning.measuring import measure
+
+        figures |= measure(LearnedEmbedding(plan.settings, arrays), examples.validation, progress)
+    return Trained(arrays, figures)
 
 
 def _check_weights(options: Mapping[str, object], arrays: Arrays) -> None:

@@ -5,10 +5,9 @@ analysis), and a ridge regression predicts the mean projection of an image's cap
 loss then pulls both maps towards telling pairs apart.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from time import perf_counter
 
 import numpy as np
 import torch
@@ -21,11 +20,10 @@ from journal.errors import CounterpartError, some_of
 from journal.progress import Progress, tracked
 from mitl.annotators.base import Arrays
 from mitl.annotators.embedding.pictures import CHUNK, PICTURE_FEATURES, Pictures, read_pictures
+from mitl.learning.base import Epoch, TrainingSet
+from mitl.learning.repeatable import repeatable
 from mitl.losses import LOSSES
 from mitl.words import bags, inverse_frequencies, unit_rows, vocabulary
-
-if TYPE_CHECKING:
-    from mitl.training import TrainingSet
 
 Floats = NDArray[np.float32]
 
@@ -34,11 +32,10 @@ BATCH = 90
 CAPTIONS_PER_BATCH = 5
 LEARNING_RATE = 1e-4
 DROPOUT = 0.6
-THREADS = 1
 
 
 @dataclass(frozen=True)
-class Settings:
+class Fitting:
     """How one embedding is trained: what pictures and captions are read as, sizes, the loss by name, the seed."""
 
     pictures: str
@@ -52,50 +49,43 @@ class Settings:
 @dataclass(frozen=True)
 class _Examples:
     """Standardised features (views, N, F): a picture's own and, where they mean the same, its mirror image's;
-    weighted bags of captions (M, V); the known pairs (N, M)."""
+    weighted bags of captions (M, V); the weights of the known pairs (N, M)."""
 
     features: Floats
     bags: sparse.csr_array
     known: sparse.csr_array
 
 
-def fit(examples: "TrainingSet", settings: Settings, progress: Progress) -> tuple[Arrays, dict[str, float]]:
+def fit(
+    examples: TrainingSet, fitting: Fitting, report: Callable[[Epoch], None], progress: Progress
+) -> tuple[Arrays, dict[str, object]]:
     """Return the weights of a LearnedEmbedding by name, and the mean loss a query in the first and last epoch.
 
-    The same arguments give the same weights on the same machine. Raises CounterpartError for an unknown loss, or
-    captions without words.
+    ``report`` is told of every epoch; none of them is validated. The same arguments give the same weights on the same
+    machine. Raises CounterpartError for pictures that are not there, or captions without words.
     """
-    if settings.loss not in LOSSES:
-        raise CounterpartError(f"There is no loss {settings.loss!r}; choose one of {', '.join(LOSSES)}.")
-    with _repeatable(settings.seed):
-        features, image_side = _read_images(examples, settings, progress)
-        weighted, text_side = _read_captions(examples, settings)
+    with repeatable(fitting.seed):
+        features, image_side = _read_images(examples, fitting, progress)
+        weighted, text_side = _read_captions(examples, fitting)
         trained = _Examples(features, weighted, _known(examples))
-        maps = [torch.from_numpy(start).requires_grad_() for start in _regression(trained, settings.dim)]
-        losses = list(tracked(_epochs(trained, maps, settings), "learning", progress, total=settings.epochs, every=1))
+        maps = [torch.from_numpy(start).requires_grad_() for start in _regression(trained, fitting.dim)]
+        epochs = []
+        for epoch in tracked(_epochs(trained, maps, fitting), "learning", progress, total=fitting.epochs, every=1):
+            report(epoch)
+            epochs.append(epoch)
     names = ("image_map", "image_bias", "text_map")
     weights = {name: tensor.detach().numpy() for name, tensor in zip(names, maps, strict=True)}
-    figures = {"loss_first": round(losses[0], 4), "loss_last": round(losses[-1], 4)} if losses else {}
-    return image_side | text_side | weights, figures
+    return image_side | text_side | weights, _figures(epochs)
 
 
-@contextmanager
-def _repeatable(seed: int) -> Iterator[None]:
-    """Run torch with a seed of its own and always as many threads: sums depend on how they are split."""
-    threads = torch.get_num_threads()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        torch.set_num_threads(THREADS)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(threads)
+def _figures(epochs: list[Epoch]) -> dict[str, object]:
+    return {"loss_first": epochs[0].loss, "loss_last": epochs[-1].loss} if epochs else {}
 
 
-def _read_images(examples: "TrainingSet", settings: Settings, progress: Progress) -> tuple[Floats, Arrays]:
-    extractor = PICTURE_FEATURES[settings.pictures]
+def _read_images(examples: TrainingSet, fitting: Fitting, progress: Progress) -> tuple[Floats, Arrays]:
+    extractor = PICTURE_FEATURES[fitting.pictures]
     pictures = _pictures(examples, progress)
-    learned = extractor.learn(pictures, settings.seed)
+    learned = extractor.learn(pictures, fitting.seed)
     views = [pictures, pictures[:, :, ::-1]] if extractor.mirrors else [pictures]
     features = np.stack([extractor.of(np.ascontiguousarray(view), learned) for view in views])
     mean, spread = features.mean((0, 1)), features.std((0, 1))
@@ -103,7 +93,7 @@ def _read_images(examples: "TrainingSet", settings: Settings, progress: Progress
     return (features - mean) / scale, learned | {"image_mean": mean, "image_scale": scale}
 
 
-def _pictures(examples: "TrainingSet", progress: Progress) -> Pictures:
+def _pictures(examples: TrainingSet, progress: Progress) -> Pictures:
     without = [image.key for image in examples.images if not image.file]
     if without:
         raise CounterpartError(
@@ -117,23 +107,23 @@ def _pictures(examples: "TrainingSet", progress: Progress) -> Pictures:
     return np.concatenate(parts)
 
 
-def _read_captions(examples: "TrainingSet", settings: Settings) -> tuple[sparse.csr_array, Arrays]:
+def _read_captions(examples: TrainingSet, fitting: Fitting) -> tuple[sparse.csr_array, Arrays]:
     """A phrase needs two captions to be learned from; where no phrase has two, one will do."""
     texts = [caption.text for caption in examples.captions]
-    places = vocabulary(texts, settings.longest_phrase, 2) or vocabulary(texts, settings.longest_phrase)
+    places = vocabulary(texts, fitting.longest_phrase, 2) or vocabulary(texts, fitting.longest_phrase)
     if len(places) < 2:
         raise CounterpartError(
             f"The {len(texts)} captions hold {len(places)} different words; there is nothing to learn."
         )
-    counts = bags(texts, places, settings.longest_phrase)
+    counts = bags(texts, places, fitting.longest_phrase)
     weights = inverse_frequencies(counts)
     counts.data *= weights[counts.indices]
     return unit_rows(counts), {"words": np.array(list(places)), "word_weights": weights}
 
 
-def _known(examples: "TrainingSet") -> sparse.csr_array:
-    ones = np.ones(len(examples.pairs), dtype=np.float32)
-    return sparse.csr_array((ones, examples.pairs.T), shape=(len(examples.images), len(examples.captions)))
+def _known(examples: TrainingSet) -> sparse.csr_array:
+    """Return how much each pair counts, as a matrix."""
+    return sparse.csr_array((examples.weights, examples.pairs.T), shape=(len(examples.images), len(examples.captions)))
 
 
 def _regression(examples: _Examples, dim: int) -> tuple[Floats, Floats, Floats]:
@@ -173,22 +163,23 @@ def _mean_weights(known: sparse.csr_array) -> sparse.csr_array:
     return (sparse.diags_array(1 / known.sum(axis=1)) @ known).tocsr()
 
 
-def _epochs(examples: _Examples, maps: list[Tensor], settings: Settings) -> Iterator[float]:
-    """Train epoch by epoch; yield each one's mean loss a query."""
-    rng = np.random.default_rng(settings.seed)
+def _epochs(examples: _Examples, maps: list[Tensor], fitting: Fitting) -> Iterator[Epoch]:
+    """Train epoch by epoch; yield each one with its mean loss a query."""
+    rng = np.random.default_rng(fitting.seed)
     optimiser = torch.optim.Adam(maps, lr=LEARNING_RATE)
     n = examples.known.shape[0]
-    for _ in range(settings.epochs):
+    for number in range(1, fitting.epochs + 1):
+        started = perf_counter()
         order = rng.permutation(n)
         total = 0.0
         for start in range(0, n, BATCH):
             batch = order[start : start + BATCH]
-            loss = _batch_loss(examples, maps, batch, settings.loss, rng)
+            loss = _batch_loss(examples, maps, batch, fitting.loss, rng)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             total += loss.item() * len(batch)
-        yield total / n
+        yield Epoch(number, round(total / n, 4), round(perf_counter() - started, 3), {})
 
 
 def _batch_loss(
@@ -211,7 +202,10 @@ def _batch_loss(
 def _captions_of(
     known: sparse.csr_array, batch: NDArray[np.int64], rng: np.random.Generator
 ) -> Iterator[NDArray[np.int64]]:
-    """Yield, CAPTIONS_PER_BATCH times, one known caption of each image, by lot."""
-    first, counts = known.indptr[batch], np.diff(known.indptr)[batch]
+    """Yield, CAPTIONS_PER_BATCH times, one known caption of each image, by lot and weight."""
+    ends = np.cumsum(known.data, dtype=np.float64)
+    first, last = known.indptr[batch], known.indptr[batch + 1] - 1
+    before = ends[first] - known.data[first]
     for _ in range(CAPTIONS_PER_BATCH):
-        yield known.indices[first + rng.integers(counts)]
+        drawn = before + rng.random(len(batch)) * (ends[last] - before)
+        yield known.indices[np.clip(np.searchsorted(ends, drawn, side="right"), first, last)]

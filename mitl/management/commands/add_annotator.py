@@ -8,8 +8,8 @@ from django.core.management.base import CommandParser
 
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
-from mitl.annotators import KINDS
-from mitl.registration import add_annotator
+from mitl.annotators import kinds, module_of
+from mitl.registration import Origin, add_annotator
 
 
 def setting(argument: str) -> tuple[str, str]:
@@ -19,18 +19,30 @@ def setting(argument: str) -> tuple[str, str]:
     return name, value
 
 
+def told(kind: str) -> str:
+    """Tell what can be set of a kind of machine, and what it learns with, a line each."""
+    module = module_of(kind)
+    lines = [
+        f"{name}={option.default}: {option.help}" + (f" ({'|'.join(option.choices)})" if option.choices else "")
+        for name, option in module.OPTIONS.items()
+    ]
+    if losses := getattr(module, "LOSSES", ()):
+        lines.append(f"Losses, the usual one first: {', '.join(losses)}.")
+    return "\n".join(lines) or f"A machine of kind {kind} has no settings."
+
+
 class Command(ActCommand):
     help = (
-        "Register a machine. overlap: word overlap between captions, nothing to train. "
-        "embedding: image and text encoders to be trained from scratch (train_annotator), or trained weights in a "
-        ".npz; options image=conv|histogram, text=words|phrases, dim, epochs. "
-        "files: embeddings (.npz or a folder of .npy: image_ids, images, caption_ids, captions) or ranked lists "
-        '(JSON: {"i2t": {image id: [caption id, ...]}, "t2i": ...}) made elsewhere. The same again changes nothing.'
+        "Register a machine. pvse, vsrn, pcme, vilt, clip, vse, siglip, blip: weights that their authors published "
+        "(--checkpoint), or none yet, to be trained (train_annotator). embedding, nn, kcca: trained in seconds to "
+        "minutes. overlap: word overlap, nothing to train. vlm: a language model behind a chat endpoint. files: "
+        "embeddings or ranked lists made elsewhere. What export_annotator wrote is a checkpoint of its kind. "
+        "docs/machines.md tells each kind's options, and so does --tell-settings. The same again changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the annotator: letters, digits, - and _")
-        parser.add_argument("--kind", required=True, choices=KINDS, help="what sort of machine it is")
+        parser.add_argument("--kind", required=True, choices=kinds(), help="what sort of machine it is")
         parser.add_argument("--checkpoint", type=Path, metavar="PATH", help="its weights, embeddings or lists")
         parser.add_argument(
             "--option",
@@ -41,13 +53,23 @@ class Command(ActCommand):
             dest="given",
             help="a setting of the machine; may be given several times",
         )
+        parser.add_argument(
+            "--tell-settings",
+            action="store_true",
+            help="print the kind's settings with their defaults, and add nothing",
+        )
+        parser.add_argument("--source", default="", metavar="TEXT", help="who made the weights, or where they are from")
+        parser.add_argument("--licence", default="", metavar="TEXT", help="on what terms the weights may be used")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
+        if options["tell_settings"]:
+            return told(options["kind"])
         annotator = add_annotator(
             options["name"],
             kind=options["kind"],
             checkpoint=options["checkpoint"],
             options=dict(options["given"]),
+            origin=Origin(options["source"], options["licence"]),
         )
         settings = ", ".join(f"{name}={value}" for name, value in annotator.options.items())
         return f"{annotator}: {annotator.kind}" + (f" ({settings})." if settings else ".")

@@ -8,13 +8,17 @@ from corpus.models import Match
 from corpus.naming import find_collection
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
+from mitl.learning.base import in_order
+from mitl.learning.examples import Validation
 from mitl.training import train_annotator
 
 
 class Command(ActCommand):
     help = (
-        "Train a machine on a collection's training split (all of it where it has none) and keep the weights. "
-        "The same seed gives the same weights; training the same again changes nothing."
+        "Train a machine on a collection's training splits (all of it where it has none) and keep the weights of the "
+        "epoch that was best on the validation split. The same seed gives the same weights; training the same again "
+        "changes nothing; an interrupted training goes on where it was. How long and how fast is the machine's own "
+        "options: epochs, batch, rate, patience and others (add_annotator --option)."
     )
     figures = True
 
@@ -25,18 +29,33 @@ class Command(ActCommand):
             "--matches",
             default=Match.ORIGINAL,
             metavar="SOURCE",
-            help="whose pairs are the positives; of a source with levels, levels 1 and 2 (default original)",
+            help="whose pairs are the positives; of a source with levels, 1 and 2, of which 2 counts half"
+            " (default original)",
         )
-        parser.add_argument("--loss", default="sum", metavar="LOSS", help="sum, max or semi-hard (default sum)")
+        parser.add_argument(
+            "--loss",
+            metavar="L",
+            help="one that the machine learns with: sum, max, semi-hard, hal ... (default: its usual)",
+        )
         parser.add_argument("--seed", type=int, default=0, metavar="S", help="of weights and order (default 0)")
+        parser.add_argument(
+            "--validation",
+            choices=[one.value for one in Validation],
+            default=Validation.SPLIT.value,
+            help="the split val, where there is one (default); a tenth of the training images by lot; none",
+        )
+        parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default cpu)")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        names = ("matches", "loss", "seed", "validation", "device")
         annotator = train_annotator(
             options["name"],
             collection=find_collection(options["collection"]),
-            matches=options["matches"],
-            loss=options["loss"],
-            seed=options["seed"],
+            **{name: options[name] for name in names},
             progress=progress,
         )
-        return {"annotator": annotator.name, "weights": annotator.checksum, **annotator.trained_on}
+        curve = [
+            {name: epoch[name] for name in ("number", "loss", "seconds")} | in_order(epoch["validation"])
+            for epoch in annotator.curve
+        ]
+        return {"annotator": annotator.name, "weights": annotator.checksum, **annotator.trained_on, "curve": curve}

@@ -1,0 +1,218 @@
+"""How fast machines encode, beside the loop that a researcher writes with torch or transformers, in one run.
+
+python -m benchmarks.encoding [--machines pvse clip ...] [--images 32] [--captions 256] [--repeats 3] [--small]
+
+Weights are drawn, sizes the published ones (--small: the demo's): what is measured is reading pictures, preparing them,
+and passing them and captions through the network. The plain loop takes 32 at a time in their order, fills captions up
+as transformers does, and opens pictures one after the other. ViLT scores pairs: 16 captions of a picture at a time.
+Both make the same numbers, which is checked. Reported: medians of seconds, plain / ours, and the range of that ratio.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.ground import fresh_house
+
+BATCH = 32
+PAIRED = 16
+RECURRENT = ("pvse", "vsrn", "pcme", "vse")
+MACHINES = (*RECURRENT, "clip", "vilt")
+UNTRAINED = {"epochs": 0}
+FREE_TRUNK = {"frozen": "nothing", "rarest": 1}
+TOLERANCE = 1e-4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--machines", nargs="+", choices=MACHINES, default=list(MACHINES))
+    parser.add_argument("--images", type=int, default=32, help="pictures to encode (default 32)")
+    parser.add_argument("--captions", type=int, default=256, help="captions to encode (default 256)")
+    parser.add_argument("--repeats", type=int, default=3, help="times that each takes its turn (default 3)")
+    parser.add_argument("--small", action="store_true", help="networks of the demo's sizes")
+    options = parser.parse_args()
+    with fresh_house():
+        run(options)
+
+
+def run(options: argparse.Namespace) -> None:
+    from corpus.demo import make_demo_collection
+
+    collection = make_demo_collection("encoded", images=max(40, options.images), seed=7)
+    images = list(collection.images.order_by("pk")[: options.images])
+    captions = list(collection.captions.order_by("pk")[: options.captions])
+    print(f"{'machine':>8}  {'what':>8}  {'number':>6}  {'ours s':>7}  {'plain s':>7}  {'plain / ours':>12}  range")
+    for name in options.machines:
+        for what, number, ours, plain in contests(name, options.small, collection, images, captions):
+            report(name, what, number, taken_in_turn(ours, plain, options.repeats))
+
+
+Encode = Callable[[], np.ndarray]
+
+
+def contests(name: str, small: bool, collection, images, captions) -> Iterator[tuple[str, int, Encode, Encode]]:
+    """What is encoded, how many of it, by us and by the plain loop."""
+    machine = untrained(name, small, collection)
+    if name == "vilt":
+        pairs = paired(len(images), len(captions))
+        scores = machine.ready(images, captions)
+        yield (
+            "pairs",
+            len(pairs) * PAIRED,
+            lambda: our_pairs(scores, pairs),
+            plain_pairs(scores, images, captions, pairs),
+        )
+        return
+    our_images, our_captions = encoders(machine, name)
+    plain_images, plain_captions = plain_recurrent(machine) if name in RECURRENT else plain_towers(machine)
+    yield "images", len(images), lambda: our_images(images), lambda: in_batches(plain_images, images)
+    yield (
+        "captions",
+        len(captions),
+        lambda: in_batches(our_captions, captions, 128),
+        lambda: in_batches(plain_captions, captions),
+    )
+
+
+def encoders(machine, name: str) -> tuple[Callable, Callable]:
+    """What the network says; PCME's machine would go on to draw samples of it."""
+    from mitl.annotators.recurrent.embedder import Embedder
+
+    if name in RECURRENT:
+        return partial(Embedder.encode_images, machine), partial(Embedder.encode_captions, machine)
+    return machine.encode_images, machine.encode_captions
+
+
+def untrained(name: str, small: bool, collection) -> Any:
+    """A machine of this kind with drawn weights."""
+    from mitl.annotators import load
+    from mitl.demo import MACHINES as DEMO
+    from mitl.registration import add_annotator
+    from mitl.training import train_annotator
+
+    sizes = dict(DEMO[name].settings) if small and name in DEMO else {}
+    settings = sizes | UNTRAINED | (FREE_TRUNK | {"trunk_from": ""} if name in RECURRENT else {})
+    add_annotator(name, kind=name, options=settings)
+    return load(train_annotator(name, collection=collection, validation="none"))
+
+
+def in_batches(encode: Callable[[Sequence], np.ndarray], rows: Sequence, size: int = BATCH) -> np.ndarray:
+    return np.concatenate([encode(rows[start : start + size]) for start in range(0, len(rows), size)])
+
+
+def plain_recurrent(machine) -> tuple[Callable, Callable]:
+    import torch
+
+    from corpus.pictures import open_picture
+    from mitl.preprocessing.imagenet import evaluation_view
+
+    network, vocabulary, side = machine._network.eval(), machine._vocabulary, machine._source._side
+
+    @torch.inference_mode()
+    def images(rows):
+        views = [torch.from_numpy(evaluation_view(open_picture(row), side)) for row in rows]
+        return network.embed_pictures(torch.stack(views)).numpy()
+
+    @torch.inference_mode()
+    def captions(rows):
+        return network.embed_captions(*vocabulary.batch([row.text for row in rows])).numpy()
+
+    return images, captions
+
+
+def plain_towers(machine) -> tuple[Callable, Callable]:
+    import torch
+    from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+    from corpus.pictures import open_picture
+
+    model = machine._model
+    network, side = model.network.eval(), model.network.config.vision_config.image_size
+    prepare = CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size={"height": side, "width": side})
+    context = network.config.text_config.max_position_embeddings
+
+    @torch.inference_mode()
+    def images(rows):
+        pixels = prepare([open_picture(row) for row in rows], return_tensors="pt")["pixel_values"]
+        return unit(network.get_image_features(pixel_values=pixels).pooler_output)
+
+    @torch.inference_mode()
+    def captions(rows):
+        ids, _ = filled(model.tokeniser.ids_of([row.text for row in rows]), context)
+        return unit(network.get_text_features(input_ids=ids).pooler_output)
+
+    return images, captions
+
+
+def unit(features) -> np.ndarray:
+    import torch
+
+    return torch.nn.functional.normalize(features, dim=1).numpy()
+
+
+def filled(rows: Sequence[Sequence[int]], context: int):
+    """Ids and mask, filled up to the context."""
+    import torch
+
+    ids, mask = torch.zeros(len(rows), context, dtype=torch.long), torch.zeros(len(rows), context, dtype=torch.long)
+    for place, row in enumerate(rows):
+        ids[place, : len(row)], mask[place, : len(row)] = torch.tensor(row), 1
+    return ids, mask
+
+
+def paired(n_images: int, n_captions: int) -> list[tuple[int, np.ndarray]]:
+    """Some captions of every fourth image, the captions rising."""
+    some = np.arange(min(PAIRED, n_captions))
+    return [(image, some) for image in range(0, n_images, 4)]
+
+
+def our_pairs(scores, pairs) -> np.ndarray:
+    return np.concatenate([scores.pairs(np.full(len(captions), image), captions) for image, captions in pairs])
+
+
+def plain_pairs(scores, images, captions, pairs) -> Encode:
+    import torch
+    from transformers.models.vilt.image_processing_pil_vilt import ViltImageProcessorPil
+
+    from corpus.pictures import open_picture
+
+    model = scores._model
+    network, shorter = model.network.eval(), model.network.config.image_size
+    prepare = ViltImageProcessorPil(size={"shortest_edge": shorter}, size_divisor=model.network.config.patch_size)
+    context = network.config.max_position_embeddings
+
+    @torch.inference_mode()
+    def score(image: int, chosen: np.ndarray) -> np.ndarray:
+        pixels = prepare([open_picture(images[image])] * len(chosen), return_tensors="pt")
+        ids, mask = filled(model.tokeniser.ids_of([captions[place].text for place in chosen]), context)
+        return network(input_ids=ids, attention_mask=mask, **pixels).logits[:, 0].numpy()
+
+    return lambda: np.concatenate([score(*pair) for pair in pairs])
+
+
+def taken_in_turn(ours: Encode, plain: Encode, repeats: int) -> list[tuple[float, float]]:
+    """Seconds of both, one after the other, so many times; the first time warms up and is checked."""
+    np.testing.assert_allclose(ours(), plain(), atol=TOLERANCE)
+    return [(timed(ours), timed(plain)) for _ in range(repeats)]
+
+
+def timed(encode: Encode) -> float:
+    begun = perf_counter()
+    encode()
+    return perf_counter() - begun
+
+
+def report(name: str, what: str, number: int, seconds: list[tuple[float, float]]) -> None:
+    ratios = [plain / ours for ours, plain in seconds]
+    ours, plain = (median(side) for side in zip(*seconds, strict=True))
+    span = f"{min(ratios):.2f}-{max(ratios):.2f}"
+    print(f"{name:>8}  {what:>8}  {number:6}  {ours:7.2f}  {plain:7.2f}  {median(ratios):12.2f}  {span}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Texts as numbers: documents of one or more sentences, each a run of word ids."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mitl.classical.words import content_words, tagged_words
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """D documents of S sentences of T words, one after the other.
+
+    Document d is the sentences ``documents[d]`` to ``documents[d + 1]``, and sentence s the words ``sentences[s]`` to
+    ``sentences[s + 1]`` of ``words`` (T,); ``verbs`` (T,) tells which words look like verbs.
+    """
+
+    words: Numbers
+    verbs: NDArray[np.bool_]
+    sentences: Numbers
+    documents: Numbers
+
+    def __len__(self) -> int:
+        return len(self.documents) - 1
+
+    @property
+    def document_of_sentence(self) -> Numbers:
+        """The document of each sentence, (S,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.documents))
+
+    @property
+    def sentence_of_word(self) -> Numbers:
+        """The sentence of each word, (T,)."""
+        return np.repeat(np.arange(len(self.sentences) - 1), np.diff(self.sentences))
+
+    def pick(self, places: Sequence[int] | Numbers) -> "Documents":
+        """Return the documents at ``places``, in that order."""
+        sentences = _runs(self.documents, np.asarray(places, dtype=np.int64))
+        words = _runs(self.sentences, sentences)
+        return Documents(
+            self.words[words],
+            self.verbs[words],
+            _ends(np.diff(self.sentences)[sentences]),
+            _ends(np.diff(self.documents)[places]),
+        )
+
+    def first_sentences(self) -> "Documents":
+        """Return the documents cut to their first sentence; every document must have one."""
+        firsts = self.documents[:-1]
+        words = _runs(self.sentences, firsts)
+        ends = _ends(np.diff(self.sentences)[firsts])
+        return Documents(self.words[words], self.verbs[words], ends, np.arange(len(self) + 1))
+
+    def only(self, wanted: NDArray[np.bool_]) -> "Documents":
+        """Return the documents less the words that are not ``wanted`` (T,)."""
+        before = _ends(wanted.astype(np.int64))
+        return Documents(self.words[wanted], self.verbs[wanted], before[self.sentences], self.documents)
+
+    def each_sentence(self) -> "Documents":
+        """Return every sentence as a document of its own."""
+        return Documents(self.words, self.verbs, self.sentences, np.arange(len(self.sentences)))
+
+    def to_arrays(self, prefix: str) -> dict[str, NDArray]:
+        """Return what ``from_arrays`` takes, each array's name after ``prefix``."""
+        return {f"{prefix}_{part.name}": getattr(self, part.name) for part in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray], prefix: str) -> "Documents":
+        """Return the documents that ``to_arrays`` gave under this prefix."""
+        return cls(*(arrays[f"{prefix}_{part.name}"] for part in fields(cls)))
+
+    def counts(self, n_words: int) -> sparse.csr_array:
+        """Return how often each document has each word: (D, n_words)."""
+        rows = self.document_of_sentence[self.sentence_of_word]
+        ones = np.ones(len(rows))
+        return sparse.coo_array((ones, (rows, self.words)), shape=(len(self), n_words)).tocsr()
+
+
+def read_documents(texts: Iterable[Sequence[str]], places: Mapping[str, int]) -> Documents:
+    """Read documents, each given as its sentences; words without a place match nothing and are left out."""
+    words: list[int] = []
+    verbs: list[bool] = []
+    sentence_lengths: list[int] = []
+    document_lengths: list[int] = []
+    for sentences in texts:
+        document_lengths.append(len(sentences))
+        for sentence in sentences:
+            known = [(places[stem], verb) for stem, verb in tagged_words(sentence) if stem in places]
+            words += [word for word, _ in known]
+            verbs += [verb for _, verb in known]
+            sentence_lengths.append(len(known))
+    lengths = (np.array(each, dtype=np.int64) for each in (sentence_lengths, document_lengths))
+    return Documents(np.array(words, dtype=np.int64), np.array(verbs, dtype=bool), *map(_ends, lengths))
+
+
+def vocabulary_of(texts: Iterable[Sequence[str]]) -> list[str]:
+    """Return the stems of all content words of all sentences, the frequent ones first, then by the alphabet."""
+    counts = Counter(stem for sentences in texts for sentence in sentences for stem in content_words(sentence))
+    return sorted(counts, key=lambda stem: (-counts[stem], stem))
+
+
+def inverse_document_frequencies(documents: Documents, n_words: int) -> NDArray[np.float64]:
+    """Return each word's IDF, log(D / (D(w) + 1)), and 0 where that is negative: a word of all documents (section 3.1).
+
+    D(w) is the number of documents, images, in whose captions the word stands.
+    """
+    having = np.diff(documents.counts(n_words).tocsc().indptr)
+    return np.maximum(0.0, np.log(len(documents) / (having + 1)))
+
+
+def _ends(lengths: Numbers) -> Numbers:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _runs(starts: Numbers, places: Numbers) -> Numbers:
+    """Return all numbers of the runs ``starts[p]`` to ``starts[p + 1]``, of one place after the other."""
+    runs = [np.arange(starts[place], starts[place + 1]) for place in places]
+    return np.concatenate([np.empty(0, dtype=np.int64), *runs])

@@ -1,0 +1,166 @@
+"""The truncated string kernel: word sequences of up to three words that two captions share, with gaps allowed.
+
+Sections 3.4.3 and 3.5.1. A sequence of length l matches wherever its words come in their order; each match of a
+match weighs 0.5^(2 l), and gaps cost nothing. With lexical similarities, sequences match as far as all their words do,
+one by one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+from numpy.typing import NDArray
+
+from mitl.classical.documents import Documents, Numbers
+from mitl.classical.matrices import normalised
+
+Matrix = NDArray[np.float64]
+MATCH = 0.5  # lambda_m; lambda_g, the cost of gaps, is 1
+
+
+class Sequences(NamedTuple):
+    """Words, and where sentences start among them and documents among the sentences, as in ``Documents``.
+
+    ``previous`` (T,) is the place in its sentence where the same word stood last; -1 where it did not.
+    """
+
+    words: Numbers
+    previous: Numbers
+    sentences: Numbers
+    documents: Numbers
+
+
+class Read(NamedTuple):
+    """Documents as the kernel compares them, and what each gives with itself (D,)."""
+
+    sequences: Sequences
+    own: NDArray[np.float64]
+
+
+class TrigramKernel:
+    """K(s, s') = the sum over sequences w in s and w' in s', of equal length l up to 3, of m(s, w) m(s', w')
+    sigma(w, w') 0.5^(2 l) sqrt(lambda(w) lambda(w')).
+
+    m(s, w) counts the substrings of s that start with the first word of w, end with its last and have the rest
+    between; sigma is the product of the words' similarities and lambda that of their weights. Documents are compared
+    by the sum over their sentences' pairs, scaled so that each with itself gives 1.
+
+    As sigma and lambda are products over the words, so is all but m: a word pair's part is
+    0.25 similarity sqrt(weight weight'), and a pair of sentences is summed without listing its sequences.
+    """
+
+    def __init__(self, weights: NDArray[np.float64], similarity: NDArray[np.float32]) -> None:
+        """``weights`` (V,): the square root of each word's lambda. ``similarity`` (n, n): of the words below n to each
+        other; all others are similar to themselves alone."""
+        self._weights, self._similarity = weights, similarity
+
+    def read(self, documents: Documents) -> Read:
+        """Return the documents as ``compare`` takes them."""
+        previous = _previous(documents.words, documents.sentences)
+        sequences = Sequences(documents.words, previous, documents.sentences, documents.documents)
+        return Read(sequences, _own(sequences, self._weights, self._similarity))
+
+    def compare(self, left: Read, right: Read) -> Matrix:
+        """Return the kernel of every two documents (n, m)."""
+        sums = _sums(left.sequences, right.sequences, self._weights, self._similarity)
+        return normalised(sums, left.own, right.own)
+
+
+@njit(cache=True)
+def _previous(words, sentences):
+    previous = np.full(len(words), -1)
+    for s in range(len(sentences) - 1):
+        for place in range(sentences[s], sentences[s + 1]):
+            for earlier in range(sentences[s], place):
+                if words[earlier] == words[place]:
+                    previous[place] = earlier - sentences[s]
+    return previous
+
+
+@njit(cache=True)
+def _match(a, b, weights, similarity):
+    """What two words add to a product: their similarity, weighed."""
+    if a < len(similarity) and b < len(similarity):
+        return MATCH * MATCH * similarity[a, b] * weights[a] * weights[b]
+    return MATCH * MATCH * weights[a] * weights[b] if a == b else 0.0
+
+
+@njit(cache=True)
+def _fill(matches, left, s, right, t, weights, similarity):
+    start, other_start = left.sentences[s], right.sentences[t]
+    for i in range(left.sentences[s + 1] - start):
+        for j in range(right.sentences[t + 1] - other_start):
+            matches[i, j] = _match(left.words[start + i], right.words[other_start + j], weights, similarity)
+
+
+@njit(cache=True)
+def _starting_with(i, j, matches, middles, previous, other_previous):
+    """Sum over the pairs and triples that start with words i and j, apart from what these two add to the product.
+
+    ``middles[b]``: what middle words add, those of the one side between i and the current row with those of the other
+    between j and b. A middle word that comes again after the first makes the same sequence again, and counts once.
+    """
+    total = 0.0
+    middles[j + 1 : len(other_previous)] = 0.0
+    for a in range(i + 1, len(previous)):
+        row = 0.0
+        is_new = previous[a] <= i
+        for b in range(j + 1, len(other_previous)):
+            match = matches[a, b]
+            total += match * (1.0 + middles[b])
+            middles[b] += row
+            if is_new and other_previous[b] <= j:
+                row += match
+    return total
+
+
+@njit(cache=True)
+def _between(left, s, right, t, weights, similarity, matches, middles):
+    """The kernel of two sentences. ``matches`` and ``middles`` are room to work in."""
+    _fill(matches, left, s, right, t, weights, similarity)
+    previous = left.previous[left.sentences[s] : left.sentences[s + 1]]
+    other_previous = right.previous[right.sentences[t] : right.sentences[t + 1]]
+    total = 0.0
+    for i in range(len(previous)):
+        for j in range(len(other_previous)):
+            if matches[i, j] > 0:
+                total += matches[i, j] * (1.0 + _starting_with(i, j, matches, middles, previous, other_previous))
+    return total
+
+
+@njit(cache=True)
+def _sum(left, i, right, j, weights, similarity, matches, middles):
+    total = 0.0
+    for s in range(left.documents[i], left.documents[i + 1]):
+        for t in range(right.documents[j], right.documents[j + 1]):
+            total += _between(left, s, right, t, weights, similarity, matches, middles)
+    return total
+
+
+@njit(cache=True)
+def _longest(sequences):
+    longest = 0
+    for s in range(len(sequences.sentences) - 1):
+        longest = max(longest, sequences.sentences[s + 1] - sequences.sentences[s])
+    return longest
+
+
+@njit(cache=True, parallel=True)
+def _sums(left, right, weights, similarity):
+    sums = np.empty((len(left.documents) - 1, len(right.documents) - 1))
+    rows, columns = _longest(left), _longest(right)
+    for i in prange(sums.shape[0]):
+        matches, middles = np.empty((rows, columns)), np.empty(columns)
+        for j in range(sums.shape[1]):
+            sums[i, j] = _sum(left, i, right, j, weights, similarity, matches, middles)
+    return sums
+
+
+@njit(cache=True, parallel=True)
+def _own(documents, weights, similarity):
+    own = np.empty(len(documents.documents) - 1)
+    longest = _longest(documents)
+    for i in prange(len(own)):
+        matches, middles = np.empty((longest, longest)), np.empty(longest)
+        own[i] = _sum(documents, i, documents, i, weights, similarity, matches, middles)
+    return own

@@ -1,0 +1,40 @@
+"""prefilter NAME --pool P [--threshold 0.25]: a pool without the pairs that can hardly match."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from journal.commands import ActCommand
+from journal.progress import TerminalBar
+from mitl.classical.bleu import UNLIKELY_BELOW
+from mitl.naming import find_pool
+from mitl.prefiltering import prefilter_pool
+
+
+class Command(ActCommand):
+    help = (
+        "Make a pool of another one's pairs, less those whose caption shares too little with the image's own captions "
+        "(BLEU-1 after stemming, without stop words). The other pool stays. The same again changes nothing."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="the new pool: letters, digits, - and _")
+        parser.add_argument("--pool", required=True, metavar="P", help="the pool whose pairs are looked at")
+        parser.add_argument(
+            "--threshold",
+            type=float,
+            default=UNLIKELY_BELOW,
+            metavar="T",
+            help=f"pairs below it are dropped, above 0 and at most 1 (default {UNLIKELY_BELOW})",
+        )
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        whole = find_pool(options["pool"])
+        pool = prefilter_pool(options["name"], pool=whole, threshold=options["threshold"], progress=progress)
+        return {
+            "pool": pool.name,
+            "proposals": pool.n_proposals,
+            "pairs": pool.n_pairs,
+            "dropped": whole.n_pairs - pool.n_pairs,
+        }

@@ -1,0 +1,151 @@
+"""Region features of pictures, read from a folder: what a detector saw in each, as the published VSRN was fed.
+
+The folder holds one or more parts, published by split, each two files: ``NAME_ims.npy``, floats (images, regions,
+channels) with the regions in the detector's order, published as (images, 36, 2048); and ``NAME_ids.txt``, the images'
+ids in the collection, a line each, in the same order. An image may stand in several rows if they are equal. Whoever
+has one vector a picture calls its ``axes`` otherwise; all else is the same.
+
+A folder can be larger than memory and stays where it is. ``survey`` reads all of it once and returns a digest a row;
+``Regions`` then reads single rows and holds each against its digest, so that no later change goes unseen.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.models import Image
+from journal.errors import CounterpartError, some_of
+from journal.progress import Progress, silent, tracked
+from mitl.annotators.base import Arrays, Embeddings
+
+FEATURES, IDS = "_ims.npy", "_ids.txt"
+DIGEST = 16  # bytes
+REGIONS = ("regions", "channels")
+
+
+def survey(folder: Path, *, axes: Sequence[str] = REGIONS, progress: Progress = silent) -> Arrays:
+    """Read and check a whole folder. Returns ``region_ids`` (R,), texts, and ``region_digests`` (R, 16), bytes.
+
+    Raises CounterpartError for a folder without parts, or a part that is no array of floats (images, *axes) of the
+    other parts' shape, has not as many ids as rows, or holds NaN, infinity, or two unequal rows of one image.
+    """
+    parts = _open_parts(folder)
+    _check_axes(parts[0][1], axes, folder)
+    digests: dict[str, bytes] = {}
+    broken: list[str] = []
+    unequal: list[str] = []
+    rows = tracked(_rows(parts), "reading regions", progress, total=sum(len(ids) for ids, _ in parts))
+    for key, row in rows:
+        digest = _digest(row)
+        if not np.isfinite(row).all():
+            broken.append(key)
+        if digests.setdefault(key, digest) != digest:
+            unequal.append(key)
+    _refuse(broken, folder, "NaN or infinity")
+    _refuse(unequal, folder, "rows that differ")
+    together = np.frombuffer(b"".join(digests.values()), dtype=np.uint8)
+    return {"region_ids": np.array(list(digests)), "region_digests": together.reshape(-1, DIGEST)}
+
+
+class Regions:
+    """The regions of images, read from a folder that ``survey`` has seen.
+
+    ``shape`` is of one image's, regions by channels. Raises CounterpartError where the folder can no longer be read.
+    """
+
+    def __init__(self, folder: Path, surveyed: Arrays) -> None:
+        parts = _open_parts(folder)
+        self.shape: tuple[int, ...] = parts[0][1].shape[1:]
+        self._folder = folder
+        self._rows = {key: (features, row) for ids, features in parts for row, key in enumerate(ids)}
+        digests = [digest.tobytes() for digest in surveyed["region_digests"]]
+        self._digests = dict(zip(surveyed["region_ids"].tolist(), digests, strict=True))
+
+    def check(self, images: Sequence[Image]) -> None:
+        """Raise CounterpartError where images have no regions."""
+        missing = [image.key for image in images if image.key not in self._digests or image.key not in self._rows]
+        if missing:
+            raise CounterpartError(
+                f"{self._folder} has nothing of {len(missing)} of {len(images)} images: {some_of(missing)}. Add them to"
+                " the folder, and then the annotator again under another name."
+            )
+
+    def of(self, images: Sequence[Image]) -> Embeddings:
+        """Return the regions of images, (N, *shape).
+
+        Raises CounterpartError where some are missing or are not what they were when the folder was surveyed.
+        """
+        self.check(images)
+        rows = [_row(*self._rows[image.key]) for image in images]
+        others = [
+            image.key for image, row in zip(images, rows, strict=True) if _digest(row) != self._digests[image.key]
+        ]
+        if others:
+            raise CounterpartError(
+                f"{self._folder} was changed after the annotator was added, in {len(others)} images that it is asked"
+                f" for: {some_of(others)}. Put the old files back, or add it again under another name."
+            )
+        return np.stack(rows)
+
+
+Part = tuple[list[str], NDArray]
+
+
+def _open_parts(folder: Path) -> list[Part]:
+    files = sorted(folder.glob(f"*{FEATURES}"))
+    if not files:
+        raise CounterpartError(
+            f"{folder} is no folder of regions: it holds no NAME{FEATURES}. Name the folder that has them."
+        )
+    parts = [_open_part(file) for file in files]
+    shapes = {features.shape[1:] for _, features in parts}
+    if len(shapes) > 1:
+        raise CounterpartError(
+            f"{folder} has parts with regions of {len(shapes)} shapes: {some_of(sorted(shapes))}. Keep those of one."
+        )
+    return parts
+
+
+def _open_part(file: Path) -> Part:
+    """Return ids (R,) and features (R, regions, channels) of one part; the features stay on the disk."""
+    try:
+        features = np.load(file, mmap_mode="r", allow_pickle=False)
+        ids = file.with_name(file.name.removesuffix(FEATURES) + IDS).read_text().split("\n")
+    except (OSError, ValueError, EOFError) as error:
+        raise CounterpartError(f"{file} cannot be read with its ids: {error}. Fetch both files again.") from error
+    ids = [key.strip() for key in ids if key.strip()]
+    if features.dtype.kind != "f" or 0 in features.shape:
+        raise CounterpartError(f"{file} must hold floats, not {features.dtype} of {features.shape}. Write it again.")
+    if len(ids) != len(features):
+        raise CounterpartError(f"{file} has {len(features)} rows and its ids are {len(ids)}; write one id a row.")
+    return ids, features
+
+
+def _check_axes(features: NDArray, axes: Sequence[str], folder: Path) -> None:
+    if features.ndim != 1 + len(axes):
+        raise CounterpartError(
+            f"{folder} must hold arrays of shape (images, {', '.join(axes)}), not {features.shape}. Name another."
+        )
+
+
+def _rows(parts: Sequence[Part]) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    for ids, features in parts:
+        for row, key in enumerate(ids):
+            yield key, _row(features, row)
+
+
+def _row(features: NDArray, row: int) -> NDArray[np.float32]:
+    return np.ascontiguousarray(features[row], dtype=np.float32)
+
+
+def _digest(row: NDArray[np.float32]) -> bytes:
+    return hashlib.blake2b(row.data, digest_size=DIGEST).digest()
+
+
+def _refuse(keys: list[str], folder: Path, what: str) -> None:
+    if keys:
+        images = sorted(set(keys))
+        raise CounterpartError(f"{folder} holds {what} in {len(images)} images: {some_of(images)}. Mend the files.")

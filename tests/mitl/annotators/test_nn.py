@@ -1,0 +1,103 @@
+"""The nearest-neighbour machine, on plain pictures that are called by their colours."""
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from mitl.annotators import load
+from mitl.annotators.base import ListAnnotator
+from mitl.models import Direction
+from mitl.naming import find_annotators
+from tests.factories import make_annotator
+from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, settings_of, trained_arrays
+from tests.mitl.pictured import COLOURS, make_coloured_collection
+
+FEW_WORDS = {"colour_words": 16, "texture_words": 8, "sift_words": 4, "picture": 48}
+
+
+@pytest.fixture
+def colours(db):
+    return make_coloured_collection()
+
+
+def machine_of(colours, **options):
+    arrays = trained_arrays("nn", colours, loss="", **FEW_WORDS, **options)
+    return load(annotator_of("nn", arrays, **FEW_WORDS, **options))
+
+
+@pytest.mark.parametrize("text", ["f1", "bow5", "tri5"])
+def test_it_finds_colours_both_ways(colours, text):
+    machine = machine_of(colours, text=text)
+    images, captions = gallery(colours)
+    places, scores = machine.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
+    assert [colour_of(captions[place].key) for place in places[:, 0]] == [colour_of(image.key) for image in images]
+    assert (np.diff(scores) <= 0).all()
+    places, _ = machine.lists_of(Direction.CAPTION_TO_IMAGE, captions, images)
+    assert [colour_of(images[place].key) for place in places[:, 0]] == [colour_of(c.key) for c in captions]
+
+
+def test_a_caption_asks_for_images_like_that_of_the_nearest_captions(colours):
+    """Eq. 2: f(i, s) = f_I(i_NN, i) for the training pair whose captions are most like s."""
+    machine = machine_of(colours)
+    images, captions = gallery(colours)
+    _, scores = machine.lists_of(Direction.CAPTION_TO_IMAGE, captions[:1], images)
+    train = list(colours.images.filter(split="train").order_by("pk"))
+    nearest = next(image for image in train if colour_of(image.key) == colour_of(captions[0].key))
+    by_hand = np.minimum(machine._pictures.read([nearest]), machine._pictures.read(images)).sum(1)
+    assert np.allclose(np.sort(by_hand)[::-1], scores[0], atol=1e-5)
+
+
+def test_it_ranks_every_item_once(colours):
+    machine = machine_of(colours)
+    images, captions = gallery(colours)
+    places, _ = machine.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
+    assert np.array_equal(np.sort(places, axis=1), np.tile(np.arange(len(captions)), (len(images), 1)))
+    assert isinstance(machine, ListAnnotator)
+
+
+def test_it_is_trained_and_searches_by_command(colours, capsys):
+    few = [f"--option={name}={value}" for name, value in FEW_WORDS.items()]
+    call_command("add_annotator", "nn", "--kind", "nn", *few)
+    call_command("train_annotator", "nn", "--collection", "colours")
+    call_command("retrieve", "colours", "--annotators", "nn", "--depth", "3")
+    assert "nn" in capsys.readouterr().out
+
+
+def test_what_was_exported_is_a_machine_elsewhere(colours, tmp_path):
+    few = [f"--option={name}={value}" for name, value in FEW_WORDS.items()]
+    call_command("add_annotator", "nn", "--kind", "nn", *few)
+    call_command("train_annotator", "nn", "--collection", "colours")
+    call_command("export_annotator", "nn", str(tmp_path / "nn.npz"))
+    call_command("add_annotator", "again", "--kind", "nn", "--checkpoint", str(tmp_path / "nn.npz"))
+    images, captions = gallery(colours)
+    first, second = (
+        load(annotator).lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
+        for annotator in find_annotators(["nn", "again"])
+    )
+    assert np.array_equal(first[0], second[0])
+
+
+def test_untrained_it_says_what_to_do(db):
+    with pytest.raises(Exception, match="not trained yet; run: manage.py train_annotator nn"):
+        load(make_annotator("nn", "nn", **settings_of("nn")))
+
+
+def test_it_takes_no_files_of_others(db, tmp_path):
+    path = tmp_path / "weights.npz"
+    np.savez(path, a=np.ones(1))
+    with pytest.raises(CommandError, match="no exported machine"):
+        call_command("add_annotator", "nn", "--kind", "nn", "--checkpoint", str(path))
+
+
+def test_the_same_seed_keeps_the_same_arrays(colours):
+    first, second = (trained_arrays("nn", colours, loss="", **FEW_WORDS) for _ in range(2))
+    assert first.keys() == second.keys()
+    assert all(np.array_equal(first[name], second[name]) for name in first)
+
+
+def test_its_page_tells_how_many_neighbours_there_are(colours):
+    from mitl.annotators import nn
+
+    arrays = trained_arrays("nn", colours, loss="", **FEW_WORDS)
+    told = nn.architecture(settings_of("nn", **FEW_WORDS), arrays)
+    assert told["neighbours"] == f"{4 * len(COLOURS)} training images"

@@ -1,0 +1,237 @@
+"""PCME as a machine: its published file, samples and what compares them, training."""
+
+import numpy as np
+import pytest
+import torch
+from django.core.files.storage import default_storage
+
+from corpus.models import Caption, Image
+from journal.errors import CounterpartError
+from mitl.annotators import load
+from mitl.annotators.base import ComparingAnnotator
+from mitl.annotators.pcme import embedder
+from mitl.annotators.pcme.machine import build, forgetful
+from mitl.models import Annotator
+from mitl.registration import add_annotator
+from mitl.retrieval import retrieve
+from mitl.uncertainty import UnsureAnnotator
+from mitl.weights.keys import strip_prefix
+from mitl.weights.reading import read_published
+from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
+from tests.mitl.annotators.published import WORDS, write_vocabulary
+from tests.mitl.networks.authors import FOLDER, weights
+from tests.mitl.pictured import make_coloured_collection
+
+SIZES = {"trunk": "small", "embed": 16, "word": 8}
+SMALL_PCME = SMALL | QUICK | {"log_sigma": -3.0, "shift": 5.0, "negative_scale": 5.0, "samples": 3}
+CRITERION = {"shift": torch.tensor([3.0]), "negative_scale": torch.tensor([2.0])}
+CAPTIONS = [Caption(text=text) for text in ("a red square", "all of it is blue", "a", "a red square")]
+
+
+@pytest.fixture
+def colours(db):
+    return make_coloured_collection()
+
+
+@pytest.fixture
+def network():
+    torch.manual_seed(0)
+    return build(settings_of("pcme", log_sigma=-1.0, **SIZES), len(WORDS)).eval()
+
+
+@pytest.fixture
+def published(tmp_path, network):
+    """Write a network as the authors would have, ``changed`` in some of its parts."""
+
+    def write(**changed):
+        state = {name: tensor for name, tensor in network.state_dict().items() if not name.startswith("criterion.")}
+        parts = {
+            "model": {f"module.{name}": tensor for name, tensor in state.items()},
+            "criterion": {f"module.{name}": scalar for name, scalar in CRITERION.items()},
+            "optimizer": {},
+            "lr_scheduler": {"last_epoch": 3},
+            "config": {"model": {"img_probemb": True, "txt_probemb": True}},
+            "word2idx": {word: place for place, word in enumerate(WORDS)},
+            "metadata": {"cur_epoch": 3},
+        } | changed
+        path = tmp_path / "pcme.pth"
+        torch.save(parts, path, _use_new_zipfile_serialization=False)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def add(db, published):
+    def add_published(checkpoint=None, name="machine", **options):
+        path = checkpoint or published()
+        return add_annotator(name, kind="pcme", checkpoint=path, options={"picture": "32"} | options)
+
+    return add_published
+
+
+def test_a_published_file_gives_the_network_that_wrote_it_with_its_words(add, network):
+    machine = add()
+    assert machine.options | SIZES == machine.options
+    mean, log_sigma = network.txt_enc.distribution(torch.tensor([[1, 4, 12, 13, 2]]), torch.tensor([5]))
+    samples = load(machine).encode_captions(CAPTIONS[:1])
+    assert samples.shape == (1, 7, 16)
+    noise = (samples[0] - mean.detach().numpy()) / np.exp(log_sigma.detach().numpy())
+    assert np.abs(noise).max() < 5
+    assert 0.7 < noise.std() < 1.3
+
+
+def test_the_criterion_of_the_file_compares(add):
+    machine = load(add())
+    images, captions = np.zeros((1, 7, 16), np.float32), np.zeros((1, 7, 16), np.float32)
+    captions[..., 0] = 1.5
+    expected = 1 / (1 + np.exp(-2 * (3 - 2 * np.sqrt(1.5**2 + 1e-6))))
+    np.testing.assert_allclose(machine.compare(images, captions), expected, rtol=1e-6)
+
+
+def test_a_file_without_criterion_or_words_takes_them_from_the_options(add, published, network, tmp_path):
+    state = {name: tensor for name, tensor in network.state_dict().items() if not name.startswith("criterion.")}
+    path = tmp_path / "bare.pth"
+    torch.save(state, path)
+    machine = add(path, vocabulary=str(write_vocabulary(tmp_path)), shift="4", negative_scale="9")
+    assert "4.00 - 9.00 x distance" in machine.architecture["score"]
+
+
+@pytest.mark.shared
+def test_the_published_layout_holds_the_reference_tensors(shared):
+    published = read_published(shared / FOLDER / "layouts" / "pcme_checkpoint.pth")
+    reference = weights(shared, "layouts/pcme_reference", "model/")
+    assert {name: array.tolist() for name, array in published.tensors.items()} == {
+        name: tensor.tolist() for name, tensor in reference.items()
+    }
+    criterion = weights(shared, "layouts/pcme_reference", "criterion/")
+    assert strip_prefix(published.others["criterion"]) == criterion
+    assert published.others["word2idx"]["sofa"] == 8
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "message"),
+    [
+        ({"word2idx": {"a": 0}}, {}, r"must begin with <pad> <start> <end> <unk>"),
+        ({"word2idx": {word: i for i, word in enumerate(WORDS[:-1])}}, {}, "has 15 words and .* was trained with 16"),
+        ({"word2idx": ["a"]}, {}, "has no dict word2idx"),
+        ({"config": {"model": {"txt_probemb": False}}}, {}, "was trained without txt_probemb; only its probabilistic"),
+        ({"model": {"module.img_enc.fc.weight": torch.ones(16, 512)}}, {}, "lacks the tensor txt_enc.embed.weight"),
+        ({"criterion": {"shift": torch.ones(2)}}, {}, "1 of another shape: criterion.shift 2 for 1"),
+        ({}, {"embed": "32"}, "contradicts 1 options: embed is 16, not 32"),
+        ({}, {"vocabulary": "nowhere.pkl"}, "There is no vocabulary at nowhere.pkl"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(add, published, changed, options, message):
+    with pytest.raises(CounterpartError, match=message) as raised:
+        add(published(**changed), **options)
+    assert "\n" not in str(raised.value)
+    assert not Annotator.objects.exists()
+    assert not default_storage.exists("annotators")
+
+
+def test_a_truncated_file_is_refused(add, published):
+    path = published()
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(CounterpartError, match="cannot be read as weights"):
+        add(path)
+
+
+def test_samples_depend_on_the_item_and_the_seed_and_not_on_the_company(add, colours):
+    machine, images = load(add()), list(colours.images.all()[:5])
+    for encode, items in ((machine.encode_images, images), (machine.encode_captions, CAPTIONS)):
+        together = encode(items)
+        np.testing.assert_allclose(together, np.concatenate([encode([item]) for item in items]), atol=1e-5)
+        np.testing.assert_allclose(encode(items[::-1]), together[::-1], atol=1e-5)
+    other = load(add(name="other", samples_seed="1"))
+    assert np.abs(other.encode_captions(CAPTIONS) - machine.encode_captions(CAPTIONS)).max() > 0.1
+
+
+def test_equal_captions_have_equal_samples_and_others_do_not(add):
+    machine = load(add())
+    samples = machine.encode_captions(CAPTIONS)
+    np.testing.assert_allclose(samples[0], samples[3], atol=1e-6)
+    assert np.abs(samples[0] - samples[1]).max() > 0.1
+
+
+@pytest.mark.parametrize("score", ["probability", "matmul"])
+def test_comparing_in_blocks_changes_nothing(add, monkeypatch, score):
+    machine = load(add(score=score))
+    rng = np.random.default_rng(0)
+    images, captions = (rng.normal(size=(n, 7, 16)).astype(np.float32) / 4 for n in (9, 13))
+    whole = machine.compare(images, captions)
+    monkeypatch.setattr(embedder, "MOST_DISTANCES", 49 * 16)
+    np.testing.assert_allclose(machine.compare(images, captions), whole, atol=1e-6)
+    assert whole.shape == (9, 13)
+
+
+def test_the_other_score_is_the_sum_of_the_samples_inner_products(add):
+    machine = load(add(score="matmul"))
+    rng = np.random.default_rng(0)
+    images, captions = (rng.normal(size=(n, 7, 16)).astype(np.float32) for n in (2, 3))
+    expected = np.einsum("nkd,mld->nm", images, captions)
+    np.testing.assert_allclose(machine.compare(images, captions), expected, rtol=1e-4)
+
+
+def test_uncertainty_is_the_geometric_mean_of_sigma(add, network, colours):
+    machine = load(add())
+    _, log_sigma = network.txt_enc.distribution(torch.tensor([[1, 4, 12, 13, 2]]), torch.tensor([5]))
+    expected = np.prod(np.exp(log_sigma.detach().numpy()[0].astype(np.float64))) ** (1 / 16)
+    np.testing.assert_allclose(machine.uncertainty_of_captions(CAPTIONS[:1]), expected, rtol=1e-5)
+    widths = machine.uncertainty_of_images(list(colours.images.all()[:3]))
+    assert widths.shape == (3,)
+    assert (widths > 0).all()
+    assert isinstance(machine, UnsureAnnotator)
+
+
+def test_a_machine_searches_a_collection_by_comparing(add, colours):
+    machine = add()
+    assert isinstance(load(machine), ComparingAnnotator)
+    [search] = retrieve(colours, annotators=[machine], depth=3)
+    assert search.annotator.architecture["embeddings"] == "normal distribution over 16 numbers, 7 samples"
+
+
+def test_an_image_without_a_picture_is_told(add):
+    with pytest.raises(CounterpartError, match="Image 7 has no picture file"):
+        load(add()).encode_images([Image(key="7")])
+
+
+def test_it_learns_what_words_look_like(colours):
+    options = SMALL_PCME | {"epochs": 4}
+    machine = load(annotator_of("pcme", trained_arrays("pcme", colours, loss="pcme", **options), **options))
+    assert colours_found(machine, colours) >= 4 / 6
+
+
+@pytest.mark.parametrize("changed", [{}, {"uniformity": 1.0}, {"vib_beta": 0.0}])
+def test_the_same_seed_gives_the_same_weights(db, changed):
+    few = make_coloured_collection(train_each=1)
+    options = SMALL_PCME | {"epochs": 1} | changed
+    first, again, other = (trained_arrays("pcme", few, loss="pcme", seed=seed, **options) for seed in (0, 0, 1))
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+    assert not np.array_equal(first["network.txt_enc.embed.weight"], other["network.txt_enc.embed.weight"])
+
+
+def test_its_criterion_learns_too(db):
+    arrays = trained_arrays("pcme", make_coloured_collection(train_each=1), loss="pcme", **SMALL_PCME | {"epochs": 1})
+    assert arrays["network.criterion.shift"] != 5
+    assert arrays["network.criterion.negative_scale"] != 5
+
+
+def test_words_are_forgotten_and_left_out_but_never_what_starts_and_ends_a_caption():
+    torch.manual_seed(0)
+    ids = torch.stack([torch.tensor([1, *range(10, 30), 2]), torch.tensor([1, 10, 2, *[0] * 19])])
+    shorter, lengths = forgetful(ids, torch.tensor([22, 3]), 0.3)
+    assert lengths.tolist() == [22 - 6, 3]
+    assert (shorter[:, 0] == 1).all()
+    assert [int(row[length - 1]) for row, length in zip(shorter, lengths, strict=True)] == [2, 2]
+    inner = shorter[0, 1:15].tolist()
+    known = [word for word in inner if word != 3]
+    assert 0 < len(known) < 14
+    assert known == sorted(known)
+
+
+def test_nothing_is_forgotten_where_no_share_is():
+    ids, lengths = torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]), torch.tensor([4, 3])
+    same, same_lengths = forgetful(ids, lengths, 0.0)
+    assert torch.equal(same, ids)
+    assert torch.equal(same_lengths, lengths)

@@ -1,0 +1,86 @@
+"""Trunks that were trained elsewhere, and parts that training leaves as they are."""
+
+import numpy as np
+import pytest
+import torch
+
+from journal.errors import CounterpartError
+from mitl.networks.resnet import ResNet
+from mitl.networks.trunks import TRUNKS
+from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, trained_arrays
+from tests.mitl.annotators.published import LAYOUTS
+from tests.mitl.pictured import make_coloured_collection
+
+OPTIONS = SMALL | QUICK | {"epochs": 1, "frozen": "trunk"}
+CNN = "network.img_enc.cnn."
+
+
+@pytest.fixture
+def colours(db):
+    return make_coloured_collection(train_each=1)
+
+
+@pytest.fixture
+def trunk():
+    """A trunk's state in evaluation, its statistics no longer those of the start."""
+    torch.manual_seed(5)
+    trunk = ResNet(TRUNKS["small"])
+    trunk(torch.rand(4, 3, 32, 32))
+    return trunk.state_dict()
+
+
+def learned(colours, kind="pvse", **options):
+    return trained_arrays(kind, colours, loss="max", **OPTIONS | options)
+
+
+def same_trunk(arrays, state) -> bool:
+    return all(np.array_equal(arrays[CNN + name], tensor) for name, tensor in state.items())
+
+
+@pytest.mark.parametrize("prefix", ["", "cnn.", "module.img_enc.cnn."])
+def test_a_frozen_trunk_stays_as_the_file_has_it(colours, tmp_path, trunk, prefix):
+    named = {prefix + name: tensor for name, tensor in trunk.items()}
+    torch.save(named | {f"{prefix}fc.weight": torch.ones(1000, 512)}, tmp_path / "trunk.pth")
+    assert same_trunk(learned(colours, trunk_from=str(tmp_path / "trunk.pth")), trunk)
+
+
+def test_a_trunk_that_is_not_frozen_goes_on_learning(colours, tmp_path, trunk):
+    torch.save(trunk, tmp_path / "trunk.pth")
+    assert not same_trunk(learned(colours, trunk_from=str(tmp_path / "trunk.pth"), frozen="nothing"), trunk)
+
+
+def test_an_annotator_lends_its_trunk_to_one_of_another_kind(colours):
+    annotator = annotator_of("pvse", learned(colours, frozen="nothing"), name="lender", **SMALL)
+    annotator.save()
+    lent = {name: array for name, array in learned(colours, frozen="nothing").items() if name.startswith(CNN)}
+    borrowed = learned(colours, kind="vse", trunk_from="lender")
+    assert all(np.array_equal(borrowed[name], array) for name, array in lent.items())
+
+
+def test_frozen_words_stay_as_they_were_drawn(colours):
+    table = "network.txt_enc.embed.weight"
+    drawn, frozen, free = (
+        learned(colours, frozen=frozen, epochs=epochs)[table]
+        for frozen, epochs in (("nothing", 0), ("words", 1), ("nothing", 1))
+    )
+    assert np.array_equal(frozen, drawn)
+    assert not np.array_equal(free, drawn)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"conv1.weight": torch.ones(16, 3, 7, 7)}, "The trunk of .* does not fit this network"),
+        (LAYOUTS["plain"]({"features.0.weight": torch.ones(1)}, None), "1 unexpected: features.0.weight"),
+        ({"epoch": 3}, "holds no weights by name"),
+    ],
+)
+def test_a_file_without_this_trunk_is_refused(colours, tmp_path, state, message):
+    torch.save(state, tmp_path / "trunk.pth")
+    with pytest.raises(CounterpartError, match=message):
+        learned(colours, trunk_from=str(tmp_path / "trunk.pth"))
+
+
+def test_a_trunk_from_nowhere_is_refused(colours):
+    with pytest.raises(CounterpartError, match="neither a file nor an annotator nowhere; check the option trunk_from"):
+        learned(colours, trunk_from="nowhere")

@@ -1,0 +1,23 @@
+"""The little learner as a kind of machine, to be plugged in. It has no choice of losses."""
+
+from corpus.artefacts import Artefact, read_arrays
+from mitl.learning.fitting import fit
+from mitl.learning.keeping import set_weights
+from mitl.learning.options import training_options
+from mitl.learning.repeatable import repeatable
+from tests.mitl.learning.little import LittleLearner
+
+OPTIONS = training_options(epochs=3, batch=8)
+CHECKPOINT = "none"
+
+
+def open_annotator(annotator, device):
+    learner = LittleLearner()
+    set_weights(learner.network, read_arrays(Artefact(annotator.checkpoint, annotator.checksum)))
+    return learner.machine()
+
+
+def train(examples, plan, progress):
+    with repeatable(plan.seed):
+        learner = LittleLearner()
+    return fit(learner, examples, plan, progress)

@@ -1,0 +1,113 @@
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from corpus.models import Caption, Collection, Image
+from journal.errors import CounterpartError
+from journal.models import Event
+from mitl.models import Pool
+from mitl.prefiltering import prefilter_pool
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
+
+TEXTS = {"0": "a brown dog runs", "1": "a dog is asleep", "2": "two red buses", "3": "a bus in town"}
+
+
+@pytest.fixture
+def zoo(db) -> Collection:
+    """Two images with two captions each, of dogs and of buses."""
+    zoo = make_collection(images=2)
+    for key, text in TEXTS.items():
+        zoo.captions.filter(key=key).update(text=text)
+    return zoo
+
+
+@pytest.fixture
+def pool(zoo) -> Pool:
+    """All eight pairs."""
+    sample = make_sample(zoo)
+    pairs = [(image, caption) for image in zoo.images.all() for caption in zoo.captions.all()]
+    return make_pool(sample, [make_retrieval(make_annotator(), sample, depth=2)], pairs=pairs)
+
+
+def pairs_of(pool: Pool) -> set[tuple[str, str]]:
+    return set(pool.proposals.values_list("image__key", "caption__key"))
+
+
+def test_pairs_whose_caption_shares_too_little_are_dropped(pool):
+    # Dogs share nothing with buses; of "a bus in town", half its words (town, bus) stand with "two red buses"' image.
+    made = prefilter_pool("likely", pool=pool)
+    assert pairs_of(made) == {("0", "0"), ("0", "1"), ("1", "2"), ("1", "3")}
+    assert (made.n_pairs, made.n_proposals) == (4, 4)
+
+
+def test_the_threshold_itself_is_kept(zoo, pool):
+    zoo.captions.filter(key="2").update(text="dog van car train")
+    assert ("0", "2") in pairs_of(prefilter_pool("likely", pool=pool, threshold=0.25))
+    assert ("0", "2") not in pairs_of(prefilter_pool("likelier", pool=pool, threshold=0.26))
+
+
+def test_the_whole_pool_stays_and_the_same_searches_stand_behind_both(pool):
+    made = prefilter_pool("likely", pool=pool)
+    assert pool.proposals.count() == 8
+    assert set(made.retrievals.all()) == set(pool.retrievals.all())
+    assert (made.top_k, made.control_depth, made.seed) == (pool.top_k, pool.control_depth, pool.seed)
+
+
+def test_an_image_without_captions_keeps_its_pairs(zoo, pool):
+    bare = Image.objects.create(collection=zoo, key="bare", file_name="bare.jpg")
+    pool.proposals.create(
+        image=bare, caption=Caption.objects.first(), annotator=make_annotator("b"), direction="i2t", rank=1, score=0
+    )
+    assert ("bare", "0") in pairs_of(prefilter_pool("likely", pool=pool))
+
+
+def test_a_pair_that_two_machines_named_is_kept_for_both(zoo, pool):
+    image, caption = zoo.images.first(), zoo.captions.first()
+    pool.proposals.create(
+        image=image, caption=caption, annotator=make_annotator("b"), direction="t2i", rank=3, score=0.1
+    )
+    made = prefilter_pool("likely", pool=pool)
+    assert made.proposals.filter(image=image, caption=caption).count() == 2
+    assert (made.n_pairs, made.n_proposals) == (4, 5)
+
+
+def test_the_same_again_returns_the_pool_that_is_there(pool):
+    made = prefilter_pool("likely", pool=pool)
+    assert prefilter_pool("likely", pool=pool) == made
+    assert Event.objects.filter(verb="prefiltered").count() == 1
+
+
+def test_the_event_tells_what_was_dropped(pool):
+    prefilter_pool("likely", pool=pool)
+    assert Event.objects.get(verb="prefiltered").data == {"pool": pool.name, "threshold": 0.25, "dropped": 4}
+
+
+def test_a_name_that_stands_for_something_else_is_refused(pool):
+    prefilter_pool("likely", pool=pool)
+    for name, threshold in (("likely", 0.3), (pool.name, 0.25)):
+        with pytest.raises(CounterpartError, match=f"The pool {name} is there with other contents"):
+            prefilter_pool(name, pool=pool, threshold=threshold)
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 1.5, float("nan")])
+def test_a_threshold_out_of_range_is_refused(pool, threshold):
+    with pytest.raises(CounterpartError, match="above 0 and at most 1"):
+        prefilter_pool("likely", pool=pool, threshold=threshold)
+
+
+def test_a_pool_of_which_nothing_is_left_is_not_made(zoo, pool):
+    zoo.captions.update(text="it is")
+    with pytest.raises(CounterpartError, match="No pair of pool scores 0.25 or more; pass a lower --threshold"):
+        prefilter_pool("likely", pool=pool)
+    assert Pool.objects.count() == 1
+
+
+def test_the_command_tells_the_figures(pool, capsys):
+    call_command("prefilter", "likely", "--pool", pool.name, "--json")
+    assert json.loads(capsys.readouterr().out) == {"pool": "likely", "proposals": 4, "pairs": 4, "dropped": 4}
+
+
+def test_the_command_names_the_pools_there_are(pool):
+    with pytest.raises(CommandError, match="There is no pool 'none'; there is pool"):
+        call_command("prefilter", "likely", "--pool", "none")

@@ -1,0 +1,82 @@
+"""Uncertainty of a gallery: measured once, kept by what decides it."""
+
+import numpy as np
+import pytest
+
+from corpus.models import Match
+from journal.errors import CounterpartError
+from mitl import encoding, uncertainty
+from mitl.gallery import open_gallery
+from mitl.uncertainty import count_positives, kept_uncertainty, measure_uncertainty
+from tests.factories import make_annotator, make_collection
+from tests.mitl import unsure
+from tests.mitl.plugged import plug_in
+
+
+@pytest.fixture
+def machine(db, monkeypatch):
+    plug_in(monkeypatch, unsure="tests.mitl.unsure")
+    return make_annotator("doubter", kind="unsure")
+
+
+@pytest.fixture
+def zoo(db):
+    return make_collection(images=11, captions_each=2)
+
+
+def test_each_item_gets_its_number_in_the_order_of_the_gallery(machine, zoo, monkeypatch):
+    monkeypatch.setattr(uncertainty, "CHUNK", 4)
+    found = measure_uncertainty(machine, open_gallery(zoo, None))
+    assert found.images.tolist() == list(range(11))
+    assert found.captions.tolist() == [1] * 22
+
+
+def test_it_is_measured_once(machine, zoo, monkeypatch):
+    gallery = open_gallery(zoo, None)
+    assert kept_uncertainty(machine, gallery) is None
+    first = measure_uncertainty(machine, gallery)
+    monkeypatch.delattr(unsure.Doubter, "uncertainty_of_images")
+    again = measure_uncertainty(machine, gallery)
+    np.testing.assert_array_equal(first.images, again.images)
+    np.testing.assert_array_equal(kept_uncertainty(machine, gallery).captions, first.captions)
+
+
+def test_other_weights_and_other_galleries_are_measured_anew(machine, zoo):
+    gallery = open_gallery(zoo, None)
+    measure_uncertainty(machine, gallery)
+    assert kept_uncertainty(machine, open_gallery(make_collection("other"), None)) is None
+    machine.checksum = "0" * 64
+    assert kept_uncertainty(machine, gallery) is None
+
+
+def test_progress_is_told_to_the_last_item(machine, zoo):
+    told = []
+    measure_uncertainty(machine, open_gallery(zoo, None), progress=lambda *where: told.append(where))
+    assert told == [("reading images", 11, 11), ("reading captions", 22, 22)]
+    assert encoding.CHUNK >= 22
+
+
+def test_a_machine_that_is_always_sure_is_refused(zoo):
+    with pytest.raises(
+        CounterpartError, match="overlap is of kind overlap, which is as sure of one item as of another"
+    ):
+        measure_uncertainty(make_annotator(), open_gallery(zoo, None))
+
+
+def test_positives_are_counted_within_the_gallery(zoo):
+    first, second = zoo.images.order_by("pk")[:2]
+    caption = zoo.captions.filter(image=second).order_by("pk").first()
+    Match.objects.create(collection=zoo, image=first, caption=caption, source="people", grade=2)
+    Match.objects.create(collection=zoo, image=first, caption=first.captions.first(), source="people", grade=1)
+    Match.objects.create(collection=zoo, image=second, caption=caption, source="people", grade=3)
+    images, captions = count_positives(open_gallery(zoo, None), zoo, "people")
+    assert images.tolist() == [2] + [0] * 10
+    assert captions.sum() == 2
+    assert captions[2] == 1
+
+
+def test_what_lies_outside_the_gallery_is_not_counted(zoo):
+    zoo.images.filter(key="0").update(split="train")
+    images, captions = count_positives(open_gallery(zoo, None), zoo)
+    assert images.tolist() == [2] * 10
+    assert captions.tolist() == [1] * 20
