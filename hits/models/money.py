@@ -1,8 +1,10 @@
 """What is owed and what was sent to the outside world."""
 
 import uuid
+from decimal import Decimal
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from hits.models.rounds import Round
@@ -10,8 +12,12 @@ from hits.models.work import Assignment
 
 
 class Payment(models.Model):
-    """What one assignment earned. One row an assignment, whatever is retried. ``round`` repeats the assignment's,
-    so that a round's payments are counted from the index alone."""
+    """What one assignment earned: its reward once, whatever is retried, and perhaps bonuses, each reason once.
+    ``round`` repeats the assignment's, so that a round's payments are counted from the index alone."""
+
+    class Kind(models.TextChoices):
+        REWARD = "reward"
+        BONUS = "bonus"
 
     class State(models.TextChoices):
         OWED = "owed"
@@ -19,26 +25,78 @@ class Payment(models.Model):
         WITHDRAWN = "withdrawn", "withdrawn (a person decided not to pay)"
 
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="payments")
-    assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="payment")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="payments", db_index=False)
+    kind = models.CharField(max_length=6, choices=Kind, default=Kind.REWARD)
+    reason = models.CharField(max_length=200, blank=True, help_text="Of a bonus; its worker reads it.")
     amount = models.DecimalField(max_digits=8, decimal_places=2)
+    fee = models.DecimalField(max_digits=8, decimal_places=2, default=Decimal("0.00"), help_text="The platform's.")
     state = models.CharField(max_length=9, choices=State, default=State.OWED)
     created_at = models.DateTimeField(default=timezone.now)
     paid_at = models.DateTimeField(null=True)
 
     class Meta:
+        permissions = [("pay_workers", "May see whom to pay, with platform ids, and mark it paid")]
         indexes = [models.Index(fields=["round", "state"])]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "kind", "reason"], name="one_payment_per_reason"),
+            models.UniqueConstraint(
+                fields=["assignment"], condition=Q(kind="reward"), name="one_reward_per_assignment"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"${self.amount} {self.state}"
+
+
+class LedgerEntry(models.Model):
+    """Money that moved from one account of a round to another. Only added; all accounts of a round sum to zero.
+
+    The ceiling stands in ``free`` at first; ``outside`` is where it came from, and so the sum of the others, negated.
+    """
+
+    class Account(models.TextChoices):
+        OUTSIDE = "outside"
+        FREE = "free", "free (within the ceiling, promised to nobody)"
+        PLANNED = "planned", "planned (seats that wait for an answer set)"
+        HELD = "held", "held (set aside by the platform for posted HITs)"
+        OWED = "owed", "owed (earned and not yet paid, with its fee)"
+        PAID = "paid", "paid (to workers)"
+        FEES = "fees", "fees (to the platform)"
+
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="ledger")
+    source = models.CharField(max_length=7, choices=Account)
+    target = models.CharField(max_length=7, choices=Account)
+    amount = models.DecimalField(max_digits=12, decimal_places=2)
+    subject = models.CharField(max_length=120, help_text="The row it is about, as app.model:key.")
+    cause = models.CharField(max_length=40, help_text="What moved it; once a subject and cause.")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name_plural = "ledger entries"
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(amount__gt=0), name="ledger_amount_positive"),
+            models.CheckConstraint(condition=~Q(source=models.F("target")), name="ledger_moves"),
+            models.UniqueConstraint(fields=["round", "subject", "cause"], name="ledger_entry_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"${self.amount} {self.source} to {self.target}"
 
 
 class Outbox(models.Model):
     """A call that costs money or publishes, written down before it is made. Its id is the idempotency token."""
 
     class Call(models.TextChoices):
-        PUBLISH = "publish"
-        CLOSE = "close"
-        PAY = "pay"
+        PUBLISH = "publish", "put a HIT on the platform"
+        EXTEND = "extend", "ask for more answer sets of a posted HIT"
+        CLOSE = "close", "take a posted HIT off the market"
+        DISPOSE = "dispose", "remove a finished HIT from the platform"
+        PAY = "pay", "pay a reward or a bonus"
+        REJECT = "reject", "refuse to pay"
+        MESSAGE = "message", "write to a worker"
+        EXCLUDE = "exclude", "shut a worker out"
+        READMIT = "readmit", "let a worker in again"
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -49,11 +107,15 @@ class Outbox(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20, blank=True)
+    round = models.ForeignKey(
+        Round, null=True, on_delete=models.CASCADE, related_name="calls", help_text="Empty: of no one round."
+    )
     call = models.CharField(max_length=20, choices=Call)
     subject = models.CharField(max_length=120, help_text="The row it is about, as app.model:key.")
     payload = models.JSONField(default=dict)
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
+    unclear = models.BooleanField(default=False, help_text="Sent, and whether it took effect is not known.")
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField(
@@ -63,7 +125,9 @@ class Outbox(models.Model):
     class Meta:
         verbose_name_plural = "outbox"
         ordering = ["created_at"]
-        constraints = [models.UniqueConstraint(fields=["call", "subject"], name="one_call_per_subject")]
+        constraints = [
+            models.UniqueConstraint(fields=["call", "subject", "channel", "environment"], name="one_call_per_subject")
+        ]
         indexes = [models.Index(fields=["state", "due_at"])]
 
     def __str__(self) -> str:

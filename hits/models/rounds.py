@@ -1,5 +1,7 @@
 """What is asked: a round, its HITs, the pairs in them, their gold controls and the wanted answer sets."""
 
+from decimal import Decimal
+
 from django.db import models
 from django.utils import timezone
 
@@ -29,6 +31,22 @@ class Round(models.Model):
     channel = models.CharField(max_length=20, blank=True)
     environment = models.CharField(max_length=20, blank=True)
     join_key = models.CharField(max_length=40, unique=True, help_text="The secret part of the join link.")
+    offer = models.JSONField(default=dict, help_text="What a platform shows and demands: hits.offers.Offer.")
+    capacity = models.PositiveIntegerField(null=True, help_text="Workers who may join by link; null: any number.")
+    per_worker = models.PositiveIntegerField(null=True, help_text="HITs that one worker may take; null: any number.")
+    test = models.ForeignKey(
+        "hits.QualificationTest",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="rounds",
+        help_text="To be passed before the first HIT.",
+    )
+    wage_floor = models.DecimalField(
+        max_digits=6, decimal_places=2, default=Decimal("15.00"), help_text="US dollars an hour that work must pay."
+    )
+    expected_seconds = models.PositiveIntegerField(
+        null=True, help_text="Median active time of a HIT in the pilot, or as somebody stated it when publishing."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     published_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)

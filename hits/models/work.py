@@ -1,6 +1,7 @@
 """Who works, under which pseudonym, and what became of each assignment."""
 
 import secrets
+from datetime import datetime
 
 from django.conf import settings
 from django.db import models
@@ -87,7 +88,7 @@ class Assignment(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["hit", "worker"],
-                condition=~Q(state__in=("returned", "expired")),
+                condition=~Q(state__in=("returned", "expired", "excluded")),
                 name="a_worker_answers_a_hit_once",
             ),
         ]
@@ -117,3 +118,70 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"votes {'count' if self.votes_count else 'excluded'}, {'paid' if self.paid else 'unpaid'}"
+
+
+class Rejection(models.Model):
+    """A person's wish not to pay: grounds, a reason the worker reads, evidence. Holds once nothing more is needed:
+    where many are rejected, a second person has to agree first."""
+
+    class Grounds(models.TextChoices):
+        """What platforms accept. A failed gold control alone is none of them."""
+
+        EMPTY = "empty", "nothing was answered"
+        RANDOM = "random", "the answers are plainly random or all the same"
+        AUTOMATED = "automated", "a script answered"
+        INSTRUCTIONS = "instructions", "explicit instructions were ignored"
+        TOO_FAST = "too_fast", "done faster than the pairs can be read"
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="rejections")
+    grounds = models.CharField(max_length=12, choices=Grounds)
+    reason = models.TextField(max_length=1024, help_text="The worker reads it.")
+    evidence = models.TextField(help_text="What shows it; for reviewers and appeals.")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    needs_second = models.BooleanField(default=False)
+    seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    seconded_at = models.DateTimeField(null=True)
+    dropped_at = models.DateTimeField(null=True, help_text="Given up before it held, or reversed after.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment"], condition=Q(dropped_at=None), name="one_standing_rejection")
+        ]
+
+    def __str__(self) -> str:
+        return f"rejection of assignment {self.assignment_id} ({self.grounds})"
+
+    @property
+    def is_proposal(self) -> bool:
+        """Whether a second person has yet to agree."""
+        return self.dropped_at is None and self.needs_second and self.seconded_at is None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the work goes unpaid for it."""
+        return self.dropped_at is None and not self.is_proposal
+
+    @property
+    def held_at(self) -> datetime:
+        """When it began to hold; when it was proposed, where it did not yet."""
+        return self.seconded_at or self.at
+
+
+class Appeal(models.Model):
+    """A worker's objection to a rejection, and what a person answered."""
+
+    rejection = models.OneToOneField(Rejection, on_delete=models.PROTECT, related_name="appeal")
+    text = models.TextField(max_length=4096)
+    at = models.DateTimeField(default=timezone.now)
+    upheld = models.BooleanField(null=True, help_text="Whether the worker was right; null while it waits.")
+    answer = models.TextField(blank=True)
+    answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"appeal against {self.rejection}"
