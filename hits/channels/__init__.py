@@ -1,16 +1,39 @@
-"""The crowd platforms that rounds can be published on, by name."""
+"""The places where people find our work, by name."""
 
-from hits.channels.base import Channel, ChannelError
+from typing import cast
+
+from hits.channels.base import Arrival, Bonus, Channel, ChannelError, Listed, Listing, Platform, Standing
 from hits.channels.browser import BrowserChannel
+from hits.channels.mturk import MTurkChannel
 from journal.errors import CounterpartError, some_of
 
-__all__ = ["CHANNELS", "Channel", "ChannelError", "get"]
+__all__ = [
+    "CHANNELS",
+    "Arrival",
+    "Bonus",
+    "Channel",
+    "ChannelError",
+    "Listed",
+    "Listing",
+    "Platform",
+    "Standing",
+    "get",
+    "platform",
+]
 
-CHANNELS: dict[str, Channel] = {"browser": BrowserChannel()}
+CHANNELS: dict[str, Channel] = {"browser": BrowserChannel(), "mturk": MTurkChannel()}
 
 
 def get(name: str) -> Channel:
     """Return the channel called ``name``. Raises CounterpartError if there is none."""
     if name not in CHANNELS:
-        raise CounterpartError(f"There is no channel {name!r} here yet; choose one of: {some_of([*CHANNELS])}.")
+        raise CounterpartError(f"There is no channel {name!r} here; choose one of: {some_of([*CHANNELS])}.")
     return CHANNELS[name]
+
+
+def platform(name: str) -> Platform:
+    """Return the channel called ``name``, which lies outside the house. Raises CounterpartError if it does not."""
+    channel = get(name)
+    if not channel.is_remote:
+        raise CounterpartError(f"Channel {name!r} is the house's own; nothing is called there.")
+    return cast(Platform, channel)

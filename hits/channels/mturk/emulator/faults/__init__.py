@@ -1,0 +1,1 @@
+"""Mischief on demand: declared as JSON, seeded, counted, and cleared again."""

@@ -1,0 +1,124 @@
+from datetime import timedelta
+
+import pytest
+
+WRONG_STATE = "AWS.MechanicalTurk.InvalidAssignmentState"
+
+
+def shown(mturk, assignment_id):
+    return mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]
+
+
+@pytest.fixture
+def submitted(post, do):
+    return do(post()["HITId"])
+
+
+def test_submitted_work_can_be_approved_with_a_message(mturk, submitted):
+    mturk.approve_assignment(AssignmentId=submitted, RequesterFeedback="Thank you")
+    after = shown(mturk, submitted)
+    assert (after["AssignmentStatus"], after["RequesterFeedback"]) == ("Approved", "Thank you")
+    assert "RejectionTime" not in after
+
+
+def test_rejecting_needs_a_reason(mturk, submitted, refused):
+    refused(mturk.reject_assignment, AssignmentId=submitted, RequesterFeedback="")
+    assert shown(mturk, submitted)["AssignmentStatus"] == "Submitted"
+
+
+@pytest.mark.parametrize("feedback", ["x" * 1025, "bell\x07", "nul\x00"])
+def test_a_message_that_is_too_long_or_holds_control_characters_is_refused(mturk, submitted, refused, feedback):
+    refusal = refused(mturk.reject_assignment, AssignmentId=submitted, RequesterFeedback=feedback)
+    assert refusal[0] == "ParameterValidationError"
+
+
+def test_a_message_may_have_lines_and_tabs(mturk, submitted):
+    mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="Every\tlabel\r\nwas the same")
+    assert shown(mturk, submitted)["AssignmentStatus"] == "Rejected"
+
+
+def test_a_rejected_place_does_not_open_again(mturk, post, do):
+    hit_id = post()["HITId"]
+    mturk.reject_assignment(AssignmentId=do(hit_id), RequesterFeedback="no")
+    hit = mturk.get_hit(HITId=hit_id)["HIT"]
+    assert (hit["HITStatus"], hit["NumberOfAssignmentsAvailable"]) == ("Reviewable", 0)
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+@pytest.mark.parametrize("again", ["approve", "reject"])
+def test_a_decision_is_made_once(mturk, submitted, refused, decision, again):
+    calls = {
+        "approve": lambda: mturk.approve_assignment(AssignmentId=submitted),
+        "reject": lambda: mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="no"),
+    }
+    calls[decision]()
+    _, turk_code, message = refused(calls[again])
+    assert turk_code == WRONG_STATE
+    assert "This operation can be called with a status of: Submitted (" in message
+
+
+def test_work_that_was_never_submitted_has_the_state_null(mturk, world, post, worker, refused):
+    assignment_id = world.accept(post()["HITId"], worker)["AssignmentId"]
+    _, turk_code, message = refused(mturk.approve_assignment, AssignmentId=assignment_id)
+    assert turk_code == WRONG_STATE
+    assert "status of: null" in message
+
+
+def test_work_cannot_be_seen_before_it_is_submitted(mturk, world, post, worker, refused):
+    assignment_id = world.accept(post()["HITId"], worker)["AssignmentId"]
+    _, turk_code, message = refused(mturk.get_assignment, AssignmentId=assignment_id)
+    assert turk_code == WRONG_STATE
+    assert "status of: Reviewable,Approved,Rejected" in message
+
+
+def test_an_unknown_assignment_does_not_exist(mturk, refused):
+    _, turk_code, message = refused(mturk.approve_assignment, AssignmentId="3NOTHING")
+    assert turk_code == "AWS.MechanicalTurk.AssignmentDoesNotExist"
+    assert message.startswith("Assignment 3NOTHING does not exist. (")
+
+
+def test_a_rejection_can_be_overridden(mturk, submitted):
+    mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="no")
+    mturk.approve_assignment(AssignmentId=submitted, OverrideRejection=True)
+    after = shown(mturk, submitted)
+    assert (after["AssignmentStatus"], "RejectionTime" in after) == ("Approved", False)
+
+
+def test_a_rejection_stands_without_the_word_to_override_it(mturk, submitted, refused):
+    mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="no")
+    refused(mturk.approve_assignment, AssignmentId=submitted)
+    assert shown(mturk, submitted)["AssignmentStatus"] == "Rejected"
+
+
+@pytest.mark.parametrize(("days", "may"), [(30, True), (30.001, False)])
+def test_a_rejection_can_be_overridden_for_30_days_from_submission(mturk, world, submitted, refused, days, may):
+    world.move_clock(by=timedelta(days=5))
+    mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="no")
+    world.move_clock(by=timedelta(days=days - 5))
+    override = {"AssignmentId": submitted, "OverrideRejection": True}
+    if may:
+        mturk.approve_assignment(**override)
+    else:
+        assert refused(mturk.approve_assignment, **override)[1] == WRONG_STATE
+
+
+def test_a_rejection_is_final_once_its_hit_is_deleted(mturk, submitted, refused):
+    mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="no")
+    mturk.delete_hit(HITId=shown(mturk, submitted)["HITId"])
+    refusal = refused(mturk.approve_assignment, AssignmentId=submitted, OverrideRejection=True)
+    assert refusal[1] == WRONG_STATE
+
+
+def test_work_nobody_reviews_is_approved_after_the_types_delay(mturk, world, submitted):
+    due = shown(mturk, submitted)["AutoApprovalTime"]
+    world.move_clock(due - timedelta(seconds=1))
+    assert shown(mturk, submitted)["AssignmentStatus"] == "Submitted"
+    world.move_clock(by=timedelta(hours=5))
+    after = shown(mturk, submitted)
+    assert (after["AssignmentStatus"], after["ApprovalTime"]) == ("Approved", due)
+
+
+def test_work_that_was_rejected_is_not_approved_by_itself(mturk, world, submitted):
+    mturk.reject_assignment(AssignmentId=submitted, RequesterFeedback="no")
+    world.move_clock(by=timedelta(days=8))
+    assert shown(mturk, submitted)["AssignmentStatus"] == "Rejected"
