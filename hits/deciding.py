@@ -5,24 +5,27 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from hits.admitting import has_room
 from hits.budget import CeilingError
 from hits.models import Assignment, Decision
 from hits.moving import claim, move
-from hits.paying import owe, withdraw
+from hits.paying import owe
+from hits.rejecting import drop_proposal, reject, standing_rejection
+from hits.reserving import reserve_where_closed
+from hits.reversing import reverse
+from hits.ruling import for_ruling, rule
 from hits.workers import actor_of, locked
 from journal.errors import CounterpartError
-from journal.events import record
 
 State = Assignment.State
 
-DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 
-
-def mark_submitted(assignment: Assignment, *, active_seconds: int) -> str | None:
+def mark_submitted(assignment: Assignment, *, active_seconds: int | None) -> str | None:
     """Mark a lease as submitted and return its receipt. None: it was returned, submitted or lost before.
 
     A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost
     for being late. The receipt is a signature of the assignment, so it can be checked without this row.
+    ``active_seconds`` is None where nobody counted.
     """
     fields = {"submitted_at": timezone.now(), "active_seconds": active_seconds, "receipt": receipt_of(assignment)}
     actor = actor_of(assignment.worker)
@@ -58,30 +61,46 @@ def flag(assignment: Assignment, *, control_failures: int) -> bool:
     )
 
 
-def decide(assignment: Assignment, *, votes_count: bool, paid: bool, reason: str, by: User) -> Decision:
+def decide(
+    assignment: Assignment,
+    *,
+    votes_count: bool,
+    paid: bool,
+    reason: str,
+    by: User,
+    grounds: str = "",
+    evidence: str = "",
+) -> Decision | None:
     """Decide, or decide anew, whether the votes of an assignment count and whether it is paid.
 
-    Votes that do not count open the seat for somebody else; they can count again while nobody has it.
+    Votes that do not count open the seat for somebody else; they can count again while nobody has it. Not to pay is a
+    rejection (``hits.rejecting``), which needs grounds, a reason that the worker reads, and evidence; work that counts
+    is paid. None: the rejection waits for a second person, and nothing has changed yet.
     Raises CounterpartError without a reason, for an assignment that is not flagged, accepted or excluded,
     for a seat that was given away, and for pay that cannot be given or taken back. Nothing is changed then.
     """
     if not reason.strip():
         raise CounterpartError(f"{assignment} cannot be decided without a reason; say why in a sentence.")
+    if not paid:
+        if votes_count:
+            raise CounterpartError(f"{assignment} cannot count and go unpaid; pay it, or exclude its votes.")
+        rejection = reject(assignment, grounds=grounds, reason=reason, evidence=evidence, by=by)
+        assignment.refresh_from_db(fields=["state"])
+        return assignment.decisions.last() if rejection.holds else None
     with transaction.atomic():
-        current = Assignment.objects.select_for_update().get(pk=assignment.pk)
-        if current.state not in DECIDABLE:
-            raise CounterpartError(f"{current} cannot be decided; it has to be flagged, accepted or excluded.")
-        _settle_votes(current, votes_count=votes_count, actor=str(by))
-        decision = Decision.objects.create(
-            assignment=current, votes_count=votes_count, paid=paid, reason=reason.strip(), by=by
-        )
-        record("decided", current, actor=str(by), decision=decision.pk, votes_count=votes_count, paid=paid)
-        if paid:
-            owe(current)
-        else:
-            withdraw(current, actor=str(by))
-    assignment.state = current.state
+        decision = _decide_to_pay(assignment, votes_count=votes_count, reason=reason, by=by)
+    assignment.refresh_from_db(fields=["state"])
     return decision
+
+
+def _decide_to_pay(assignment: Assignment, *, votes_count: bool, reason: str, by: User) -> Decision:
+    """Pay, which ends a rejection that holds and one that is proposed."""
+    standing = standing_rejection(assignment)
+    if standing and standing.holds:
+        return reverse(standing, reason=reason, by=by, votes_count=votes_count)
+    if standing:
+        drop_proposal(standing, by=by)
+    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by)
 
 
 @transaction.atomic
@@ -93,23 +112,14 @@ def _accept(assignment: Assignment) -> bool:
     return True
 
 
-def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> None:
-    """Bring a flagged, accepted or excluded assignment, and its seat, to where the decision wants them."""
-    wanted = State.ACCEPTED if votes_count else State.EXCLUDED
-    state = State(assignment.state)
-    if state == wanted:
-        return
-    if state == State.EXCLUDED and not claim(assignment.seat_id):
-        raise CounterpartError(
-            f"The seat of {assignment} was given to somebody else, so its votes cannot count again; keep them excluded."
-        )
-    move(assignment, come_from=state, to=wanted, actor=actor)
-
-
 def _regain(assignment: Assignment) -> bool:
-    """Take back the seat of a lease that ran out, if nobody has it and the worker did not take the HIT anew."""
+    """Take back the seat of a lease that ran out, if nobody has it and the worker has not taken the HIT anew, nor had
+    as many others instead as one worker may."""
     worker = locked(assignment.worker_id)
     if not Assignment.objects.filter(pk=assignment.pk, state=State.EXPIRED).exists():
         return False
     anew = worker.assignments.filter(hit=assignment.hit_id).exclude(state__in=Assignment.ABANDONED)
-    return not anew.exists() and claim(assignment.seat_id)
+    if anew.exists() or not has_room(assignment.hit.round, worker) or not claim(assignment.seat_id):
+        return False
+    reserve_where_closed([assignment.hit_id])
+    return True

@@ -9,9 +9,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from hits.admitting import admit
 from hits.budget import may_lease
 from hits.models import HIT, Assignment, Item, Round, Seat, Worker
 from hits.moving import claim, move, record_each
+from hits.reserving import reserve_where_closed
+from hits.seen import hits_of, pairs_seen
 from hits.workers import actor_of, locked
 from journal.errors import CounterpartError
 from journal.events import record
@@ -23,8 +26,10 @@ AT_ONCE = 500  # HITs looked at together after that, and leases expired in one t
 def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
     """Lease a seat of the round to the worker for LEASE_MINUTES; the one they have, if it is still running.
 
-    None: the round is not open, its ceiling is reached, or every open seat has a pair, candidate or control,
-    that the worker holds or has answered in whatever round. Raises CounterpartError without their consent.
+    None: the round is not open or full, its ceiling is reached, the worker has had as many of its HITs as one may, or
+    every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met in a
+    test. Raises CounterpartError without their consent, NotAdmittedError for an excluded worker and before the round's
+    test is passed.
     """
     with transaction.atomic():
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
@@ -34,12 +39,16 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         _expire(_overdue(held))
         if running := held.filter(state=Assignment.State.LEASED, deadline__gt=timezone.now()).first():
             return running
-        return _lease_next(round, worker) if may_lease(round) else None
+        return _lease_next(round, worker) if admit(round, worker) and may_lease(round) else None
 
 
 def return_assignment(assignment: Assignment, *, actor: str) -> bool:
     """Give a lease back and offer its seat again. False: it is not leased any more."""
-    return move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.RETURNED, actor=actor)
+    with transaction.atomic():
+        if not move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.RETURNED, actor=actor):
+            return False
+        reserve_where_closed([assignment.hit_id])
+    return True
 
 
 def expire_leases() -> int:
@@ -52,9 +61,8 @@ def expire_leases() -> int:
 
 def _lease_next(round: Round, worker: Worker) -> Assignment | None:
     """Lease a seat of the first HIT that fits. A few HITs are looked at first, as almost always one of them does."""
-    theirs = Assignment.objects.filter(worker=worker).exclude(state__in=Assignment.ABANDONED)
-    seen = set(Item.objects.filter(hit__in=theirs.values("hit")).values_list("image", "caption"))
-    candidates, passed, look_at = _open_hits(round, theirs), 0, NEAREST
+    seen = pairs_seen(worker)
+    candidates, passed, look_at = _open_hits(round, hits_of(worker)), 0, NEAREST
     while hits := dict(candidates.filter(number__gt=passed).values_list("pk", "number")[:look_at]):
         if seat := _take_one_of(hits.keys() - _clashing(hits, seen)):
             return _lease(seat, worker)
@@ -110,5 +118,6 @@ def _expire(overdue: QuerySet[Assignment]) -> int:
         state=Assignment.State.EXPIRED
     )
     Seat.objects.filter(pk__in=[assignment.seat_id for assignment in assignments]).update(state=Seat.State.OPEN)
+    reserve_where_closed({assignment.hit_id for assignment in assignments})
     record_each("expired", assignments, actor="reconciler")
     return len(assignments)

@@ -2,10 +2,11 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from journal.errors import CounterpartError, some_of
+from hits import channels
+from hits.models import Round
+from hits.offers import offer_of
 
 CENT = Decimal("0.01")
-FEE_RATES = {"browser": Decimal("0"), "mturk": Decimal("0.20")}  # of the reward, for each assignment
 
 
 def cents(amount: Decimal) -> Decimal:
@@ -13,16 +14,26 @@ def cents(amount: Decimal) -> Decimal:
     return amount.quantize(CENT, rounding=ROUND_HALF_UP)
 
 
-def fee(reward: Decimal, channel: str) -> Decimal:
+def fee(reward: Decimal, channel: str, *, masters: bool = False) -> Decimal:
     """Return what the channel's platform takes for one assignment, in US dollars on top of ``reward``.
 
-    Raises CounterpartError for a channel without a known fee.
+    ``masters``: only workers whom the platform itself has picked may work, for which it may take more.
+    Raises CounterpartError for an unknown channel.
     """
-    if channel not in FEE_RATES:
-        raise CounterpartError(f"No fee is known for the channel {channel!r}; choose one of {some_of([*FEE_RATES])}.")
-    return cents(reward * FEE_RATES[channel])
+    return channels.get(channel).fee(cents(reward), masters=masters)
 
 
-def round_cost(reward: Decimal, *, assignments: int, channel: str) -> Decimal:
+def bonus_fee(amount: Decimal, channel: str) -> Decimal:
+    """Return what the channel's platform takes for a bonus of ``amount``, in US dollars on top of it."""
+    return channels.get(channel).fee(cents(amount), bonus=True)
+
+
+def round_cost(reward: Decimal, *, assignments: int, channel: str, masters: bool = False) -> Decimal:
     """Return the cost in US dollars of ``assignments`` answer sets, fees included."""
-    return (cents(reward) + fee(reward, channel)) * assignments
+    return (cents(reward) + fee(reward, channel, masters=masters)) * assignments
+
+
+def seat_cost(round: Round, channel: str = "") -> Decimal:
+    """Return the cost of one answer set in US dollars with its fee, on ``channel`` or else where it is published."""
+    masters = offer_of(round).masters
+    return round_cost(round.reward, assignments=1, channel=channel or round.channel, masters=masters)

@@ -1,9 +1,10 @@
-"""Calls that cost money or publish: written down with the change that wants them, then made, in effect once.
+"""Calls that leave the house: written down with the change that wants them, then made on the queue, in effect once.
 
 A row goes pending → sending → done | failed. Its id is the token by which a platform knows a repeated call.
 """
 
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from uuid import UUID
@@ -13,10 +14,11 @@ from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
 from hits import channels
+from hits.calling import make_call
 from hits.channels import ChannelError
-from hits.models import Outbox, Payment, Round
-from hits.settling import mark_paid
+from hits.models import Outbox, Round
 from journal.events import record, subject_of
+from journal.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
 
@@ -27,21 +29,40 @@ FIRST_PAUSE = timedelta(seconds=30)  # doubled after each further failure
 MAX_ATTEMPTS = 8
 
 
-def put(call: Outbox.Call, subject: Model, *, round: Round, **payload: object) -> Outbox:
-    """Write down a call on the round's channel and make it once the transaction has committed.
+def put(
+    call: Outbox.Call, subject: Model, *, channel: str, environment: str, round: Round | None = None, **payload: object
+) -> Outbox | None:
+    """Write down a call and have it made once the transaction has committed. None: the channel makes no calls.
 
-    One row a call and subject: one that is wanted again is made again under the same token, even while a sender
-    has it, as that one may have found nothing to do.
+    One row a call, subject and environment: one that is wanted again is made again under the same token, even while a
+    sender has it, as that one may have found nothing to do.
     """
+    if not channels.get(channel).is_remote:
+        return None
+    row = write_down(call, subject, channel=channel, environment=environment, round=round, **payload)
+    _send_on_commit(row)
+    return row
+
+
+def write_down(
+    call: Outbox.Call, subject: Model, *, channel: str, environment: str, round: Round | None = None, **payload: object
+) -> Outbox:
+    """Write down a call that somebody sends along with others."""
     row, created = Outbox.objects.get_or_create(
         call=call,
         subject=subject_of(subject),
-        defaults={"channel": round.channel, "environment": round.environment, "payload": payload},
+        channel=channel,
+        environment=environment,
+        defaults={"round": round, "payload": payload},
     )
     if not created:
         _requeue(row, State.SENDING, State.DONE, State.FAILED)
-    _deliver_on_commit(row)
     return row
+
+
+def send_round_on_commit(round: Round) -> None:
+    """Have all calls of a round that are due made, one after the other, once the transaction has committed."""
+    transaction.on_commit(partial(_send_round, round.pk), robust=True)
 
 
 def send_again(row: Outbox, *, actor: str) -> bool:
@@ -50,17 +71,28 @@ def send_again(row: Outbox, *, actor: str) -> bool:
         if not _requeue(row, State.FAILED):
             return False
         record("sent again", row, actor=actor)
-        _deliver_on_commit(row)
+        _send_on_commit(row)
     return True
 
 
-def deliver_due() -> int:
-    """Make every call that waits for its time or was lost by its sender. Returns how many were made."""
+def send_failed_again(round: Round, *, actor: str) -> int:
+    """Give every failed call of a round another chance, at once. Returns how many there were."""
+    failed = Outbox.objects.filter(round=round, state=State.FAILED)
+    return sum(send_again(row, actor=actor) for row in failed)
+
+
+def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> int:
+    """Make every call (of one round) that waits for its time or was lost by its sender. Returns how many were made."""
     due = Outbox.objects.filter(state__in=(State.PENDING, State.SENDING), due_at__lte=timezone.now())
-    return sum(_deliver_safely(pk) for pk in list(due.values_list("pk", flat=True)))
+    waiting = list((due.filter(round=round) if round else due).values_list("pk", flat=True))
+    made = 0
+    for done, row_id in enumerate(waiting):
+        progress("calling the platform", done, len(waiting))
+        made += _deliver_safely(row_id)
+    return made
 
 
-def deliver(row_id: UUID) -> bool:
+def deliver(row_id: UUID | str) -> bool:
     """Make one call. False: it is done, with another sender, not due, or its channel did not do it."""
     row = _claim(row_id)
     if row is None:
@@ -69,22 +101,34 @@ def deliver(row_id: UUID) -> bool:
         _fail(row, f"Lost {MAX_ATTEMPTS} times on the way; see the log. Last error: {row.error or 'none'}")
         return False
     try:
-        paid = _call(row)
+        settle = make_call(row)
     except ChannelError as error:
         _put_off(row, error)
         return False
-    _finish(row, paid=paid)
+    _finish(row, settle)
     return True
 
 
 def may_be_under_way(row: Outbox) -> bool:
     """Whether the platform may be acting on the call, or may have acted on it without our knowing."""
-    return row.state == State.SENDING or (row.state == State.PENDING and row.attempts > 0)
+    return row.state == State.SENDING or row.unclear
 
 
-def _deliver_on_commit(row: Outbox) -> None:
-    # Robust: what made the call is committed; a failure here is logged, and the reconciler repeats the call.
-    transaction.on_commit(partial(deliver, row.pk), robust=True)
+def _send_on_commit(row: Outbox) -> None:
+    # Robust: what wants the call is committed; a failure here is logged, and the reconciler makes the call.
+    transaction.on_commit(partial(_send, row.pk), robust=True)
+
+
+def _send_round(round_id: int) -> None:
+    from hits.tasks import deliver_calls
+
+    deliver_calls.delay(round_id)
+
+
+def _send(row_id: UUID) -> None:
+    from hits.tasks import deliver_call  # its module imports this one
+
+    deliver_call.delay(str(row_id))
 
 
 def _deliver_safely(row_id: UUID) -> bool:
@@ -101,24 +145,15 @@ def _requeue(row: Outbox, *come_from: Outbox.State) -> bool:
     return bool(waiting_no_more.update(state=State.PENDING, attempts=0, due_at=timezone.now()))
 
 
-def _claim(row_id: UUID) -> Outbox | None:
+def _claim(row_id: UUID | str) -> Outbox | None:
     """Take a due row to send it; while LOST_AFTER runs nobody else will."""
     now = timezone.now()
-    due = Outbox.objects.filter(pk=row_id, state__in=(State.PENDING, State.SENDING), due_at__lte=now)
-    if not due.update(state=State.SENDING, due_at=now + LOST_AFTER, attempts=F("attempts") + 1):
+    due = Outbox.objects.filter(pk=row_id, due_at__lte=now)
+    due.filter(state=State.SENDING).update(state=State.PENDING, unclear=True)
+    taken = due.filter(state=State.PENDING)
+    if not taken.update(state=State.SENDING, due_at=now + LOST_AFTER, attempts=F("attempts") + 1):
         return None
     return Outbox.objects.get(pk=row_id)
-
-
-def _call(row: Outbox) -> bool:
-    """Make the call; True if it moved money."""
-    channel, token, key = channels.get(row.channel), str(row.pk), row.subject.partition(":")[2]
-    if row.call == Call.PAY:
-        payment = Payment.objects.select_related("assignment", "round").get(pk=key)
-        return payment.state == Payment.State.OWED and channel.pay(payment, token=token)
-    act = channel.publish if row.call == Call.PUBLISH else channel.close
-    act(Round.objects.get(pk=key), token=token)
-    return False
 
 
 def _own(row: Outbox) -> QuerySet[Outbox]:
@@ -126,20 +161,27 @@ def _own(row: Outbox) -> QuerySet[Outbox]:
     return Outbox.objects.filter(pk=row.pk, state=State.SENDING, attempts=row.attempts)
 
 
-def _finish(row: Outbox, *, paid: bool) -> None:
+def _finish(row: Outbox, settle: Callable[[], object]) -> None:
+    """Note what the call did, and then that it is done: together, or the call is taken for lost and made again."""
     with transaction.atomic():
-        if _own(row).update(state=State.DONE, error=""):
+        settle()
+        if _own(row).update(state=State.DONE, unclear=False, error=""):
             record("done", row, actor="outbox", call=row.call)
-        if paid:
-            mark_paid(Payment.objects.get(pk=row.subject.partition(":")[2]), actor="outbox")
 
 
 def _put_off(row: Outbox, error: ChannelError) -> None:
-    if error.permanent or row.attempts >= MAX_ATTEMPTS:
+    patient = error.retry_after is not None and not error.reached
+    if error.permanent or (row.attempts >= MAX_ATTEMPTS and not patient):
         _fail(row, str(error))
         return
     pause = error.retry_after or FIRST_PAUSE * 2 ** (row.attempts - 1)
-    _own(row).update(state=State.PENDING, due_at=timezone.now() + pause, error=str(error))
+    _own(row).update(
+        state=State.PENDING,
+        attempts=row.attempts - patient,  # a platform that asks for patience is not failing
+        due_at=timezone.now() + pause,
+        unclear=row.unclear or error.reached,
+        error=str(error),
+    )
 
 
 def _fail(row: Outbox, error: str) -> None:

@@ -1,5 +1,6 @@
 """Open a round to workers and close it again."""
 
+from dataclasses import asdict
 from decimal import Decimal
 
 from django.conf import settings
@@ -8,35 +9,62 @@ from django.utils import timezone
 
 from corpus.models import Image
 from hits import channels
-from hits.models import Item, Outbox, Round, Seat
-from hits.money import round_cost
-from hits.outbox import put
+from hits.admission import Admission
+from hits.channels import ChannelError
+from hits.ledger import note_ceiling
+from hits.models import Item, Round, Seat
+from hits.money import seat_cost
+from hits.offers import Offer
+from hits.posting import close_postings, post_open_seats
+from hits.reserving import reserve
+from hits.wages import check_wage
 from journal.errors import CounterpartError, some_of
 from journal.events import record
 
 
 def publish_round(
-    round: Round, *, channel: str = "browser", environment: str = "", skip_missing: bool = False, actor: str
+    round: Round,
+    *,
+    channel: str = "browser",
+    environment: str = "",
+    offer: Offer | None = None,
+    admission: Admission | None = None,
+    skip_missing: bool = False,
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
+    actor: str,
 ) -> Round:
     """Open a draft round on a channel; one that is open there already stays as it is.
 
-    ``skip_missing`` publishes although pictures are missing: such pairs are shown without one.
+    ``offer`` is what a platform shows and demands, ``admission`` whom the browser pool lets in. ``skip_missing``
+    publishes although pictures are missing: such pairs are shown without one. ``pilot`` or ``expected_minutes`` say how
+    long a HIT takes (``hits.wages.check_wage``).
     Raises CounterpartError for an unknown channel or environment, a round that is closed or open elsewhere, missing
-    pictures, and a cost above the round's ceiling. Nothing is published then.
+    pictures, an admission that the channel cannot keep, a cost above the round's ceiling, a reward below its wage
+    floor, and a platform that cannot be used or holds too little money for it. Nothing is published then.
     """
-    _check_channel(channel, environment)
+    environment = _checked(channel, environment)
     round.refresh_from_db()
     if _is_open_on(round, channel, environment):
         return round
+    admission = admission or Admission()
+    admission.check_channel(channel)
     missing = missing_pictures(round)
+    round.offer = (offer or Offer()).as_json()
     _preflight(round, channel, [] if skip_missing else missing)
+    expected = check_wage(round, channel=channel, pilot=pilot, expected_minutes=expected_minutes)
+    _check_funds(round, channel, environment)
     with transaction.atomic():
         draft = Round.objects.filter(pk=round.pk, published_at=None, closed_at=None)
-        won = draft.update(published_at=timezone.now(), channel=channel, environment=environment)
+        where = {"channel": channel, "environment": environment}
+        terms = {"offer": round.offer, "expected_seconds": expected.seconds, **admission.as_fields()}
+        won = draft.update(published_at=timezone.now(), **where, **terms)
         round.refresh_from_db()
         if won:
-            record("published", round, actor=actor, channel=channel, environment=environment, missing=len(missing))
-            put(Outbox.Call.PUBLISH, round, round=round)
+            told = {"missing": len(missing), **asdict(expected), **admission.as_data()}
+            record("published", round, actor=actor, **where, **told)
+            open_ledger(round)
+            post_open_seats(round)
     return round
 
 
@@ -53,8 +81,15 @@ def close_round(round: Round, *, actor: str) -> Round:
             raise CounterpartError(f"Round {round} was never published, so it cannot be closed.")
         if won:
             record("closed", round, actor=actor)
-            put(Outbox.Call.CLOSE, round, round=round)
+            close_postings(round)
+            reserve(round, subject=round, cause="closed")
     return round
+
+
+def open_ledger(round: Round) -> None:
+    """Put the ceiling of a round that is published now into its books, and plan for its seats."""
+    note_ceiling(round)
+    reserve(round, subject=round, cause="published")
 
 
 def join_link(round: Round) -> str:
@@ -65,7 +100,7 @@ def join_link(round: Round) -> str:
 def published_cost(round: Round, channel: str) -> Decimal:
     """Return what the round costs on ``channel`` in US dollars, fees included, if every seat is paid once."""
     seats = Seat.objects.filter(hit__round=round).count()
-    return round_cost(round.reward, assignments=seats, channel=channel)
+    return seat_cost(round, channel) * seats
 
 
 def missing_pictures(round: Round) -> list[str]:
@@ -74,11 +109,12 @@ def missing_pictures(round: Round) -> list[str]:
     return list(Image.objects.lacking_file().filter(pk__in=shown.values("image")).values_list("key", flat=True))
 
 
-def _check_channel(channel: str, environment: str) -> None:
-    environments = channels.get(channel).environments
-    if environment in (environments or ("",)):
-        return
-    known = f"choose one of: {some_of(environments)}" if environments else "leave it out"
+def _checked(channel: str, environment: str) -> str:
+    """Return the environment, the channel's first where none is named. Raises CounterpartError for an unknown one."""
+    environments = channels.get(channel).environments or ("",)
+    if not environment or environment in environments:
+        return environment or environments[0]
+    known = f"choose one of: {some_of(environments)}" if environments[0] else "leave it out"
     raise CounterpartError(f"Channel {channel!r} has no environment {environment!r}; {known}.")
 
 
@@ -108,4 +144,21 @@ def _preflight(round: Round, channel: str, missing: list[str]) -> None:
         raise CounterpartError(
             f"Round {round} would cost ${cost} on {channel}, past its ceiling of ${round.ceiling}; "
             "pack it again with a higher --ceiling, a lower --reward or fewer pairs."
+        )
+
+
+def _check_funds(round: Round, channel: str, environment: str) -> None:
+    """Raise CounterpartError where the platform cannot be used or its account would run dry on the way."""
+    if not channels.get(channel).is_remote:
+        return
+    platform, cost = channels.platform(channel), published_cost(round, channel)
+    try:
+        platform.check(environment)
+        funds = platform.funds(environment)
+    except ChannelError as error:
+        raise CounterpartError(f"Nothing was published. {error}") from error
+    if funds < cost:
+        raise CounterpartError(
+            f"Round {round} would cost ${cost} on {channel}, but its account in {environment} holds ${funds}; "
+            "add money there, or pack fewer pairs."
         )

@@ -9,10 +9,12 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import Signal
 
+from hits.disposing import dispose_of_finished
 from hits.leasing import AT_ONCE, expire_leases
-from hits.models import Assignment, Seat
+from hits.models import Assignment, Round, Seat
 from hits.moving import record_each
 from hits.outbox import deliver_due
+from hits.reserving import reserve
 from journal.jobs import heal_stale_jobs
 
 logger = logging.getLogger(__name__)
@@ -21,14 +23,19 @@ logger = logging.getLogger(__name__)
 healing = Signal()
 
 
-def reconcile() -> dict[str, int]:
-    """Heal everything once; returns how many rows of each kind needed it. What fails is logged, the rest goes on."""
+def reconcile(*, call_platforms: bool = True) -> dict[str, int]:
+    """Heal everything once; returns how many rows of each kind needed it. What fails is logged, the rest goes on.
+
+    ``call_platforms``: false where somebody waits for a page, as platforms may take their time.
+    """
     healers: dict[str, Callable[[], int]] = {
         "expired leases": expire_leases,
         "orphaned seats": free_orphaned_seats,
         "stale jobs": heal_stale_jobs,
-        "late calls": deliver_due,
+        "finished HITs": dispose_of_finished,
     }
+    if call_platforms:
+        healers["late calls"] = deliver_due
     healed = {name: _safely(name, heal) for name, heal in healers.items()}
     for _, outcome in healing.send_robust(sender=reconcile):
         if isinstance(outcome, dict):
@@ -40,7 +47,7 @@ def heal_if_due() -> bool:
     """Reconcile unless that was done in the last RECONCILE_SECONDS, by any process that shares the cache."""
     if not cache.add("hits.reconcile", True, timeout=settings.RECONCILE_SECONDS):
         return False
-    reconcile()
+    reconcile(call_platforms=False)
     return True
 
 
@@ -51,6 +58,8 @@ def free_orphaned_seats() -> int:
     with transaction.atomic():
         seats = list(orphaned.select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
         Seat.objects.filter(pk__in=[seat.pk for seat in seats]).update(state=Seat.State.OPEN)
+        for round in Round.objects.filter(hits__seats__in=seats).distinct():
+            reserve(round, subject=round, cause="seats reopened")
         record_each("reopened", seats, actor="reconciler")
     return len(seats)
 

@@ -1,13 +1,13 @@
-"""How far rounds have come: their seats, what became of the work, what it has cost. Two queries for any number."""
+"""How far rounds have come: their seats, what became of the work, what it has cost. Three queries for any number."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q, QuerySet, Sum
 
 from hits.models import Assignment, Payment, Round, Seat
-from hits.money import round_cost
+from hits.money import cents
 
 SeatState, State, Pay = Seat.State, Assignment.State, Payment.State
 
@@ -67,11 +67,13 @@ def standings(rounds: Sequence[Round]) -> dict[int, Standing]:
     work = _counted(
         Assignment.objects.all(),
         rounds,
-        _counts("state", State.values)
-        | _counts("payment__state", (Pay.OWED, Pay.PAID))
-        | {"workers": Count("worker", distinct=True)},
+        _counts("state", State.values) | {"workers": Count("worker", distinct=True)},
     )
-    return {round.pk: _standing(round, seats.get(round.pk, {}), work.get(round.pk, {})) for round in rounds}
+    money = _money(rounds)
+    return {
+        round.pk: _standing(round, seats.get(round.pk, {}), work.get(round.pk, {}), money.get(round.pk, {}))
+        for round in rounds
+    }
 
 
 def _counts(field: str, values: Iterable[str]) -> dict[str, Count]:
@@ -84,15 +86,21 @@ def _counted(rows: QuerySet, rounds: Sequence[Round], counts: dict[str, Count]) 
     return {row["hit__round"]: row for row in theirs.order_by().values("hit__round").annotate(**counts)}
 
 
-def _standing(round: Round, seats: dict[str, int], work: dict[str, int]) -> Standing:
-    def cost(payments: int) -> Decimal:
-        return round_cost(round.reward, assignments=payments, channel=round.channel) if payments else Decimal(0)
+def _money(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
+    """Add up the payments of each round that has any, fees included: round id to US dollars by state."""
+    payments = Payment.objects.filter(round__in=[round.pk for round in rounds]).order_by()
+    sums: dict[int, dict[str, Decimal]] = {}
+    for row in payments.values("round", "state").annotate(rewards=Sum("amount"), fees=Sum("fee")):
+        sums.setdefault(row["round"], {})[row["state"]] = cents(row["rewards"] + row["fees"])
+    return sums
 
+
+def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: dict[str, Decimal]) -> Standing:
     return Standing(
         seats={state: seats.get(state, 0) for state in SeatState.values},
         work={state: work.get(state, 0) for state in State.values},
         workers=work.get("workers", 0),
-        owed=cost(work.get(Pay.OWED, 0)),
-        paid=cost(work.get(Pay.PAID, 0)),
+        owed=money.get(Pay.OWED, Decimal(0)),
+        paid=money.get(Pay.PAID, Decimal(0)),
         ceiling=round.ceiling,
     )

@@ -3,7 +3,8 @@
 from celery import chain
 
 from config.celery import app
-from hits import pipeline, reconciling
+from hits import outbox, pipeline, reconciling
+from hits.models import Round
 from hits.ordering import parse_order
 from journal.jobs import finish, running
 from journal.models import Job
@@ -13,6 +14,18 @@ from journal.models import Job
 def reconcile() -> None:
     """Heal what crashes left behind."""
     reconciling.reconcile()
+
+
+@app.task(name="hits.tasks.deliver_call")
+def deliver_call(row_id: str) -> None:
+    """Make one call of the outbox."""
+    outbox.deliver(row_id)
+
+
+@app.task(name="hits.tasks.deliver_calls")
+def deliver_calls(round_id: int) -> None:
+    """Make every call of a round that is due."""
+    outbox.deliver_due(Round.objects.get(pk=round_id))
 
 
 @app.task(name=pipeline.TASK)

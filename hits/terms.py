@@ -4,7 +4,8 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
-from hits.money import FEE_RATES, cents, fee, round_cost
+from hits.channels import CHANNELS
+from hits.money import cents, fee, round_cost
 from journal.errors import CounterpartError
 
 MOST_VOTES = 99
@@ -43,7 +44,7 @@ class Terms:
                 "fee": str(fee(self.reward, channel)),
                 "total": str(round_cost(self.reward, assignments=hits * self.replication, channel=channel)),
             }
-            for channel in FEE_RATES
+            for channel in CHANNELS
         }
 
     def check_ceiling(self, hits: int) -> None:

@@ -3,9 +3,11 @@ from django.test import Client
 
 from hits.deciding import accept, mark_submitted
 from hits.leasing import lease_seat
-from hits.models import Outbox, Payment, WorkerIdentity
+from hits.models import Outbox, Payment, PlatformHIT, WorkerIdentity
+from hits.outbox import put
 from tests.factories import make_round, make_worker
 
+SANDBOX = {"channel": "mturk", "environment": "sandbox"}
 LISTS = ["round", "hit", "seat", "worker", "assignment", "decision", "payment", "outbox", "workeridentity"]
 
 
@@ -72,8 +74,9 @@ def test_looking_at_payments_is_not_marking_them(db):
     assert Payment.objects.get().state == Payment.State.OWED
 
 
-def test_failed_calls_are_sent_again(db, django_capture_on_commit_callbacks):
-    accepted_work(1)
+def test_failed_calls_are_sent_again(db, platform, django_capture_on_commit_callbacks):
+    posting = PlatformHIT.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
+    put(Outbox.Call.PUBLISH, posting, **SANDBOX)
     Outbox.objects.update(state=Outbox.State.FAILED)
     client = client_with(superuser=True)
     with django_capture_on_commit_callbacks(execute=True):

@@ -1,7 +1,6 @@
 """A planned round whose costly machine scores only what a quick one found."""
 
 import json
-import sys
 from datetime import timedelta
 from itertools import count
 
@@ -19,11 +18,12 @@ from mitl.models import Retrieval
 from mitl.scoring import GROUP
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
+from tests.mitl.plugged import plug_in
 
 
 @pytest.fixture
 def params(db, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    plug_in(monkeypatch, joint="tests.mitl.joint")
     joint.forget()
     make_collection("zoo", images=30)
     make_annotator("words"), make_annotator("vilt", "joint")

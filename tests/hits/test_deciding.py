@@ -14,6 +14,8 @@ from tests.factories import make_assignment, make_round, make_worker
 
 State = Assignment.State
 
+UNPAID = {"votes_count": False, "paid": False, "grounds": "random", "evidence": "Every answer is the same."}
+
 
 def submitted(made=None):
     assignment = lease_seat(made or make_round(), worker=make_worker())
@@ -111,7 +113,7 @@ def test_work_on_a_closed_round_may_still_be_submitted_and_accepted(db):
 def test_accepted_work_fills_its_seat_and_is_owed(db):
     assignment = accepted(make_round(reward="0.65"))
     assert (assignment.state, seat_of(assignment)) == (State.ACCEPTED, Seat.State.FILLED)
-    assert (assignment.payment.state, str(assignment.payment.amount)) == ("owed", "0.65")
+    assert (assignment.payments.get().state, str(assignment.payments.get().amount)) == ("owed", "0.65")
     decision = Decision.objects.get()
     assert (decision.votes_count, decision.paid, decision.by) == (True, True, None)
 
@@ -146,16 +148,22 @@ def test_work_that_the_ceiling_cannot_pay_waits_for_a_person(db):
     ("votes_count", "paid", "state", "seat", "owed"),
     [
         (True, True, State.ACCEPTED, Seat.State.FILLED, 1),
-        (True, False, State.ACCEPTED, Seat.State.FILLED, 0),
         (False, True, State.EXCLUDED, Seat.State.OPEN, 1),
         (False, False, State.EXCLUDED, Seat.State.OPEN, 0),
     ],
 )
 def test_votes_and_pay_are_decided_apart(person, votes_count, paid, state, seat, owed):
     assignment = flagged()
-    decision = decide(assignment, votes_count=votes_count, paid=paid, reason="I looked", by=person)
+    decision = decide(assignment, **UNPAID | {"votes_count": votes_count, "paid": paid}, reason="I looked", by=person)
     assert (assignment.state, seat_of(assignment), Payment.objects.count()) == (state, seat, owed)
     assert (decision.by, decision.reason) == (person, "I looked")
+
+
+def test_work_that_counts_is_paid(person):
+    assignment = flagged()
+    with pytest.raises(CounterpartError, match="cannot count and go unpaid; pay it, or exclude its votes"):
+        decide(assignment, **UNPAID | {"votes_count": True}, reason="useful", by=person)
+    assert (Assignment.objects.get().state, Decision.objects.count()) == (State.FLAGGED, 0)
 
 
 def test_an_excluded_seat_is_offered_to_somebody_else(person):
@@ -202,7 +210,7 @@ def test_excluded_votes_can_count_again_while_the_seat_is_free(person):
 def test_excluded_votes_cannot_count_again_once_the_seat_was_given_away(person):
     made = make_round()
     assignment = flagged(made)
-    decide(assignment, votes_count=False, paid=False, reason="careless", by=person)
+    decide(assignment, **UNPAID, reason="careless", by=person)
     other = lease_seat(made, worker=make_worker())
     with pytest.raises(CounterpartError, match="was given to somebody else"):
         decide(assignment, votes_count=True, paid=True, reason="second thoughts", by=person)
@@ -214,7 +222,7 @@ def test_excluded_votes_cannot_count_again_once_the_seat_was_given_away(person):
 def test_pay_may_be_decided_anew_after_the_seat_was_given_away(person):
     made = make_round()
     assignment = flagged(made)
-    decide(assignment, votes_count=False, paid=False, reason="careless", by=person)
+    decide(assignment, **UNPAID, reason="careless", by=person)
     other = lease_seat(made, worker=make_worker())
     decide(assignment, votes_count=False, paid=True, reason="honest work after all", by=person)
     assert seat_of(other) == Seat.State.TAKEN
@@ -229,17 +237,17 @@ def test_accepted_work_can_be_excluded_later(person):
 
 def test_what_is_owed_can_be_withdrawn_and_owed_again(person):
     assignment = accepted()
-    decide(assignment, votes_count=True, paid=False, reason="asked not to be paid", by=person)
+    decide(assignment, **UNPAID, reason="a script answered", by=person)
     assert Payment.objects.get().state == Payment.State.WITHDRAWN
-    decide(assignment, votes_count=True, paid=True, reason="changed their mind", by=person)
+    decide(assignment, votes_count=True, paid=True, reason="no script after all", by=person)
     assert Payment.objects.get().state == Payment.State.OWED
 
 
 def test_what_was_paid_cannot_be_withdrawn(person):
     assignment = accepted()
-    mark_paid(assignment.payment, actor="robin")
+    mark_paid(assignment.payments.get(), actor="robin")
     with pytest.raises(CounterpartError, match="were paid already"):
-        decide(assignment, votes_count=False, paid=False, reason="copied", by=person)
+        decide(assignment, **UNPAID, reason="copied", by=person)
     assert (Assignment.objects.get().state, seat_of(assignment)) == (State.ACCEPTED, Seat.State.FILLED)
 
 

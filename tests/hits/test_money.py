@@ -35,5 +35,5 @@ def test_the_papers_second_stage_as_eccv_18_has_one_price():
 
 
 def test_an_unknown_channel_has_no_fee():
-    with pytest.raises(CounterpartError, match="'pigeon'; choose one of browser, mturk"):
+    with pytest.raises(CounterpartError, match="'pigeon' here; choose one of: browser, mturk"):
         fee(Decimal("1"), "pigeon")

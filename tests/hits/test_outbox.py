@@ -5,21 +5,23 @@ from django.utils import timezone
 
 from hits import outbox
 from hits.channels import ChannelError
-from hits.models import Outbox, Round
-from hits.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, put, send_again
+from hits.models import Outbox, PlatformHIT
+from hits.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, may_be_under_way, put, send_again
 from journal.models import Event
 from tests.factories import make_round
 
 State = Outbox.State
+SANDBOX = {"channel": "mturk", "environment": "sandbox"}
 
 
 @pytest.fixture
 def call(db, platform) -> Outbox:
-    """A call to publish a round, written down and not yet made."""
-    made = make_round()
-    Round.objects.update(channel="mturk", environment="sandbox")
-    made.refresh_from_db()
-    return put(Outbox.Call.PUBLISH, made, round=made)
+    """A call to put a HIT on a platform, written down and not yet made."""
+    return put(Outbox.Call.PUBLISH, posting(), **SANDBOX)
+
+
+def posting() -> PlatformHIT:
+    return PlatformHIT.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
 
 
 def later(row, by=timedelta(days=1)):
@@ -29,12 +31,27 @@ def later(row, by=timedelta(days=1)):
 
 
 def test_a_call_is_made_once_its_change_is_committed(platform, db, django_capture_on_commit_callbacks):
-    made = make_round()
     with django_capture_on_commit_callbacks(execute=True):
-        made.channel = "mturk"
-        row = put(Outbox.Call.CLOSE, made, round=made)
+        row = put(Outbox.Call.PUBLISH, posting(), **SANDBOX)
         assert platform.calls == []
-    assert platform.calls == [("close", str(row.pk))]
+    assert platform.calls == [("publish", str(row.pk))]
+
+
+def test_the_houses_own_pool_is_called_nothing(db):
+    assert put(Outbox.Call.CLOSE, posting(), channel="browser", environment="") is None
+    assert not Outbox.objects.exists()
+
+
+def test_what_a_call_did_and_that_it_is_done_are_noted_together(call, platform, monkeypatch):
+    deliver(call.pk)
+    live = PlatformHIT.objects.get()
+    assert (live.state, live.external_id, live.posted_assignments) == ("live", f"H{live.pk}", 1)
+
+
+def test_a_call_whose_wish_has_gone_is_not_made(call, platform):
+    PlatformHIT.objects.update(state="closed")
+    assert deliver(call.pk)
+    assert platform.calls == []
 
 
 def test_a_call_that_is_done_is_not_made_again(call, platform):
@@ -43,9 +60,10 @@ def test_a_call_that_is_done_is_not_made_again(call, platform):
 
 
 def test_one_call_stands_for_a_subject(call):
-    made = Round.objects.get()
-    assert put(Outbox.Call.PUBLISH, made, round=made) == call
-    assert put(Outbox.Call.CLOSE, made, round=made) != call
+    posted = PlatformHIT.objects.get()
+    assert put(Outbox.Call.PUBLISH, posted, **SANDBOX) == call
+    assert put(Outbox.Call.CLOSE, posted, **SANDBOX) != call
+    assert put(Outbox.Call.PUBLISH, posted, **SANDBOX | {"environment": "production"}) != call
 
 
 def test_a_call_under_way_is_left_to_its_sender(call, platform):
@@ -55,7 +73,7 @@ def test_a_call_under_way_is_left_to_its_sender(call, platform):
 
 
 def test_a_call_whose_sender_died_is_made_again_under_its_token(call, platform, monkeypatch):
-    def die(row, paid):
+    def die(row, settle):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -96,6 +114,22 @@ def test_a_platform_may_name_the_pause(call, platform):
     assert call.due_at > timezone.now() + timedelta(minutes=119)
 
 
+def test_a_platform_that_asks_for_patience_is_not_given_up(call, platform):
+    platform.failures = [ChannelError("Throttled", retry_after=timedelta(seconds=9), reached=False)] * 20
+    for _ in range(20):
+        deliver(call.pk)
+        later(call)
+    assert deliver(call.pk)
+
+
+def test_what_a_dead_sender_did_is_unclear(call, platform):
+    Outbox.objects.update(state=State.SENDING, due_at=timezone.now() - LOST_AFTER)
+    platform.failures = [ChannelError("Throttled", reached=False)]
+    deliver(call.pk)
+    call.refresh_from_db()
+    assert may_be_under_way(call)
+
+
 def test_a_refusal_fails_at_once_and_tells_why(call, platform):
     platform.failures = [ChannelError("No such account", permanent=True)]
     assert not deliver(call.pk)
@@ -123,7 +157,7 @@ def test_a_call_that_kills_every_sender_is_given_up(call, platform):
 
 
 def test_one_broken_call_does_not_hold_up_the_rest(call, platform):
-    Outbox.objects.create(channel="nowhere", call="publish", subject=call.subject.replace("round", "none"))
+    Outbox.objects.create(channel="nowhere", call="publish", subject=call.subject.replace("platformhit", "none"))
     assert deliver_due() == 1
     call.refresh_from_db()
     assert call.state == State.DONE

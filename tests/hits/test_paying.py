@@ -4,6 +4,7 @@ import pytest
 
 from hits import outbox
 from hits.budget import CeilingError
+from hits.channels import ChannelError
 from hits.deciding import accept, mark_submitted
 from hits.leasing import lease_seat
 from hits.models import Assignment, Outbox, Payment, Round
@@ -35,10 +36,11 @@ def test_owing_twice_owes_once(db):
 
 
 def test_one_call_to_pay_is_written_down_with_the_debt(db):
-    payment = owe(excluded(make_round(reward="0.65")))
+    payment = owe(excluded(on_mturk(make_round(reward="0.65"))))
     call = Outbox.objects.get()
     assert (call.call, call.subject, call.payload) == ("pay", f"hits.payment:{payment.pk}", {"amount": "0.65"})
-    assert (call.channel, call.state) == ("browser", Outbox.State.PENDING)
+    assert (call.channel, call.environment, call.state) == ("mturk", "sandbox", Outbox.State.PENDING)
+    assert payment.fee == Decimal("0.13")
 
 
 def test_work_that_is_not_decided_is_not_owed(db):
@@ -54,9 +56,9 @@ def test_nothing_is_owed_past_the_ceiling(db):
     first, second, third = [excluded(made) for _ in range(3)]
     Round.objects.update(ceiling="1.30")
     owe(first), owe(second)
-    with pytest.raises(CeilingError, match=r"owes \$1.30 for 2 assignments; one more would pass its ceiling of \$1.30"):
+    with pytest.raises(CeilingError, match=r"promised \$1.30; \$0.65 more would pass its ceiling of \$1.30"):
         owe(third)
-    assert (Payment.objects.count(), Outbox.objects.count()) == (2, 2)
+    assert Payment.objects.count() == 2
 
 
 def test_the_platforms_fee_counts_towards_the_ceiling(db):
@@ -81,7 +83,7 @@ def test_the_browser_pool_owes_until_somebody_marks_it_paid(db, django_capture_o
     with django_capture_on_commit_callbacks(execute=True):
         payment = owe(excluded(make_round()))
     payment.refresh_from_db()
-    assert (Outbox.objects.get().state, payment.state) == (Outbox.State.DONE, Payment.State.OWED)
+    assert (Outbox.objects.count(), payment.state) == (0, Payment.State.OWED)
     assert mark_paid(payment, actor="robin")
     assert not mark_paid(payment, actor="robin")
     assert Event.objects.filter(verb="paid").count() == 1
@@ -128,7 +130,7 @@ def test_what_is_owed_again_while_a_sender_finds_it_withdrawn_is_still_paid(db, 
     owe(assignment), withdraw(assignment, actor="robin")
     call = Outbox.objects.get().pk
     finish = outbox._finish
-    monkeypatch.setattr(outbox, "_finish", lambda row, paid: (owe(assignment), finish(row, paid=paid)))
+    monkeypatch.setattr(outbox, "_finish", lambda row, settle: (owe(assignment), finish(row, settle)))
     deliver(call)
     monkeypatch.setattr(outbox, "_finish", finish)
     assert (platform.calls, Payment.objects.get().state) == ([], Payment.State.OWED)
@@ -136,14 +138,22 @@ def test_what_is_owed_again_while_a_sender_finds_it_withdrawn_is_still_paid(db, 
     assert (len(platform.calls), Payment.objects.get().state) == (1, Payment.State.PAID)
 
 
-@pytest.mark.parametrize(("state", "attempts"), [("sending", 1), ("pending", 1)])
-def test_money_that_may_be_on_its_way_cannot_be_withdrawn(db, state, attempts):
-    assignment = excluded(make_round())
+@pytest.mark.parametrize(("state", "unclear"), [("sending", False), ("pending", True), ("failed", True)])
+def test_money_that_may_be_on_its_way_cannot_be_withdrawn(db, state, unclear):
+    assignment = excluded(on_mturk(make_round()))
     owe(assignment)
-    Outbox.objects.update(state=state, attempts=attempts)
+    Outbox.objects.update(state=state, unclear=unclear)
     with pytest.raises(CounterpartError, match="are on their way; try again"):
         withdraw(assignment, actor="robin")
     assert Payment.objects.get().state == Payment.State.OWED
+
+
+def test_money_that_the_platform_surely_did_not_move_can_be_withdrawn(db, platform):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment)
+    platform.failures = [ChannelError("Throttled", reached=False)]
+    deliver(Outbox.objects.get().pk)
+    assert withdraw(assignment, actor="robin")
 
 
 def test_withdrawing_what_is_not_owed_does_nothing(db):

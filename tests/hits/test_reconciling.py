@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from hits import reconciling
 from hits.leasing import lease_seat
-from hits.models import Assignment, Outbox, Seat
+from hits.models import Assignment, Outbox, PlatformHIT, Seat
 from hits.reconciling import free_orphaned_seats, heal_if_due, healing, reconcile
 from journal.events import subject_of
 from journal.models import Event, Job
@@ -43,9 +43,9 @@ def late_lease():
 def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
     lease = late_lease()
     Seat.objects.create(hit=lease.hit, number=2, state=Seat.State.TAKEN)
-    Outbox.objects.create(
-        channel="mturk", call="publish", subject=subject_of(lease.hit.round), state="sending", due_at=LONG_AGO
-    )
+    where = {"channel": "mturk", "environment": "sandbox"}
+    posting = PlatformHIT.objects.create(hit=lease.hit, max_assignments=1, **where)
+    Outbox.objects.create(call="publish", subject=subject_of(posting), state="sending", due_at=LONG_AGO, **where)
     healed = reconcile()
     assert (healed["expired leases"], healed["orphaned seats"], healed["late calls"]) == (1, 1, 1)
     assert set(Seat.objects.values_list("state", flat=True)) == {Seat.State.OPEN}

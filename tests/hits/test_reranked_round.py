@@ -1,7 +1,6 @@
 """A planned round whose machines' lists are re-ranked against hubs."""
 
 import json
-import sys
 
 import pytest
 from django.core.management import call_command
@@ -13,12 +12,12 @@ from journal.errors import CounterpartError
 from journal.models import Job
 from mitl.models import Pool, Retrieval
 from tests.factories import make_annotator, make_collection
-from tests.mitl import joint
+from tests.mitl.plugged import plug_in
 
 
 @pytest.fixture
 def params(db, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mitl.annotators.joint", joint)
+    plug_in(monkeypatch, joint="tests.mitl.joint")
     make_collection("zoo", images=30)
     make_annotator("words")
     return {

@@ -28,7 +28,7 @@ def test_a_round_on_its_way_counts_seats_work_people_and_money(person):
     lease_seat(made, worker=make_worker())
     first, second = submitted(made), submitted(made)
     accept(first), accept(second)
-    mark_paid(first.payment, actor="robin")
+    mark_paid(first.payments.get(), actor="robin")
     flag(submitted(made), control_failures=1)
     standing = standing_of(made)
     assert standing.seats == {"open": 1, "taken": 2, "filled": 2}
@@ -50,7 +50,8 @@ def test_withdrawn_pay_costs_nothing(person):
     made = make_round()
     assignment = submitted(made)
     accept(assignment)
-    decide(assignment, votes_count=True, paid=False, reason="asked for nothing", by=person)
+    unpaid = {"votes_count": False, "paid": False, "grounds": "automated", "evidence": "18 answers in 2 seconds."}
+    decide(assignment, **unpaid, reason="A script answered.", by=person)
     assert standing_of(made).cost == 0
 
 
@@ -64,16 +65,15 @@ def test_a_round_is_complete_when_every_seat_is_filled(db):
 
 def test_the_platforms_fee_is_part_of_the_cost(db):
     made = make_round(reward="0.65")
-    accept(submitted(made))
     Round.objects.update(channel="mturk")
-    made.refresh_from_db()
+    accept(submitted(made))
     assert standing_of(made).cost == Decimal("0.78")
 
 
 @pytest.mark.parametrize("rounds", [1, 4])
-def test_any_number_of_rounds_takes_two_queries(db, django_assert_num_queries, rounds):
+def test_any_number_of_rounds_takes_three_queries(db, django_assert_num_queries, rounds):
     collection = make_collection(images=8, pictures=True)
     made = [make_round(collection, name=f"round-{n}") for n in range(rounds)]
     accept(submitted(made[0]))
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         assert [standing.filled for standing in standings(made).values()] == [1] + [0] * (rounds - 1)

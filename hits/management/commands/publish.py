@@ -4,8 +4,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from hits import channels
 from hits.channels import CHANNELS
+from hits.management.admitting import add_admission_options, admission_in
+from hits.management.offering import add_offer_options, offer_in
+from hits.management.timing import add_timing_options, timing_in
+from hits.models import Outbox, PlatformHIT, Round
 from hits.naming import find_round
+from hits.outbox import deliver_due, send_failed_again
 from hits.publishing import join_link, missing_pictures, publish_round, published_cost
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
@@ -23,6 +29,9 @@ class Command(ActCommand):
             action="store_true",
             help="publish although pictures are missing; those pairs are shown without one",
         )
+        add_offer_options(parser)
+        add_admission_options(parser)
+        add_timing_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         found = find_round(options["round"])
@@ -31,7 +40,10 @@ class Command(ActCommand):
             found,
             channel=options["channel"],
             environment=options["environment"],
+            offer=offer_in(options),
+            admission=admission_in(options),
             skip_missing=options["skip_missing"],
+            **timing_in(options),
             actor="publish",
         )
         told = "is open already" if was_open else "is open now"
@@ -39,4 +51,20 @@ class Command(ActCommand):
         shown = f"{seats} seats cost at most ${cost} of its ceiling of ${round.ceiling}"
         missing = len(missing_pictures(round))
         lacking = f" {missing} pictures are missing." if missing else ""
-        return f"Round {round} {told}: {shown}.{lacking}\nJoin link: {join_link(round)}"
+        where = _posted(round, progress) if channels.get(round.channel).is_remote else f"Join link: {join_link(round)}"
+        return f"Round {round} {told}: {shown}.{lacking}\n{where}"
+
+
+def _posted(round: Round, progress: TerminalBar) -> str:
+    """Make every call that waits, also what failed before, and say what stands on the platform."""
+    send_failed_again(round, actor="publish")
+    deliver_due(round, progress=progress)
+    postings = PlatformHIT.objects.filter(hit__round=round)
+    live, planned = (postings.filter(state=state).count() for state in ("live", "planned"))
+    stands = f"{live} of {live + planned} HITs stand on {round.channel} {round.environment}"
+    if not planned:
+        return f"{stands}. Run sync {round} now and then, or let the worker process do it."
+    errors = Outbox.objects.filter(round=round).exclude(error="").values_list("error", flat=True)
+    return (
+        f"{stands}; the others wait: {errors.first() or 'somebody else is posting them'}\nRun publish again to go on."
+    )

@@ -1,0 +1,66 @@
+"""What a round shows and demands on a platform: its title, its times, and who may work on it."""
+
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from hits.models import Round
+from journal.errors import CounterpartError, some_of
+
+LONGEST = {"title": 128, "description": 2000, "keywords": 1000}
+LIMITS = {
+    "minutes": (5, 24 * 60),
+    "lifetime_days": (1, 365),
+    "auto_approval_days": (1, 30),
+    "frame_height": (0, 5000),
+    "min_approved": (0, 100_000),
+    "min_approval_rate": (0, 100),
+}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What workers see and must bring. ``minutes`` is how long one may keep a HIT, ``frame_height`` is in pixels (0:
+    fits), ``min_approved`` counts approved assignments, ``min_approval_rate`` is in percent, ``countries`` are ISO
+    3166 codes (none: any).
+
+    High thresholds of approved work shut newcomers out of fair pay, so there is none unless somebody asks for it.
+    Raises CounterpartError for values that no platform takes.
+    """
+
+    title: str = "Do these sentences describe these pictures?"
+    description: str = "Look at pictures with a sentence each and say on four levels whether the sentence fits."
+    keywords: str = "image, caption, text, judge, compare"
+    minutes: int = 60
+    lifetime_days: int = 7
+    auto_approval_days: int = 7
+    frame_height: int = 900
+    masters: bool = False
+    min_approved: int = 0
+    min_approval_rate: int = 0
+    countries: tuple[str, ...] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        for name, longest in LONGEST.items():
+            if not 0 < len(getattr(self, name).strip()) <= longest:
+                raise CounterpartError(
+                    f"The {name} needs 1 to {longest} characters; it has {len(getattr(self, name))}."
+                )
+        for name, (least, most) in LIMITS.items():
+            if not least <= getattr(self, name) <= most:
+                raise CounterpartError(f"{name} is {getattr(self, name)}; give {least} to {most}.")
+        if odd := [code for code in self.countries if not (len(code) == 2 and code.isalpha() and code.isupper())]:
+            raise CounterpartError(f"{len(odd)} countries are no two-letter codes: {some_of(odd)}. Write US,CA,GB.")
+
+    @property
+    def duration(self) -> timedelta:
+        """How long one worker may keep a HIT."""
+        return timedelta(minutes=self.minutes)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"countries": [*self.countries]}
+
+
+def offer_of(round: Round) -> Offer:
+    """Return what the round was published with; the defaults where it says nothing."""
+    return Offer(**round.offer | {"countries": tuple(round.offer.get("countries", ()))})
