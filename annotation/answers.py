@@ -1,9 +1,11 @@
 """One answer as every channel brings it, and what makes it well formed."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Level, Shortcoming, WrongWay
-from journal.errors import CounterpartError
+from hits.models import Item
+from journal.errors import CounterpartError, some_of
 
 ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
 
@@ -16,6 +18,13 @@ class Answer:
     level: int
     shortcoming: str = ""
     wrong_way: str = ""
+
+
+def check_answer_set(answers: Sequence[Answer], items: Mapping[int, Item], *, reasons: bool) -> None:
+    """Raise CounterpartError unless there is exactly one good and complete answer for each of ``items``, by key."""
+    _check_items(answers, items)
+    for answer in answers:
+        check_answer(answer, place=items[answer.item_id].place, reasons=reasons, complete=True)
 
 
 def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -> None:
@@ -32,3 +41,15 @@ def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -
         raise CounterpartError(f"Pair {place} lacks its reason; choose why the sentence is not perfect.")
     if complete and explains and not answer.wrong_way:
         raise CounterpartError(f"Pair {place} lacks a detail; choose what is described in a wrong way.")
+
+
+def _check_items(answers: Sequence[Answer], items: Mapping[int, Item]) -> None:
+    answered = [answer.item_id for answer in answers]
+    if foreign := [pk for pk in answered if pk not in items]:
+        raise CounterpartError(f"{len(foreign)} answers are to pairs of another HIT; reload the page and try again.")
+    if len(set(answered)) != len(answered):
+        doubled = sorted({items[pk].place for pk in answered if answered.count(pk) > 1})
+        raise CounterpartError(f"{len(doubled)} pairs are answered twice: {some_of(doubled)}. Answer each once.")
+    if missing := sorted(item.place for pk, item in items.items() if pk not in set(answered)):
+        counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
+        raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")

@@ -22,6 +22,14 @@ def drafts_of(assignment: Assignment) -> QuerySet[Draft]:
     return drafts.order_by("saved_at", "pk")
 
 
+def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
+    """Return the worker's drafts of this HIT by item, the latest of each."""
+    return {
+        draft.item_id: Answer(draft.item_id, draft.level, draft.shortcoming, draft.wrong_way)
+        for draft in drafts_of(assignment)
+    }
+
+
 def save_draft(assignment: Assignment, answer: Answer) -> None:
     """Keep ``answer`` in place of the item's earlier draft; reasons may still be missing.
 

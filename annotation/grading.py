@@ -2,14 +2,9 @@
 
 from collections.abc import Mapping
 
-from annotation.models import Level
 from hits.deciding import accept, flag
-from hits.models import Assignment, Control
-
-RIGHT_LEVELS: Mapping[str, frozenset[int]] = {
-    Control.Polarity.POSITIVE: frozenset({Level.YES, Level.PARTIALLY_YES}),
-    Control.Polarity.NEGATIVE: frozenset({Level.MOSTLY_NO, Level.NO}),
-}
+from hits.models import Assignment, Control, Round
+from hits.qualifying import RIGHT_LEVELS
 
 
 def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
@@ -36,9 +31,10 @@ def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int
     return sum(level not in policy[polarity] for polarity, level in answered)
 
 
-def grade_waiting() -> int:
-    """Grade what was submitted and left ungraded, as a crash after intake leaves it. Returns how many."""
-    waiting = list(Assignment.objects.filter(state=Assignment.State.SUBMITTED))
+def grade_waiting(round: Round | None = None) -> int:
+    """Grade what was submitted (in one round) and left ungraded, as a crash leaves it. Returns how many."""
+    submitted = Assignment.objects.filter(state=Assignment.State.SUBMITTED)
+    waiting = list(submitted.filter(hit__round=round) if round else submitted)
     for assignment in waiting:
         grade(assignment)
     return len(waiting)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
-from annotation.answers import Answer, check_answer
+from annotation.answers import Answer, check_answer_set
 from annotation.drafting import ANSWERABLE, SeatLostError, drafts_of
 from annotation.grading import grade
 from annotation.models import Judgment
@@ -13,7 +13,7 @@ from hits.deciding import mark_submitted
 from hits.models import Assignment, Item
 from journal.errors import CounterpartError, some_of
 
-__all__ = ["Answer", "Receipt", "SeatLostError", "submit_answers"]
+__all__ = ["Answer", "Receipt", "SeatLostError", "store_answers", "submit_answers"]
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,9 @@ def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_
     if receipt := _earlier_receipt(assignment):
         return receipt
     items = {item.pk: item for item in assignment.hit.items.all()}
-    _check_items(answers, items)
-    for answer in answers:
-        check_answer(answer, place=items[answer.item_id].place, reasons=assignment.hit.round.reasons, complete=True)
+    check_answer_set(answers, items, reasons=assignment.hit.round.reasons)
     try:
-        code = _store(assignment, answers, items, active_seconds)
+        code = store_answers(assignment, answers, items, active_seconds)
     except IntegrityError as error:
         raise _clash(assignment, items) from error
     if code is not None:
@@ -58,23 +56,12 @@ def _earlier_receipt(assignment: Assignment) -> Receipt | None:
     return None
 
 
-def _check_items(answers: Sequence[Answer], items: Mapping[int, Item]) -> None:
-    answered = [answer.item_id for answer in answers]
-    if foreign := [pk for pk in answered if pk not in items]:
-        raise CounterpartError(f"{len(foreign)} answers are to pairs of another HIT; reload the page and try again.")
-    if len(set(answered)) != len(answered):
-        doubled = sorted({items[pk].place for pk in answered if answered.count(pk) > 1})
-        raise CounterpartError(f"{len(doubled)} pairs are answered twice: {some_of(doubled)}. Answer each once.")
-    if missing := sorted(item.place for pk, item in items.items() if pk not in set(answered)):
-        counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
-        raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
-
-
 @transaction.atomic
-def _store(
-    assignment: Assignment, answers: Sequence[Answer], items: Mapping[int, Item], active_seconds: int
+def store_answers(
+    assignment: Assignment, answers: Sequence[Answer], items: Mapping[int, Item], active_seconds: int | None
 ) -> str | None:
-    """Submit and add all judgments; None if the assignment could not be submitted any more."""
+    """Submit, add a judgment for each answer to ``items`` (by key), and grade once that is committed. Returns the
+    receipt; None if the assignment could not be submitted any more."""
     code = mark_submitted(assignment, active_seconds=active_seconds)
     if code is None:
         return None

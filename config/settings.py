@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from csp.constants import NONE, SELF
 from environs import validate
@@ -168,11 +169,48 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
-CELERY_BEAT_SCHEDULE = {"reconcile": {"task": "hits.tasks.reconcile", "schedule": RECONCILE_SECONDS}}
+# How often open rounds are synced with their platform, and how long its lists may lag behind the truth.
+SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)
+SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120)
+CELERY_BEAT_SCHEDULE = {
+    "reconcile": {"task": "hits.tasks.reconcile", "schedule": RECONCILE_SECONDS},
+    "sync": {"task": "annotation.tasks.sync_rounds", "schedule": SYNC_SECONDS},
+    "hints": {"task": "annotation.tasks.follow_hints", "schedule": 10},
+}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
+
+# How workers reach the people behind the rounds: a mail address or a page.
+CONTACT = env.str("CONTACT", "")
 
 # How long a worker may keep one HIT before its seat is offered to somebody else.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
+
+# MTurk, or what speaks its protocol. The worlds where money moves are off unless MTURK_ENVIRONMENTS names them.
+MTURK_ENVIRONMENTS = env.list("MTURK_ENVIRONMENTS", ["emulator"])
+_mturk_keys = {
+    "access_key": env.str("MTURK_ACCESS_KEY_ID", ""),
+    "secret_key": env.str("MTURK_SECRET_ACCESS_KEY", ""),
+}
+_emulator_url = env.str("MTURK_EMULATOR_URL", "http://127.0.0.1:8900").rstrip("/")
+MTURK: dict[str, dict[str, Any]] = {
+    "emulator": {
+        "endpoint": _emulator_url,
+        "origins": tuple(env.list("MTURK_EMULATOR_ORIGINS", [_emulator_url])),
+        "access_key": "AKIAEMULATEDREQUESTR",
+        "secret_key": "emulated-secret-of-the-requester",
+    },
+    "sandbox": {
+        "endpoint": env.str("MTURK_SANDBOX_URL", "https://mturk-requester-sandbox.us-east-1.amazonaws.com"),
+        "origins": tuple(env.list("MTURK_SANDBOX_ORIGINS", ["https://workersandbox.mturk.com"])),
+        **_mturk_keys,
+    },
+    "production": {
+        "endpoint": env.str("MTURK_PRODUCTION_URL", "https://mturk-requester.us-east-1.amazonaws.com"),
+        "origins": tuple(env.list("MTURK_PRODUCTION_ORIGINS", ["https://www.mturk.com", "https://worker.mturk.com"])),
+        **_mturk_keys,
+    },
+}
+MTURK_QUEUE_URL = env.str("MTURK_QUEUE_URL", "")
 
 LOGGING = {
     "version": 1,

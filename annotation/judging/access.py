@@ -13,6 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotation.judging.tokens import read_assignment_token, read_worker_token, worker_token
+from hits.admitting import is_excluded
 from hits.models import Assignment, Round, Worker
 
 MAX_BODY = 64 * 1024
@@ -51,18 +52,23 @@ def link_page(*methods: str) -> Callable[[View], View]:
         @require_http_methods([*methods, "HEAD"] if "GET" in methods else [*methods])
         @wraps(view)
         def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            try:
-                refuse_large(request)
-                response = view(request, *args, **kwargs)
-            except Trouble as trouble:
-                response = render(request, "judging/trouble.html", {"trouble": trouble}, status=trouble.status)
-            response.headers.setdefault("Cache-Control", "private, no-store")
-            response.headers["Referrer-Policy"] = "no-referrer"
-            return response
+            return answered(view, request, *args, **kwargs)
 
         return page
 
     return decorate
+
+
+def answered(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    """Return the view's answer, or the page of its Trouble; private, and telling no other site its address."""
+    try:
+        refuse_large(request)
+        response = view(request, *args, **kwargs)
+    except Trouble as trouble:
+        response = render(request, "judging/trouble.html", {"trouble": trouble}, status=trouble.status)
+    response.headers.setdefault("Cache-Control", "private, no-store")
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
 
 
 def refuse_large(request: HttpRequest) -> None:
@@ -96,6 +102,13 @@ def visit_of(token: str) -> Visit:
     if worker is None or round is None:
         raise Trouble("This round is gone", "The people who sent you the link can say more.", status=404)
     return Visit(worker, round)
+
+
+def refuse_excluded(visit: Visit) -> None:
+    """Raise Trouble for a worker who gets no more HITs from us; their own page stays open to them."""
+    if is_excluded(visit.worker):
+        text = "Our rounds are not open to you any more. What you did for us stands on your own page, with its pay."
+        raise Trouble("We have no more work for you", text, status=403, home=visit.token)
 
 
 def assignment_of(token: str) -> Assignment:

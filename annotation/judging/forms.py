@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
+from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.answers import ASKS_REASONS, Answer
 from annotation.models import Shortcoming
-from hits.models import Assignment
+from hits.models import Item, TestItem
 from journal.errors import CounterpartError, some_of
 
 PARTS = ("level", "shortcoming", "wrong_way")
@@ -25,8 +27,8 @@ class DraftChange:
     answer: Answer | None
 
 
-def places_of(assignment: Assignment) -> Places:
-    return dict(assignment.hit.items.values_list("place", "pk"))
+def places_of(items: QuerySet[Item] | QuerySet[TestItem]) -> Places:
+    return dict(items.values_list("place", "pk"))
 
 
 def parse_answers(post: QueryDict, places: Places) -> list[Answer]:
@@ -40,18 +42,25 @@ def parse_answers(post: QueryDict, places: Places) -> list[Answer]:
 
 def parse_draft(post: QueryDict, places: Places) -> DraftChange:
     """Read ``place`` and the fields of that one pair. Raises CounterpartError as ``parse_answers`` does."""
-    place = _number(post.get("place", ""), "the pair")
+    place = parse_number(post.get("place", ""), "the pair")
     if place not in places:
         raise CounterpartError(f"This HIT has no pair {place}; reload the page.")
     answers = parse_answers(post, {place: places[place]})
     return DraftChange(places[place], answers[0] if answers else None)
 
 
-def parse_active_seconds(post: QueryDict, assignment: Assignment) -> int:
-    """Return the seconds of work that the page counted, or the whole time since the lease where it did not count."""
-    elapsed = int((timezone.now() - assignment.leased_at).total_seconds())
+def parse_active_seconds(post: QueryDict, *, since: datetime) -> int:
+    """Return the seconds of work that the page counted, or all those ``since`` it began where it did not count."""
+    elapsed = int((timezone.now() - since).total_seconds())
     counted = post.get("active_seconds", "")
     return min(int(counted), elapsed) if counted.isascii() and counted.isdigit() and len(counted) < 9 else elapsed
+
+
+def parse_number(text: str, what: str) -> int:
+    """Read a number of at most five digits. Raises CounterpartError that says what it was expected for."""
+    if text.isascii() and text.isdigit() and len(text) < 6:
+        return int(text)
+    raise CounterpartError(f"A number was expected for {what}; reload the page and choose again.")
 
 
 def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
@@ -65,13 +74,7 @@ def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
 
 def _answer(post: QueryDict, place: int, item_id: int) -> Answer:
     """Read one pair. Reasons left over from a level that was changed since are dropped."""
-    level = _number(post.get(f"level-{place}", ""), f"the level of pair {place}")
+    level = parse_number(post.get(f"level-{place}", ""), f"the level of pair {place}")
     shortcoming = post.get(f"shortcoming-{place}", "") if level in ASKS_REASONS else ""
     wrong_way = post.get(f"wrong_way-{place}", "") if shortcoming == Shortcoming.WRONG_WAY else ""
     return Answer(item_id, level, shortcoming, wrong_way)
-
-
-def _number(text: str, what: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 6:
-        return int(text)
-    raise CounterpartError(f"A number was expected for {what}; reload the page and choose again.")

@@ -5,6 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from django.db.models import Q
+
+from annotation.judging.access import Visit
+from hits.admitting import Permit
+from hits.codes import completion_code
 from hits.models import Assignment, Payment, Worker
 
 State = Assignment.State
@@ -19,7 +24,8 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Work:
-    """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed."""
+    """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed; ``bonuses`` are the reasons
+    of what it has beyond its reward."""
 
     receipt: str
     round_name: str
@@ -27,12 +33,14 @@ class Work:
     outcome: str
     pay: Decimal | None
     paid: bool
+    bonuses: tuple[str, ...] = ()
 
 
 def work_of(worker: Worker) -> list[Work]:
-    """Return everything the worker submitted, in any round, newest first."""
-    submitted = worker.assignments.filter(state__in=OUTCOMES).select_related("hit__round", "payment")
-    return [_work(assignment) for assignment in submitted.order_by("-submitted_at", "-pk")]
+    """Return everything the worker submitted or is paid for, in any round, newest first."""
+    theirs = worker.assignments.filter(Q(state__in=OUTCOMES) | Q(payments__isnull=False)).distinct()
+    rows = theirs.select_related("hit__round").prefetch_related("payments")
+    return [_work(assignment) for assignment in rows.order_by("-submitted_at", "-pk")]
 
 
 def earned(works: Sequence[Work]) -> Decimal:
@@ -41,19 +49,26 @@ def earned(works: Sequence[Work]) -> Decimal:
 
 def receipt_of(assignment: Assignment) -> Work | None:
     """Return what the receipt page shows, or None while nothing was submitted."""
-    submitted = Assignment.objects.filter(pk=assignment.pk, state__in=OUTCOMES).select_related("hit__round", "payment")
+    submitted = Assignment.objects.filter(pk=assignment.pk, state__in=OUTCOMES).select_related("hit__round")
     return next(map(_work, submitted), None)
 
 
+def completion_code_of(visit: Visit, permit: Permit, *, nothing_left: bool = False) -> str:
+    """Return the code that proves a worker's work in a round, once they can take no more of it: "" before, and where
+    they submitted nothing."""
+    is_over = nothing_left or visit.round.state != "open" or permit.is_over
+    done = visit.worker.assignments.filter(hit__round=visit.round, state__in=OUTCOMES)
+    return completion_code(visit.round, visit.worker) if is_over and done.exists() else ""
+
+
 def _work(assignment: Assignment) -> Work:
-    payment: Payment | None = getattr(assignment, "payment", None)
-    if payment and payment.state == Payment.State.WITHDRAWN:
-        payment = None
+    payments = [payment for payment in assignment.payments.all() if payment.state != Payment.State.WITHDRAWN]
     return Work(
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
         submitted_at=assignment.submitted_at,
-        outcome=OUTCOMES[State(assignment.state)],
-        pay=payment.amount if payment else None,
-        paid=payment is not None and payment.state == Payment.State.PAID,
+        outcome=OUTCOMES.get(State(assignment.state), "lost by us"),
+        pay=sum((payment.amount for payment in payments), Decimal(0)) if payments else None,
+        paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
+        bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),
     )

@@ -1,11 +1,29 @@
-"""What the judging page knows of a HIT's pairs: place, sentence, the picture's size, and the worker's own draft."""
+"""What a judging page shows: a HIT's pairs with the worker's own answers so far, the levels, the reasons."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from annotation.answers import ASKS_REASONS
-from annotation.drafting import drafts_of
-from annotation.models import Draft, Shortcoming
-from hits.models import Assignment
+from django.conf import settings
+from django.db.models import QuerySet
+
+from annotation.answers import ASKS_REASONS, Answer
+from annotation.models import Level, Shortcoming, WrongWay
+from hits.designs import Design
+from hits.models import Item, Round, TestItem
+
+Items = QuerySet[Item] | QuerySet[TestItem]
+
+EXPLANATIONS = {
+    Level.YES: "The sentence fits the picture. Nothing in it is wrong.",
+    Level.PARTIALLY_YES: "It fits on the whole, but some detail is wrong or missing.",
+    Level.MOSTLY_NO: "The main thing is wrong or missing; only something small fits.",
+    Level.NO: "The sentence and the picture have nothing to do with each other.",
+}
+LEVELS = [
+    {"value": level.value, "label": level.label, "asks": level in ASKS_REASONS, "text": text}
+    for level, text in EXPLANATIONS.items()
+]
 
 
 @dataclass(frozen=True)
@@ -26,15 +44,48 @@ class Pair:
         return bool(self.wrong_way) if self.shortcoming == Shortcoming.WRONG_WAY else bool(self.shortcoming)
 
 
-def pairs_of(assignment: Assignment) -> list[Pair]:
-    """Return the HIT's pairs in order, each with its draft where there is one."""
+def pairs_of(items: Items, answers: Mapping[int, Answer]) -> list[Pair]:
+    """Return the items' pairs in order, each with its answer where ``answers`` has one for its key."""
     columns = ("pk", "place", "caption__text", "image__width", "image__height")
-    drafts = {draft.item_id: draft for draft in drafts_of(assignment)}
     return [
-        Pair(place, sentence, width, height, *_drafted(drafts.get(pk)))
-        for pk, place, sentence, width, height in assignment.hit.items.order_by("place").values_list(*columns)
+        Pair(place, sentence, width, height, *_said(answers.get(pk)))
+        for pk, place, sentence, width, height in items.order_by("place").values_list(*columns)
     ]
 
 
-def _drafted(draft: Draft | None) -> tuple[int, str, str]:
-    return (draft.level, draft.shortcoming, draft.wrong_way) if draft else (0, "", "")
+SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)
+"""The answer shown under the drawn picture of a preview."""
+
+
+def sheet_of(items: Items, answers: Mapping[int, Answer], *, reasons: bool, problem: str) -> dict[str, Any]:
+    """Return what every template of a judging page needs; ``problem`` says why a submission was not taken."""
+    pairs = pairs_of(items, answers)
+    return {
+        "pairs": pairs,
+        "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=reasons)] if problem else [],
+        "problem": problem,
+        "levels": LEVELS,
+        "shortcomings": Shortcoming.choices if reasons else [],
+        "wrong_ways": WrongWay.choices,
+    }
+
+
+def terms_of(round: Round) -> dict[str, Any]:
+    """Return what a worker should know beforehand: how much, how long, by which levels, and whom to ask."""
+    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "levels": LEVELS, **contact()}
+
+
+def contact() -> dict[str, str]:
+    """Return how workers reach the people behind the rounds: the words, and where a link on them may lead."""
+    given = settings.CONTACT
+    is_page = given.startswith(("https://", "http://"))
+    return {"contact": given, "contact_link": given if is_page else f"mailto:{given}" if "@" in given else ""}
+
+
+def _minutes(round: Round) -> str:
+    """How long a HIT takes: as measured or stated for this round, or else what such HITs usually take."""
+    return f"about {max(1, -(-round.expected_seconds // 60))}" if round.expected_seconds else "5–10"
+
+
+def _said(answer: Answer | None) -> tuple[int, str, str]:
+    return (answer.level, answer.shortcoming, answer.wrong_way) if answer else (0, "", "")

@@ -1,54 +1,54 @@
 """The worker's pages. Each parses, asks who may, calls one act and renders."""
 
 from contextlib import suppress
-from mimetypes import guess_type
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.core.signing import BadSignature
-from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.answers import ASKS_REASONS, Answer
-from annotation.drafting import ANSWERABLE, SeatLostError, drop_draft, save_draft
+from annotation.answers import Answer
+from annotation.drafting import ANSWERABLE, SeatLostError, drafted_answers, drop_draft, save_draft
 from annotation.intake import submit_answers
-from annotation.judging.access import Trouble, Visit, assignment_of, joined_round, link_page, visit_behind, visit_of
+from annotation.judging.access import (
+    Trouble,
+    Visit,
+    assignment_of,
+    joined_round,
+    link_page,
+    refuse_excluded,
+    visit_behind,
+    visit_of,
+)
 from annotation.judging.forms import parse_active_seconds, parse_answers, parse_draft, places_of
-from annotation.judging.history import earned, receipt_of, work_of
-from annotation.judging.sheet import pairs_of
+from annotation.judging.history import completion_code_of, earned, receipt_of, work_of
+from annotation.judging.pictures import picture_response
+from annotation.judging.refusals import refusals_of
+from annotation.judging.sheet import sheet_of, terms_of
 from annotation.judging.tokens import WORKER_LIFE, assignment_token, read_visit_token, read_worker_token, visit_token
-from annotation.models import Level, Shortcoming, WrongWay
-from hits.designs import Design
+from hits.admitting import has_joined, is_full, join_round, permit_of
 from hits.leasing import lease_seat, return_assignment
-from hits.models import Assignment, Round, Worker
+from hits.models import Assignment, Item, Round, Worker
 from hits.reconciling import heal_if_due
 from hits.workers import actor_of, give_consent, worker_for
 from journal.errors import CounterpartError
 
 REMEMBERED = "worker"
 
-EXPLANATIONS = {
-    Level.YES: "The sentence fits the picture. Nothing in it is wrong.",
-    Level.PARTIALLY_YES: "It fits on the whole, but some detail is wrong or missing.",
-    Level.MOSTLY_NO: "The main thing is wrong or missing; only something small fits.",
-    Level.NO: "The sentence and the picture have nothing to do with each other.",
-}
-LEVELS = [
-    {"value": level.value, "label": level.label, "asks": level in ASKS_REASONS, "text": text}
-    for level, text in EXPLANATIONS.items()
-]
-
 
 @link_page("GET", "POST")
 def join(request: HttpRequest, join_key: str) -> HttpResponse:
-    """What the round is about and what it pays; consenting makes a worker."""
+    """What the round is about and what it pays; consenting makes a worker, who joins the round."""
     round = joined_round(join_key)
-    if request.method == "POST" and request.POST.get("consent") == "yes":
-        return _remember(_consent(request, round))
     known = _remembered(request, round)
+    _refuse_unwelcome(round, known)
+    if request.method == "POST" and known and "again" in request.POST:
+        return _enter(known)
+    if request.method == "POST" and request.POST.get("consent") == "yes":
+        return _enter(_consent(request, round))
     context = {"round": round, "known": known, "visit": visit_token(), "refused": request.method == "POST"}
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
 
@@ -58,13 +58,17 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
     """A worker's own page in a round: the next HIT, and what became of the earlier ones."""
     visit = visit_of(token)
     works = work_of(visit.worker)
+    permit, nothing_left = permit_of(visit.round, visit.worker), "nothing-left" in request.GET
     context = {
         "visit": visit,
         "held": _held(visit),
-        "nothing_left": "nothing-left" in request.GET,
+        "permit": permit,
+        "nothing_left": nothing_left,
         "returned": "returned" in request.GET,
         "works": works,
         "earned": earned(works),
+        "refusals": refusals_of(visit.worker),
+        "code": completion_code_of(visit, permit, nothing_left=nothing_left),
     }
     return render(request, "judging/home.html", {**context, **_terms(visit.round)})
 
@@ -73,6 +77,10 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 def take(request: HttpRequest, token: str) -> HttpResponse:
     """Lease a seat and open its HIT."""
     visit = visit_of(token)
+    if not _held(visit):
+        refuse_excluded(visit)
+    if permit_of(visit.round, visit.worker).needs_test:
+        return redirect("judging:test", token=token)
     heal_if_due()
     try:
         assignment = lease_seat(visit.round, worker=visit.worker)
@@ -102,7 +110,7 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
     """Keep one pair's answer as it now stands."""
     assignment = assignment_of(token)
     try:
-        change = parse_draft(request.POST, places_of(assignment))
+        change = parse_draft(request.POST, places_of(assignment.hit.items.all()))
         if change.answer:
             save_draft(assignment, change.answer)
         else:
@@ -128,27 +136,27 @@ def receipt(request: HttpRequest, token: str) -> HttpResponse:
     if work is None:
         return redirect("judging:task", token=token)
     visit = visit_behind(assignment)
-    return render(
-        request, "judging/receipt.html", {"work": work, "visit": visit, "pairs": assignment.hit.items.count()}
-    )
+    permit = permit_of(visit.round, visit.worker)
+    context = {
+        "work": work,
+        "visit": visit,
+        "pairs": assignment.hit.items.count(),
+        "permit": permit,
+        "code": completion_code_of(visit, permit),
+    }
+    return render(request, "judging/receipt.html", context)
 
 
 @link_page("GET")
 def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
     """One picture of the HIT, under a name that tells nothing."""
     assignment = assignment_of(token)
-    file = assignment.hit.items.filter(place=place).values_list("image__file", flat=True).first()
-    if assignment.state not in ANSWERABLE or not file or not default_storage.exists(file):
-        return HttpResponse("This picture is not here.", status=404, content_type="text/plain")
-    kind = guess_type(file)[0] or "application/octet-stream"
-    response = FileResponse(default_storage.open(file), filename=f"picture-{place}", content_type=kind)
-    response["Cache-Control"] = "private, max-age=3600"
-    return response
+    shown = assignment.hit.items.filter(place=place) if assignment.state in ANSWERABLE else Item.objects.none()
+    return picture_response(shown.values_list("image__file", flat=True).first(), place=place)
 
 
 def _terms(round: Round) -> dict[str, object]:
-    """What a worker should know beforehand: how much, how long, by which levels."""
-    return {"pairs": Design(**round.design).size, "lease_minutes": settings.LEASE_MINUTES, "levels": LEVELS}
+    return terms_of(round) | {"lease_minutes": settings.LEASE_MINUTES}
 
 
 def _consent(request: HttpRequest, round: Round) -> Visit:
@@ -162,8 +170,23 @@ def _consent(request: HttpRequest, round: Round) -> Visit:
     return Visit(worker, round)
 
 
-def _remember(visit: Visit) -> HttpResponse:
-    """Send the worker to their own page. The cookie only shows the way back there from the join link."""
+def _refuse_unwelcome(round: Round, known: Visit | None) -> None:
+    """Let nobody in whom this browser knows as excluded, and nobody else where the round is full."""
+    if known:
+        refuse_excluded(known)
+    if is_full(round) and not (known and has_joined(round, known.worker)):
+        raise _full()
+
+
+def _full() -> Trouble:
+    text = "As many people as it needs have joined. Thank you for wanting to help; perhaps the next one has a place."
+    return Trouble("This round is full", text, status=410)
+
+
+def _enter(visit: Visit) -> HttpResponse:
+    """Have the worker join and send them to their own page. The cookie only shows the way back from the join link."""
+    if not join_round(visit.round, visit.worker):
+        raise _full()
     response = redirect("judging:home", token=visit.token)
     response.set_cookie(
         REMEMBERED,
@@ -200,8 +223,8 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
     """Submit what was sent. Returns what is wrong with it, in one line, or "" once it is in."""
     answers: list[Answer] = []
     try:
-        answers = parse_answers(request.POST, places_of(assignment))
-        seconds = parse_active_seconds(request.POST, assignment)
+        answers = parse_answers(request.POST, places_of(assignment.hit.items.all()))
+        seconds = parse_active_seconds(request.POST, since=assignment.leased_at)
         submit_answers(assignment, answers=answers, active_seconds=seconds)
     except SeatLostError as error:
         raise _lost(assignment) from error
@@ -224,17 +247,13 @@ def _lost(assignment: Assignment) -> Trouble:
 
 
 def _sheet(request: HttpRequest, assignment: Assignment, token: str, problem: str) -> HttpResponse:
-    round = assignment.hit.round
-    pairs = pairs_of(assignment)
-    context = {
+    hit = assignment.hit
+    shown = sheet_of(hit.items.all(), drafted_answers(assignment), reasons=hit.round.reasons, problem=problem)
+    context = shown | {
+        "round": hit.round,
+        "address": reverse("judging:task", args=[token]),
         "token": token,
         "visit": visit_behind(assignment),
-        "pairs": pairs,
-        "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=round.reasons)] if problem else [],
-        "problem": problem,
-        "levels": LEVELS,
-        "shortcomings": Shortcoming.choices if round.reasons else [],
-        "wrong_ways": WrongWay.choices,
         "deadline": assignment.deadline,
         "seconds_left": max(0, int((assignment.deadline - timezone.now()).total_seconds())),
     }

@@ -56,7 +56,7 @@ def simulate_round(
 
 @dataclass(frozen=True)
 class Reviewer:
-    """Decides flagged work: the profile's share of it is excluded and unpaid, the rest counts and is paid.
+    """Decides flagged work: the profile's share of it is excluded, the rest counts. All is paid: no program rejects.
 
     Work without a slip counts always: a control that is wrong itself would be failed by everybody, for ever.
     """
@@ -71,7 +71,7 @@ class Reviewer:
         counts = not slips or bool(rng.random() >= self.excluded)
         blamed = "Careless work." if not counts else "A slip." if slips else "The control is wrong."
         reason = f"Simulated review, wrong controls: {failures}. {blamed}"
-        decide(assignment, votes_count=counts, paid=counts, reason=reason, by=_reviewing_user())
+        decide(assignment, votes_count=counts, paid=True, reason=reason, by=_reviewing_user())
 
 
 @dataclass

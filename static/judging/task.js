@@ -157,7 +157,7 @@ listen(
   { paused: () => document.querySelector("dialog[open]") !== null },
 );
 retryFailures(pairs);
-showTimeLeft(byId("time"), announce);
+if (byId("time")) showTimeLeft(byId("time"), announce);
 countActiveSeconds(form.elements.active_seconds);
 
 const unanswered = pairs.findIndex((pair) => !isFinished(pair));

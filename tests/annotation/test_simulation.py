@@ -65,7 +65,7 @@ def test_excluded_work_is_done_again_by_somebody_else(round, profile):
 def test_what_the_reviewer_excludes_has_a_reason_and_a_person(round, profile):
     simulate_round(round, workers=8, profile=profile(careless_workers=0.5), seed=1)
     decision = Decision.objects.filter(votes_count=False).first()
-    assert (decision.by.username, decision.paid) == ("simulated-reviewer", False)
+    assert (decision.by.username, decision.paid) == ("simulated-reviewer", True)
     assert decision.reason.startswith("Simulated review, wrong controls: ")
 
 

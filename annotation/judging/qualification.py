@@ -1,0 +1,70 @@
+"""The test before a round's first HIT: its pairs on the sheet that HITs have, and a kind word about the result."""
+
+from collections.abc import Mapping
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+
+from annotation.answers import Answer
+from annotation.judging.access import Trouble, Visit, link_page, refuse_excluded, visit_of
+from annotation.judging.forms import parse_answers, parse_number, places_of
+from annotation.judging.pictures import picture_response
+from annotation.judging.sheet import sheet_of
+from hits.admitting import permit_of
+from hits.models import QualificationTest, TestAttempt
+from hits.qualifying import Tries, answer_test
+from journal.errors import CounterpartError
+
+
+@link_page("GET", "POST")
+def test(request: HttpRequest, token: str) -> HttpResponse:
+    """The pairs of the next try; sending them shows the result."""
+    visit = visit_of(token)
+    tries = _tries_of(visit)
+    if request.method != "POST":
+        return _sheet(request, visit, tries) if tries.left else redirect("judging:home", token=token)
+    answers: list[Answer] = []
+    try:
+        answers = parse_answers(request.POST, places_of(tries.test.items.all()))
+        attempt = _send(visit, tries.test, answers, request.POST.get("number", ""))
+    except CounterpartError as error:
+        if not tries.left:
+            return redirect("judging:home", token=token)
+        return _sheet(request, visit, tries, {answer.item_id: answer for answer in answers}, problem=str(error))
+    context = {"visit": visit, "attempt": attempt, "permit": permit_of(visit.round, visit.worker)}
+    return render(request, "judging/test_result.html", context)
+
+
+@link_page("GET")
+def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
+    """One picture of the test, while a try is left."""
+    tries = _tries_of(visit_of(token))
+    shown = tries.test.items.filter(place=place).values_list("image__file", flat=True)
+    return picture_response(shown.first() if tries.left else None, place=place)
+
+
+def _tries_of(visit: Visit) -> Tries:
+    permit = permit_of(visit.round, visit.worker)
+    if permit.tries is None or visit.round.state == "draft":
+        raise Trouble("There is no test here", "This round asks for none.", status=404, home=visit.token)
+    refuse_excluded(visit)
+    return permit.tries
+
+
+def _send(visit: Visit, test: QualificationTest, answers: list[Answer], number: str) -> TestAttempt:
+    places = dict(test.items.values_list("pk", "place"))
+    levels = {places[answer.item_id]: answer.level for answer in answers}
+    return answer_test(test, visit.worker, levels, number=parse_number(number, "the try"))
+
+
+def _sheet(
+    request: HttpRequest,
+    visit: Visit,
+    tries: Tries,
+    answers: Mapping[int, Answer] | None = None,
+    problem: str = "",
+) -> HttpResponse:
+    shown = sheet_of(tries.test.items.all(), answers or {}, reasons=False, problem=problem)
+    context = {"visit": visit, "round": visit.round, "tries": tries, "address": request.path, **shown}
+    return render(request, "judging/test.html", context, status=422 if problem else 200)

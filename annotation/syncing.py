@@ -1,0 +1,92 @@
+"""Bring a round and its platform together: what was submitted comes in, what is wanted goes out."""
+
+import logging
+from dataclasses import asdict, dataclass
+
+from django.db.models import Q, QuerySet
+
+from annotation.grading import grade_waiting
+from annotation.taking_in import take_in_waiting
+from hits import channels
+from hits.channels import ChannelError
+from hits.collecting import collect_round
+from hits.models import Outbox, PlatformHIT, Round
+from hits.outbox import deliver_due
+from hits.posting import post_open_seats
+from journal.errors import CounterpartError
+from journal.progress import Progress, silent
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Synced:
+    """What one sync did: postings listed, submissions that were new, taken in, answer sets asked for anew, and calls
+    made; and what still waits: calls not made yet or failed, and one line for each thing that went wrong."""
+
+    listed: int
+    submitted: int
+    taken_in: int
+    asked_for: int
+    calls_made: int
+    calls_waiting: int
+    calls_failed: int
+    failures: list[str]
+
+    def as_figures(self) -> dict[str, object]:
+        figures = {name.replace("_", " "): value for name, value in asdict(self).items() if name != "failures"}
+        return figures | {"failures": [{"failure": line} for line in self.failures]}
+
+
+def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
+    """Collect, take in, ask for what is missing, and make every call that waits. May be repeated at any time.
+
+    Raises CounterpartError for a round that is on no platform.
+    """
+    if not round.channel:
+        raise CounterpartError(f"Round {round} is not published; publish it first.")
+    if not channels.get(round.channel).is_remote:
+        raise CounterpartError(f"Round {round} is in the browser pool, where answers arrive by themselves.")
+    collected = collect_round(round, progress=progress)
+    taken_in = take_in_waiting(round, progress=progress)
+    grade_waiting(round)
+    asked_for = post_open_seats(round)
+    made = deliver_due(round, progress=progress)
+    calls = Outbox.objects.filter(round=round)
+    failed = calls.filter(state=Outbox.State.FAILED)
+    return Synced(
+        listed=collected.postings,
+        submitted=collected.submitted,
+        taken_in=taken_in,
+        asked_for=asked_for,
+        calls_made=made,
+        calls_waiting=calls.filter(state__in=(Outbox.State.PENDING, Outbox.State.SENDING)).count(),
+        calls_failed=failed.count(),
+        failures=[*collected.failures, *failed.values_list("error", flat=True).distinct()],
+    )
+
+
+def rounds_to_sync() -> list[Round]:
+    """Return the rounds from whose platform something may still come."""
+    unsettled, undecided = Q(hits__postings__settled_at=None), Q(hits__postings__assignments__status="submitted")
+    return list(_remote_rounds().filter(unsettled | undecided).distinct())
+
+
+def hinted_rounds() -> list[Round]:
+    """Return the rounds that their platforms say something has happened to. A platform that fails says nothing."""
+    hinted: set[int] = set()
+    for channel, environment in _remote_rounds().values_list("channel", "environment").distinct():
+        try:
+            ids = channels.platform(channel).hints(environment)
+        except ChannelError:
+            logger.warning("%s %s gave no hints", channel, environment, exc_info=True)
+            continue
+        here = PlatformHIT.objects.filter(channel=channel, environment=environment, external_id__in=ids)
+        hinted.update(here.values_list("hit__round", flat=True))
+    return list(Round.objects.filter(pk__in=hinted))
+
+
+def _remote_rounds() -> QuerySet[Round]:
+    """Rounds whose postings stand on a platform."""
+    remote = [name for name, channel in channels.CHANNELS.items() if channel.is_remote]
+    return Round.objects.filter(channel__in=remote, hits__postings__isnull=False).order_by().distinct()

@@ -1,0 +1,96 @@
+"""A worker of the pool reads why work was refused, and objects, on their own page."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from annotation.judging.tokens import worker_token
+from hits.appealing import answer_appeal
+from hits.bonuses import owe_bonus
+from hits.models import Appeal, Rejection
+from hits.outages import OUTAGE, pay_for_outage
+from hits.rejecting import MassPolicy, reject
+from tests.annotation.answering import home_of
+from tests.factories import make_worker
+from tests.hits.moneyed import WORDS, accepted, begin, flagged, pooled
+
+
+@pytest.fixture
+def reviewing(db) -> User:
+    return User.objects.create_user(username="robin")
+
+
+@pytest.fixture
+def rejection(reviewing) -> Rejection:
+    return reject(flagged(pooled()), **WORDS, by=reviewing)
+
+
+def page_of(client, rejection):
+    work = rejection.assignment
+    return client.get(home_of(work.worker, work.hit.round)).text
+
+
+def object_to(client, rejection, worker=None, text="I read every picture."):
+    work = rejection.assignment
+    token = worker_token(worker or work.worker, work.hit.round)
+    return client.post(reverse("judging:object", args=[token, rejection.pk]), {"text": text})
+
+
+def test_the_page_says_why_and_until_when_one_may_object(stranger, rejection):
+    page = page_of(stranger, rejection)
+    assert "All 18 answers are 100% YES." in page
+    assert "the answers are plainly random or all the same" in page
+    assert "A person answers." in page
+
+
+def test_the_evidence_is_for_reviewers(stranger, rejection):
+    assert WORDS["evidence"] not in page_of(stranger, rejection)
+
+
+def test_a_proposal_is_not_shown(stranger, reviewing):
+    proposal = reject(flagged(pooled()), **WORDS, by=reviewing, policy=MassPolicy(earliest=1, share=0.0))
+    assert "Not paid" not in page_of(stranger, proposal)
+
+
+def test_an_objection_is_taken_once_and_shown_as_waiting(stranger, rejection):
+    assert object_to(stranger, rejection).status_code == 302
+    assert Appeal.objects.get().text == "I read every picture."
+    page = page_of(stranger, rejection)
+    assert "Somebody who did not decide this reads it" in page
+    assert "<textarea" not in page
+    assert object_to(stranger, rejection).status_code == 422
+
+
+def test_nobody_objects_for_another(stranger, rejection):
+    answer = object_to(stranger, rejection, worker=make_worker())
+    assert (answer.status_code, Appeal.objects.count()) == (404, 0)
+
+
+def test_an_empty_objection_is_told_kindly(stranger, rejection):
+    answer = object_to(stranger, rejection, text=" ")
+    assert (answer.status_code, Appeal.objects.count()) == (422, 0)
+    assert "The objection is empty" in answer.text
+
+
+@pytest.mark.parametrize(("upheld", "told"), [(True, "You were right: it is paid."), (False, "was turned down.")])
+def test_the_answer_is_shown(stranger, rejection, upheld, told):
+    object_to(stranger, rejection)
+    other = User.objects.create_user(username="sam")
+    answer_appeal(Appeal.objects.get(), upheld=upheld, answer="We looked at all of it.", by=other)
+    page = page_of(stranger, rejection)
+    assert told in page
+    assert "We looked at all of it." in page
+
+
+def test_the_reason_of_a_bonus_is_shown(stranger, db):
+    work = accepted(pooled())
+    owe_bonus(work, amount=work.payments.get().amount, reason="Thank you <b>.", actor="robin")
+    page = stranger.get(home_of(work.worker, work.hit.round)).text
+    assert "Bonus: Thank you &lt;b&gt;." in page
+    assert "$1.30 owed" in page
+
+
+def test_what_an_outage_cost_is_shown_though_nothing_was_submitted(stranger, reviewing):
+    work = begin(pooled())
+    pay_for_outage(work, reason="The disk was full.", by=reviewing)
+    assert OUTAGE in stranger.get(home_of(work.worker, work.hit.round)).text

@@ -1,0 +1,57 @@
+"""A round on a platform, from publishing to pay, against the emulator."""
+
+import pytest
+from django.core.management import CommandError
+
+from annotation.models import Judgment
+from hits.ledger import balances
+from hits.models import Assignment, Payment, PlatformAssignment, PlatformHIT
+from tests.annotation.platform import published, rehearsal, sync
+
+__all__ = ["rehearsal"]
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+def test_a_published_round_stands_on_the_platform_once(rehearsal, commit):
+    published(hits=3, commit=commit)
+    assert len(set(rehearsal.hits())) == 3
+    assert len(rehearsal.world.call("ListHITs", {})["HITs"]) == 3
+    assert set(PlatformHIT.objects.values_list("state", "posted_assignments")) == {("live", 1)}
+
+
+def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    sync(made, commit)
+    sync(made, commit)
+    assert Assignment.objects.get().state == "accepted"
+    assert Judgment.objects.count() == 4
+    assert Payment.objects.get().state == "paid"
+    assert PlatformAssignment.objects.get().status in ("submitted", "approved")
+    assert rehearsal.available() == "9999.22"
+    assert balances(made)["paid"] == Payment.objects.get().amount
+
+
+def test_publishing_says_what_stands_on_the_platform(rehearsal, commit, capsys):
+    published(hits=3, commit=commit)
+    assert "3 of 3 HITs stand on mturk emulator." in capsys.readouterr().out
+
+
+def test_a_round_beyond_the_accounts_money_is_not_published(rehearsal, commit):
+    rehearsal.world.act("set_balance", available="1.00")
+    with pytest.raises(CommandError, match=r"would cost \$2.34 on mturk, but its account in emulator holds \$1.00"):
+        published(hits=3, commit=commit)
+    assert not PlatformHIT.objects.exists()
+
+
+def test_money_that_ends_in_the_middle_leaves_a_round_that_goes_on(rehearsal, commit, capsys):
+    rehearsal.fault(kind="balance", operation="CreateHITWithHITType", amount="0.10", nth=2)
+    made = published(hits=3, commit=commit)
+    assert "1 of 3 HITs stand on mturk emulator; the others wait: MTurk: This Requester" in capsys.readouterr().out
+    rehearsal.world.act("set_balance", available="100.00")
+    sync(made, commit)
+    assert len(rehearsal.hits()) == 3
