@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 # A folder of wheels or an index to prefer for the CPU build of torch; pip's own settings hold otherwise.
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
-PYTEST = $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
+# Several test processes that each let torch use every core keep each other waiting.
+PYTEST = env OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
 .PHONY: demo check test lint fast services slow browser clean
 

@@ -27,4 +27,5 @@ def _holders_of(permission: str) -> Callable[[View], View]:
 
 researchers_only = _holders_of("hits.launch_round")
 reviewers_only = _holders_of("hits.decide_assignment")
+payers_only = _holders_of("hits.pay_workers")
 releasers_only = _holders_of("annotation.release_version")

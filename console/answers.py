@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from annotation.grading import RIGHT_LEVELS
 from annotation.models import Judgment, Level
 from hits.models import HIT, Assignment, Item
+from hits.qualifying import RIGHT_LEVELS
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,13 @@ def examples(retrieval: Retrieval, *, start: int = 0, queries: int = 4, places: 
     }
 
 
+def places_of(
+    query: Image | Caption, named: list[int], scores: list[float], side: type[Image] | type[Caption]
+) -> list[Place]:
+    """Return what was named for a query, by ids of one side; padding names no item and is left out."""
+    return _places(query, zip(named, scores, strict=True), side.objects.in_bulk(named))
+
+
 def _cut(ranked: RankedLists, start: int, queries: int, places: int) -> RankedLists:
     rows = slice(start, start + queries)
     return RankedLists(ranked.queries[rows], ranked.items[rows, :places], ranked.scores[rows, :places])

@@ -1,15 +1,19 @@
 """What staff fill in: a plan of a round, a decision, a release. A form types and checks its fields, and no more."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from annotation.models import Level, Version
-from corpus.models import Collection, Sample
+from corpus.models import Collection, Match, Sample
+from hits.admission import Admission
 from hits.designs import DESIGNS
-from hits.models import Round
+from hits.models import QualificationTest, Rejection, Round
 from hits.ordering import LONGEST
+from journal.errors import CounterpartError, some_of
+from mitl.learning.examples import Validation
 from mitl.models import Annotator
 
 DESIGN_CHOICES = [
@@ -78,6 +82,53 @@ class PlanForm(forms.Form):
         }
 
 
+class AdmissionForm(forms.Form):
+    """Whom a round of the browser pool lets in, and how far."""
+
+    capacity = forms.IntegerField(
+        min_value=1, required=False, label="Workers who may join", help_text="Empty: any number."
+    )
+    per_worker = forms.IntegerField(
+        min_value=1, required=False, label="HITs that one worker may take", help_text="Empty: any number."
+    )
+    test = forms.ModelChoiceField(
+        QualificationTest.objects.all(),
+        required=False,
+        empty_label="none",
+        label="Test before the first HIT",
+        help_text="Tests are made with make_test.",
+    )
+
+    def admission(self) -> Admission:
+        """Return what was chosen. Raises CounterpartError for numbers that are none."""
+        if self.errors:
+            named = [str(self.fields[name].label) for name in self.errors]
+            raise CounterpartError(f"{some_of(named)}: choose again, or leave it empty.")
+        return Admission(**self.cleaned_data)
+
+
+class TrainForm(forms.Form):
+    """What a machine learns from, and how; the losses are those that it knows."""
+
+    collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
+    matches = forms.CharField(initial=Match.ORIGINAL, max_length=80, label="Matches of the source")
+    loss = forms.ChoiceField()
+    validation = forms.ChoiceField(
+        choices=[
+            (Validation.SPLIT, "the split val, where there is one"),
+            (Validation.HELD_OUT, "a tenth of the training images, by lot"),
+            (Validation.NONE, "nothing: train to the last epoch"),
+        ],
+        label="The best epoch is chosen on",
+    )
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+
+    def __init__(self, *args: Any, losses: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["loss"].choices = [(loss, loss) for loss in losses]  # type: ignore[attr-defined]
+        self.fields["loss"].required = bool(losses)
+
+
 def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
     """Two radio buttons, neither chosen for the person; cleaned to a bool."""
     return forms.TypedChoiceField(
@@ -89,11 +140,35 @@ def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
 
 
 class DecisionForm(forms.Form):
-    """Two separate answers, and the reason for them."""
+    """Two separate answers, and the reason for them; not to pay needs grounds and evidence as well."""
 
     votes_count = _yes_or_no("Do the votes count?", "Count them", "Exclude them")
     paid = _yes_or_no("Is the work paid?", "Pay the worker", "Do not pay")
-    reason = forms.CharField(max_length=500, widget=forms.Textarea(attrs={"rows": 2}))
+    reason = forms.CharField(
+        max_length=1024, widget=forms.Textarea(attrs={"rows": 2}), help_text="The worker reads it where you do not pay."
+    )
+    grounds = forms.ChoiceField(
+        choices=[("", "choose where you do not pay"), *Rejection.Grounds.choices],
+        required=False,
+        label="Grounds not to pay",
+        help_text="A failed control alone is none.",
+    )
+    evidence = forms.CharField(
+        max_length=10_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="What shows it, where you do not pay; for reviewers and objections.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("paid") is False:
+            if cleaned.get("votes_count"):
+                self.add_error("paid", "Work that counts is paid. Pay it, or exclude its votes.")
+            for name in ("grounds", "evidence"):
+                if not cleaned.get(name):
+                    self.add_error(name, "This is needed not to pay.")
+        return cleaned
 
 
 class ReleaseForm(forms.Form):

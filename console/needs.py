@@ -4,14 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from hits.models import Assignment, Control, Outbox, Round
+from hits.models import Appeal, Assignment, Control, Outbox, PlatformAssignment, Rejection, Round
 from journal.models import Job
 
 RECENT = timedelta(days=2)
+NEARLY = timedelta(hours=48)
+PATIENCE = timedelta(days=3)
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,17 @@ class Need:
 
 def needs_of_all_rounds() -> list[Need]:
     """Return everything that waits for somebody on the staff, the most pressing first."""
-    return [*_flagged(), *_suspected(), *_unsent(), *_failed_jobs(), *_drafts()]
+    return [
+        *_nearly_approved(),
+        *_flagged(),
+        *_kept_waiting(),
+        *_proposed(),
+        *_objections(),
+        *_suspected(),
+        *_unsent(),
+        *_failed_jobs(),
+        *_drafts(),
+    ]
 
 
 def counted(n: int, one: str, many: str = "") -> str:
@@ -35,6 +47,38 @@ def _flagged() -> Iterable[Need]:
     for row in flagged.annotate(n=Count("pk")).order_by("hit__round__name"):
         text = f"{counted(row['n'], 'flagged assignment')} in {row['hit__round__name']}"
         yield Need(text, f"{reverse('review')}?round={row['hit__round__name']}")
+
+
+def _nearly_approved() -> Iterable[Need]:
+    """Work that its platform will approve and pay soon, whatever we think of it."""
+    flagged = Assignment.objects.filter(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED))
+    soon = PlatformAssignment.objects.filter(
+        Q(assignment=None) | Q(assignment__in=flagged),
+        status=PlatformAssignment.Status.SUBMITTED,
+        auto_approval_at__lt=timezone.now() + NEARLY,
+    )
+    if n := soon.count():
+        text = f"{counted(n, 'undecided assignment')} will be approved by the platform in less than 48 h"
+        yield Need(text, reverse("review"))
+
+
+def _kept_waiting() -> Iterable[Need]:
+    since = timezone.now() - PATIENCE
+    if n := Assignment.objects.filter(state=Assignment.State.FLAGGED, submitted_at__lt=since).count():
+        yield Need(f"{counted(n, 'worker has', 'workers have')} waited for a review for over 3 days", reverse("review"))
+
+
+def _proposed() -> Iterable[Need]:
+    proposed = Rejection.objects.filter(dropped_at=None, needs_second=True, seconded_at=None)
+    if n := proposed.count():
+        text = f"{counted(n, 'rejection waits', 'rejections wait')} for a second person"
+        yield Need(text, f"{reverse('rejections')}?show=proposed")
+
+
+def _objections() -> Iterable[Need]:
+    if n := Appeal.objects.filter(answered_at=None).count():
+        text = f"{counted(n, 'worker objects', 'workers object')} to a rejection"
+        yield Need(text, f"{reverse('rejections')}?show=objected")
 
 
 def _suspected() -> Iterable[Need]:

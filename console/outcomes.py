@@ -1,4 +1,4 @@
-"""Where a job's outcome stands: the page of the round or version that it was started for, once that exists."""
+"""Where a job's outcome stands: the page of the round, version or machine that it was started for, once that exists."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,8 @@ from django.urls import reverse
 from annotation.models import Version
 from hits.models import Round
 from journal.models import Job
+from mitl.models import Annotator
+from mitl.training import TASK as TRAINING
 
 
 @dataclass(frozen=True)
@@ -21,4 +23,7 @@ def outcome_of(job: Job) -> Outcome | None:
     if version:
         return Outcome(f"Version {version}", reverse("version", args=[version.name]))
     made = Round.objects.filter(name=job.params.get("round", "")).first()
-    return Outcome(f"Round {made}", reverse("round", args=[made.name])) if made else None
+    if made:
+        return Outcome(f"Round {made}", reverse("round", args=[made.name]))
+    trained = Annotator.objects.filter(name=job.params.get("name", "")).first() if job.task == TRAINING else None
+    return Outcome(f"Machine {trained}", reverse("machine", args=[trained.name])) if trained else None

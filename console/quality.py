@@ -8,9 +8,9 @@ from statistics import median
 
 from django.db.models import Avg, Count, Q, QuerySet
 
-from annotation.grading import RIGHT_LEVELS
 from annotation.models import Judgment, Level
 from hits.models import Assignment, Control, Round, Worker
+from hits.qualifying import RIGHT_LEVELS
 
 MOST_WORKERS = 50
 

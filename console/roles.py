@@ -1,4 +1,4 @@
-"""Who may do what: three groups of staff. Researchers launch rounds, reviewers decide, admins release."""
+"""Who may do what: three groups of staff. Researchers launch rounds, reviewers decide, admins release and pay."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ RESEARCHER, REVIEWER, ADMIN = "researcher", "reviewer", "admin"
 PERMISSIONS = {
     RESEARCHER: ["launch_round"],
     REVIEWER: ["decide_assignment"],
-    ADMIN: ["launch_round", "decide_assignment", "release_version"],
+    ADMIN: ["launch_round", "decide_assignment", "release_version", "pay_workers"],
 }
 
 

@@ -6,12 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from console import side_by_side as rows
 from console.access import members_only
+from console.curves import learns, training_of
 from console.examples import Example, examples
 from console.pages import count_of, page_of
+from corpus.models import Collection
 from hits.models import Round
 from journal.errors import CounterpartError
-from mitl.models import Annotator, Pool, Retrieval
+from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.overlap import Overlap, overlap
 
 EXAMPLES = 4
@@ -36,6 +39,8 @@ def machine(request: HttpRequest, name: str) -> HttpResponse:
     start = int(request.GET["from"]) if request.GET.get("from", "").isdecimal() else 0
     context = {
         "machine": found,
+        "training": training_of(found),
+        "learns": learns(found),
         "retrievals": retrievals,
         "shown": shown,
         "start": start,
@@ -53,6 +58,21 @@ def _lists_of(retrieval: Retrieval | None, start: int) -> dict[str, list[Example
         return dict(examples(retrieval, start=start, queries=EXAMPLES))
     except CounterpartError as error:
         return {"trouble": str(error)}
+
+
+@members_only
+@require_safe
+def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
+    """What each machine names for one query of a collection: ``?from=image`` or captions, the query's ``?number=``."""
+    collection = get_object_or_404(Collection, name=name)
+    direction = Direction.IMAGE_TO_CAPTION if request.GET.get("from") == "image" else Direction.CAPTION_TO_IMAGE
+    number = int(request.GET["number"]) if request.GET.get("number", "").isdecimal() else 0
+    context: dict[str, object] = {"collection": collection, "from_images": direction == Direction.IMAGE_TO_CAPTION}
+    try:
+        context["shown"] = rows.side_by_side(collection, direction, number)
+    except CounterpartError as error:
+        context["trouble"] = str(error)
+    return render(request, "console/side_by_side.html", context)
 
 
 @members_only

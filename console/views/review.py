@@ -11,8 +11,9 @@ from console.answers import answers_of
 from console.forms import DecisionForm
 from console.pages import page_of
 from console.quality import record_of
+from console.refused import refused_of
 from hits.deciding import decide
-from hits.models import Assignment
+from hits.models import Assignment, PlatformAssignment
 from journal.errors import CounterpartError
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
@@ -65,7 +66,8 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
     except CounterpartError as error:
         form.add_error(None, str(error))
         return _page(request, found, form)
-    messages.success(request, f"Assignment {found.pk}: {decision}.")
+    told = decision or "not to be paid, once a second person agrees"
+    messages.success(request, f"Assignment {found.pk}: {told}.")
     following = _next_flagged(found)
     return redirect("assignment", following.pk) if following else redirect("review")
 
@@ -89,6 +91,8 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "answers": answers,
         "controls": sorted((a for a in answers if a.item.control), key=lambda answer: not answer.is_wrong),
         "record": record_of(assignment.worker),
+        "refused": refused_of(assignment),
+        "turn": PlatformAssignment.objects.filter(assignment=assignment).first(),
         "decisions": assignment.decisions.select_related("by"),
         "form": form,
         "reviewable": assignment.state in REVIEWABLE,

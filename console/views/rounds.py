@@ -11,7 +11,7 @@ from annotation.concluding import aggregate_round
 from console.access import StaffRequest, members_only, researchers_only
 from console.answers import pairs_of
 from console.charts import level_bar
-from console.forms import PlanForm
+from console.forms import AdmissionForm, PlanForm
 from console.pages import count_of, page_of
 from console.quality import quality_of
 from hits.models import HIT, Assignment, Item, Round, Seat
@@ -48,6 +48,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "link": join_link(found) if found.state == "open" else "",
         "versions": found.versions.all(),
         "verdicts": found.verdicts.count(),
+        "n_joined": found.participants.count(),
     }
     return render(request, "console/round.html", context)
 
@@ -71,17 +72,21 @@ def round_plan(request: StaffRequest) -> HttpResponse:
 def round_publish(request: StaffRequest, name: str) -> HttpResponse:
     """Show what publishing costs and does; do it once that is confirmed."""
     found = _round_or_404(name)
-    trouble = ""
+    form, trouble = AdmissionForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST":
         try:
             publish_round(
-                found, channel=CHANNEL, skip_missing="skip_missing" in request.POST, actor=request.user.get_username()
+                found,
+                channel=CHANNEL,
+                admission=form.admission(),
+                skip_missing="skip_missing" in request.POST,
+                actor=request.user.get_username(),
             )
             messages.success(request, f"Round {found} is open. Share the join link.")
             return redirect("round", name)
         except CounterpartError as error:
             trouble = str(error)
-    context = _publishing(found) | {"trouble": trouble}
+    context = _publishing(found) | {"form": form, "trouble": trouble}
     return render(request, "console/publish.html", context, status=409 if trouble else 200)
 
 

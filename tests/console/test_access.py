@@ -9,9 +9,20 @@ from journal.models import Job
 OPEN_TO_ALL = {"login", "logout"}
 
 
-RESEARCHERS_DO = {"round_plan", "round_publish", "round_close", "round_aggregate", "job_cancel"}
-REVIEWERS_DO = {"assignment_decide"}
-ADMINS_DO = {"release"}
+RESEARCHERS_DO = {
+    "round_plan",
+    "round_publish",
+    "round_close",
+    "round_aggregate",
+    "job_cancel",
+    "train",
+    "round_ceiling",
+}
+REVIEWERS_DO = {
+    *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
+    *("appeal_enter", "appeal_answer"),
+}
+ADMINS_DO = {"release", "payments", "payments_csv"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
 ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
@@ -30,16 +41,19 @@ def address_of_rows(name: str, site) -> str:
     job = Job.objects.create(title="long work", task="none")
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
-        "collection": ["zoo"],
-        "machine": ["overlap"],
+        **dict.fromkeys(("collection", "side_by_side"), ["zoo"]),
+        **dict.fromkeys(("machine", "training", "curve", "train"), ["overlap"]),
         "pool": ["pool"],
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
         "version": ["v1"],
         "version_file": ["v1", "manifest.json"],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
-        **dict.fromkeys(("round", "hits", "round_aggregate", "round_close"), ["open"]),
+        **dict.fromkeys(("round", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]),
         "round_publish": ["draft"],
+        **dict.fromkeys(("ledger", "ledger_csv", "round_ceiling"), ["open"]),
+        **dict.fromkeys(("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter"), [1]),
+        "appeal_answer": [1],
     }
     return reverse(name, args=arguments.get(name, []))
 
@@ -72,6 +86,12 @@ def test_a_researcher_neither_decides_nor_releases(researcher, name):
 @pytest.mark.parametrize("name", sorted(RESEARCHERS_DO | ADMINS_DO))
 def test_a_reviewer_neither_launches_nor_releases(reviewer, name):
     assert reviewer.post(address(name)).status_code == 403
+
+
+@pytest.mark.parametrize("name", ["payments", "payments_csv"])
+def test_whom_to_pay_is_shown_to_admins_only(member, researcher, reviewer, releaser, site, name):
+    url = address_of_rows(name, site)
+    assert [one.get(url).status_code for one in (member, researcher, reviewer, releaser)] == [403, 403, 403, 200]
 
 
 @pytest.mark.parametrize("name", sorted(ACTS))

@@ -53,12 +53,12 @@ def test_counting_fills_the_seat_and_owes_the_reward(reviewer, flagged):
     decide(reviewer, flagged, **COUNT)
     flagged.refresh_from_db()
     assert flagged.state == "accepted"
-    assert flagged.payment.state == "owed"
+    assert flagged.payments.get().state == "owed"
 
 
-def test_excluded_work_may_be_left_unpaid(reviewer, flagged):
-    decide(reviewer, flagged, paid="no")
-    assert not hasattr(Assignment.objects.get(pk=flagged.pk), "payment")
+def test_excluded_work_is_paid_unless_somebody_refuses(reviewer, flagged):
+    decide(reviewer, flagged)
+    assert flagged.payments.get().state == "owed"
 
 
 def test_a_decision_leads_to_the_next_flagged_work(reviewer, flagged):

@@ -1,0 +1,63 @@
+"""A round's books: its accounts and entries, who earned what, what its time is worth, and what it may cost."""
+
+from decimal import Decimal, InvalidOperation
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access import StaffRequest, members_only, researchers_only
+from console.pages import page_of
+from hits.auditing import check_ledger
+from hits.ceilings import set_ceiling
+from hits.models import LedgerEntry, Round
+from hits.statements import accounts_of, earners_of, entries_as_csv
+from hits.wages import fair_reward, timing_of
+from journal.errors import CounterpartError
+
+
+@members_only
+@require_safe
+def ledger(request: HttpRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    timing = timing_of(found)
+    context = {
+        "round": found,
+        "accounts": accounts_of(found),
+        "differences": check_ledger(found),
+        "earners": earners_of(found),
+        "timing": timing,
+        "fair": fair_reward(timing.active, found.wage_floor) if timing else None,
+        "rows": page_of(request, LedgerEntry.objects.filter(round=found).order_by("-id")),
+    }
+    return render(request, "console/ledger.html", context)
+
+
+@members_only
+@require_safe
+def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
+    found = _round_or_404(name)
+    answer = StreamingHttpResponse(entries_as_csv(found), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="ledger-{found.name}.csv"'
+    return answer
+
+
+@researchers_only
+@require_POST
+def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    try:
+        ceiling = Decimal(request.POST.get("ceiling", ""))
+        set_ceiling(found, ceiling, actor=request.user.get_username())
+        messages.success(request, f"Round {found} may cost ${ceiling}.")
+    except InvalidOperation:
+        messages.error(request, "Give the ceiling as an amount of US dollars, such as 500.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("ledger", name)
+
+
+def _round_or_404(name: str) -> Round:
+    return get_object_or_404(Round, name=name)

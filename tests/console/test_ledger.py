@@ -1,0 +1,76 @@
+"""A round's books in the console."""
+
+from decimal import Decimal
+
+import pytest
+
+from hits.models import Assignment, LedgerEntry, Round
+from tests.console.conftest import answer_rightly
+from tests.factories import make_round
+
+
+@pytest.fixture
+def made(db) -> Round:
+    made = make_round(hits=6)
+    answer_rightly(made)
+    return made
+
+
+def test_the_page_shows_accounts_entries_and_workers(member, made):
+    answer = member.get("/rounds/round-1/ledger/")
+    accounts = {name: amount for name, _, amount in answer.context["accounts"]}
+    assert (accounts["planned"], accounts["owed"]) == (Decimal("3.25"), Decimal("0.65"))
+    assert [entry.cause for entry in answer.context["rows"]] == ["owed", "published", "ceiling"]
+    assert Assignment.objects.get().worker.pseudonym in answer.text
+    assert "The ledger agrees" in answer.text
+
+
+def test_a_difference_is_named_on_the_page(member, made):
+    LedgerEntry.objects.filter(cause="owed").delete()
+    page = member.get("/rounds/round-1/ledger/").text
+    assert "owed is $0.00 in the ledger and $0.65 by the rows" in page
+    assert "The ledger agrees" not in page
+
+
+def test_a_drafts_page_says_when_the_books_open(member, db):
+    make_round(published=False)
+    assert "The books open when the round is published." in member.get("/rounds/round-1/ledger/").text
+
+
+def test_the_page_shows_active_and_elapsed_time_and_what_is_short(member, made):
+    for _ in range(5):
+        answer_rightly(made)
+    page = member.get("/rounds/round-1/ledger/").text
+    assert "Median active time" in page
+    assert "Median elapsed time" in page
+    assert "python manage.py top_up round-1 --dry-run" in page
+
+
+def test_the_ledger_is_downloaded_as_csv(member, made):
+    answer = member.get("/rounds/round-1/ledger.csv")
+    assert answer["Content-Disposition"] == 'attachment; filename="ledger-round-1.csv"'
+    assert b"".join(answer.streaming_content).decode().count("\r\n") == 4
+
+
+def test_a_researcher_sets_the_ceiling(researcher, made):
+    researcher.post("/rounds/round-1/ceiling/", {"ceiling": "20"})
+    made.refresh_from_db()
+    assert made.ceiling == 20
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "told"),
+    [("much", "an amount of US dollars"), ("0.10", "its ceiling cannot be $0.10"), ("NaN", "will not do")],
+)
+def test_a_ceiling_that_cannot_be_is_told(researcher, made, ceiling, told):
+    answer = researcher.post("/rounds/round-1/ceiling/", {"ceiling": ceiling}, follow=True)
+    assert told in answer.text
+    made.refresh_from_db()
+    assert made.ceiling == 500
+
+
+def test_a_ledger_asks_no_more_for_more_entries(member, made, django_assert_max_num_queries):
+    for _ in range(5):
+        answer_rightly(made)
+    with django_assert_max_num_queries(25):
+        member.get("/rounds/round-1/ledger/")

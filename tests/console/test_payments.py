@@ -1,0 +1,167 @@
+"""Paying the browser pool on the console, checking codes, and saying who may work when publishing."""
+
+import csv
+import io
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from annotation.intake import submit_answers
+from hits.codes import completion_code
+from hits.leasing import lease_seat
+from hits.making_tests import Plan, make_test
+from hits.models import Assignment, Payment, Round, WorkerIdentity
+from journal.models import Event
+from tests.annotation.answering import right_answers
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def made(db, django_capture_on_commit_callbacks) -> Round:
+    """A round that owes one worker a reward."""
+    made = make_round(hits=2)
+    assignment = lease_seat(made, worker=make_worker())
+    with django_capture_on_commit_callbacks(execute=True):
+        submit_answers(assignment, answers=right_answers(assignment), active_seconds=60)
+    assert Payment.objects.get().state == "owed"
+    return made
+
+
+def payments(made: Round) -> str:
+    return reverse("payments", args=[made.name])
+
+
+def listed(client, made: Round) -> bytes:
+    return client.get(reverse("payments_csv", args=[made.name])).content
+
+
+def give_back(client, made: Round, content: bytes, **follow: bool):
+    return client.post(payments(made), {"list": SimpleUploadedFile("paid.csv", content)}, **follow)
+
+
+def test_the_page_says_who_is_owed_how_much(releaser, made):
+    page = releaser.get(payments(made)).text
+    assert "1 worker are owed" not in page
+    assert "1 worker is owed $0.65" in page
+    assert Assignment.objects.get().worker.pseudonym in page
+
+
+def test_a_round_that_owes_nothing_says_so(releaser, made):
+    Payment.objects.update(state="paid")
+    page = releaser.get(payments(made)).text
+    assert "Nobody is owed anything now" in page
+    assert "Download" not in page
+
+
+def test_the_download_is_a_csv_that_no_cache_keeps_and_the_journal_knows_of(releaser, made):
+    WorkerIdentity.objects.create(
+        worker=Assignment.objects.get().worker, channel="mturk", environment="emulator", external_id="=A1"
+    )
+    answer = releaser.get(reverse("payments_csv", args=[made.name]))
+    assert answer["Content-Type"].startswith("text/csv")
+    assert answer["Content-Disposition"] == 'attachment; filename="round-1-payments.csv"'
+    assert "no-store" in answer["Cache-Control"]
+    (row,) = csv.DictReader(io.StringIO(answer.text))
+    assert (row["amount"], row["platform_id"]) == ("0.65", "'=A1")
+    event = Event.objects.get(verb="payments listed")
+    assert (event.actor, event.data) == ("admin", {})
+
+
+def test_the_list_given_back_marks_its_payments_once(releaser, made):
+    content = listed(releaser, made)
+    assert "1 payments, $0.65 in all, are marked as paid." in give_back(releaser, made, content, follow=True).text
+    assert "0 payments, $0.00 in all, are marked as paid. 1 were marked before." in (
+        give_back(releaser, made, content, follow=True).text
+    )
+    assert Payment.objects.get().state == "paid"
+    assert Event.objects.get(verb="paid").actor == "admin"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(b"nonsense", "lacks the columns"), (b"\xff\xfe", "no UTF-8"), (b"x" * 5_000_001, "at most")]
+)
+def test_another_file_is_refused_in_one_line(releaser, made, content, said):
+    answer = give_back(releaser, made, content)
+    assert (answer.status_code, said in answer.text) == (422, True)
+    assert Payment.objects.get().state == "owed"
+
+
+def test_a_wrong_amount_is_refused_by_name(releaser, made):
+    answer = give_back(releaser, made, listed(releaser, made).replace(b"0.65", b"6.50"))
+    assert f"worker {Assignment.objects.get().worker.pseudonym}: 6.50 is said to be paid" in answer.text
+    assert Payment.objects.get().state == "owed"
+
+
+def test_no_file_is_asked_for(releaser, made):
+    assert "No file was chosen" in releaser.post(payments(made)).text
+
+
+def test_a_round_that_a_platform_pays_offers_no_marking(releaser, made):
+    content = listed(releaser, made)
+    Round.objects.update(channel="mturk", environment="emulator")
+    page = releaser.get(payments(made)).text
+    assert "paid by mturk itself" in page
+    assert 'type="file"' not in page
+    assert give_back(releaser, made, content).status_code == 422
+    assert Payment.objects.get().state == "owed"
+
+
+# Codes
+
+
+def test_anybody_on_the_staff_may_check_a_code(member, made):
+    worker = Assignment.objects.get().worker
+    for code in (completion_code(made, worker), Assignment.objects.get().receipt):
+        page = member.get(reverse("codes"), {"code": code}).text
+        assert "Genuine" in page
+        assert worker.pseudonym in page
+        assert "$0.65" in page
+
+
+def test_a_made_up_code_is_told_from_a_genuine_one_and_shown_as_text(member, made):
+    page = member.get(reverse("codes"), {"code": "<script>alert(1)</script>"}).text
+    assert "is none of ours" in page
+    assert "Genuine" not in page
+    assert "<script>alert" not in page
+
+
+def test_before_a_code_is_given_nothing_is_said_of_it(member):
+    page = member.get(reverse("codes")).text
+    assert not any(word in page for word in ("Genuine", "none of ours"))
+
+
+# Publishing
+
+
+@pytest.fixture
+def draft(db) -> Round:
+    return make_round(hits=2, name="draft", published=False)
+
+
+def publish(client, draft: Round, **fields: object):
+    return client.post(reverse("round_publish", args=[draft.name]), fields, follow=True)
+
+
+def test_publishing_says_who_may_work(researcher, draft):
+    test = make_test("first", collection=draft.pool.collection, plan=Plan(1, 1, 2), actor="x")
+    assert "Workers who may join" in researcher.get(reverse("round_publish", args=["draft"])).text
+    page = publish(researcher, draft, capacity=5, per_worker=2, test=test.pk).text
+    draft.refresh_from_db()
+    assert (draft.state, draft.capacity, draft.per_worker, draft.test) == ("open", 5, 2, test)
+    assert "0 joined of 5 at most; 2 HITs each at most; after the test first" in page
+
+
+def test_left_empty_they_limit_nothing(researcher, draft):
+    publish(researcher, draft, capacity="", per_worker="", test="")
+    draft.refresh_from_db()
+    assert (draft.state, draft.capacity, draft.per_worker, draft.test) == ("open", None, None, None)
+
+
+@pytest.mark.parametrize("fields", [{"capacity": 0}, {"per_worker": "many"}, {"test": 99}, {"capacity": 10**9}])
+def test_a_limit_that_makes_no_sense_publishes_nothing(researcher, draft, fields):
+    answer = publish(researcher, draft, **fields)
+    assert answer.status_code == 409
+    assert 'role="alert"' in answer.text
+    draft.refresh_from_db()
+    assert draft.state == "draft"
