@@ -1,9 +1,11 @@
 """The cast and the ground every test stands on: its own storage, and people in each role."""
 
+import os
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.test import Client
 
 from tests.browser import chromium, open_page, page, phone
@@ -11,6 +13,15 @@ from tests.browser import chromium, open_page, page, phone
 __all__ = ["chromium", "open_page", "page", "phone"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory):
+    """Keep SQLite's test database in a file: in memory, the threads of a live server share one connection, and two
+    requests at once trip over each other's statements."""
+    if connection.vendor == "sqlite":
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / f"{worker}.sqlite3")
 
 
 @pytest.fixture(autouse=True)

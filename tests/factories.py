@@ -14,6 +14,7 @@ from PIL import Image as Picture
 
 from corpus.models import Caption, Collection, Image, Match, Sample
 from hits.models import HIT, Assignment, Control, Item, Round, Seat, Worker
+from hits.publishing import open_ledger
 from mitl.gallery import open_gallery
 from mitl.lists import RankedLists, store_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
@@ -150,6 +151,8 @@ def make_round(
         hit = HIT.objects.create(round=made, number=number)
         fill_hit(hit, islice(turning, candidates + 2))
         Seat.objects.bulk_create(Seat(hit=hit, number=seat) for seat in range(1, replication + 1))
+    if published:
+        open_ledger(made)
     return made
 
 

@@ -1,9 +1,11 @@
 """The container files agree with the house: no engine runs here, so they are parsed."""
 
+import json
 from pathlib import Path
 
 import pytest
 import yaml
+from django.core.management import load_command_class
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +30,34 @@ def test_the_site_is_not_published_beyond_this_machine(compose):
     assert compose["services"]["site"]["ports"] == ["127.0.0.1:8000:8000"]
 
 
+def test_the_emulator_starts_only_for_rehearsals(compose):
+    profiles = {name: service.get("profiles") for name, service in compose["services"].items()}
+    assert {name: given for name, given in profiles.items() if given} == {"emulator": ["rehearsal"]}
+
+
+def test_the_emulator_is_called_where_it_serves_and_not_published_beyond_this_machine(compose):
+    emulator, site = compose["services"]["emulator"], compose["services"]["site"]
+    assert emulator["ports"] == ["127.0.0.1:8900:8900"]
+    assert "--port 8900" in emulator["command"]
+    assert site["environment"]["MTURK_EMULATOR_URL"] == "http://emulator:8900"
+    assert "http://127.0.0.1:8900" in site["environment"]["MTURK_EMULATOR_ORIGINS"].split(",")
+
+
+def test_the_emulators_command_is_one_that_there_is(compose):
+    program, script, name, *options = compose["services"]["emulator"]["command"].split()
+    parser = load_command_class("hits", name).create_parser(script, name)
+    given = parser.parse_args(options)
+    assert (program, script) == ("python", "manage.py")
+    assert (given.host, given.port, given.open_controls) == ("0.0.0.0", 8900, True)
+
+
+def test_the_emulators_journal_outlives_its_container(compose):
+    emulator = compose["services"]["emulator"]
+    mounted = {volume.split(":")[1] for volume in emulator["volumes"]}
+    journal = emulator["command"].split("--journal ")[1].split()[0]
+    assert any(journal.startswith(f"{folder}/") for folder in mounted)
+
+
 def test_every_named_volume_exists(compose):
     used = {volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])}
     assert used == set(compose["volumes"])
@@ -41,3 +71,11 @@ def test_cpu_and_gpu_requirements_differ_in_faiss_alone():
         "faiss-cpu",
         "faiss-gpu-cu12",
     }
+
+
+def test_the_access_log_keeps_neither_queries_nor_referrers_as_they_name_workers():
+    command = next(line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("CMD "))
+    arguments = json.loads(command.removeprefix("CMD "))
+    logged = arguments[arguments.index("--access-logformat") + 1]
+    assert "%(U)s" in logged
+    assert not any(atom in logged for atom in ("%(r)s", "%(q)s", "%(f)s", "}i"))
