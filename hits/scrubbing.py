@@ -27,7 +27,7 @@ def _columns() -> Iterator[tuple[type[Model], Field]]:
     for app in APPS:
         for model in apps.get_app_config(app).get_models():
             for field in model._meta.concrete_fields:
-                if isinstance(field, TextField | CharField) and not (field.choices or field.primary_key):
+                if isinstance(field, TextField | CharField | JSONField) and not (field.choices or field.primary_key):
                     yield model, field
 
 
