@@ -8,7 +8,7 @@ from annotation.models import Draft
 from hits.models import Assignment
 from journal.errors import CounterpartError
 
-# A lease that ran out may still be answered: whether its seat is free decides hits.deciding.
+# A lease that ran out may still be answered: whether its seat is free decides hits.work.deciding.
 ANSWERABLE = (Assignment.State.LEASED, Assignment.State.EXPIRED)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from hits.deciding import accept, flag
 from hits.models import Assignment, Control, Round
-from hits.qualifying import RIGHT_LEVELS
+from hits.people.qualifying import RIGHT_LEVELS
+from hits.work.deciding import accept, flag
 
 
 def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:

@@ -9,10 +9,10 @@ from annotation.grading import grade_waiting
 from annotation.taking_in import take_in_waiting
 from hits import channels
 from hits.channels import ChannelError
-from hits.collecting import collect_round
 from hits.models import Outbox, PlatformHIT, Round
-from hits.outbox import deliver_due
-from hits.posting import post_open_seats
+from hits.platforms.collecting import collect_round
+from hits.platforms.outbox import deliver_due
+from hits.platforms.posting import post_open_seats
 from journal.errors import CounterpartError
 from journal.progress import Progress, silent
 

@@ -16,12 +16,12 @@ from annotation.judging import compact
 from annotation.models import Judgment
 from annotation.turns import kept_answers
 from hits import channels
-from hits.budget import CeilingError
-from hits.deciding import flag, receipt_of
 from hits.models import Assignment, Decision, Item, PlatformAssignment, Round, Seat
-from hits.moving import claim
-from hits.paying import note_paid_there, owe
-from hits.workers import actor_of, give_consent, locked
+from hits.money.budget import CeilingError
+from hits.money.paying import note_paid_there, owe
+from hits.people.workers import actor_of, give_consent, locked
+from hits.work.deciding import flag, receipt_of
+from hits.work.moving import claim
 from journal.errors import CounterpartError
 from journal.events import record
 from journal.progress import Progress, silent

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.answers import Answer, check_answer, check_answer_set
 from annotation.drafting import SeatLostError
 from hits.models import PlatformAssignment
-from hits.workers import actor_of
+from hits.people.workers import actor_of
 from journal.errors import CounterpartError
 from journal.events import record
 

@@ -148,7 +148,7 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
 # Without REDIS_URL messages are files in a folder; that broker does not hand out again what a killed
-# worker held, so the reconciler re-sends from the Job rows (hits.reconciling).
+# worker held, so the reconciler re-sends from the Job rows (hits.work.reconciling).
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "filesystem://localhost"
 _messages = VAR_DIR / "messages"
 if not REDIS_URL:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from annotation.models import Judgment, Level
 from hits.models import HIT, Assignment, Item
-from hits.qualifying import RIGHT_LEVELS
+from hits.people.qualifying import RIGHT_LEVELS
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from corpus.models import Collection, Match
 from evaluation.coverage import Coverage, coverage
 from evaluation.scoring import evaluate_version
 from hits.models import Round
-from hits.ordering import RoundOrder
-from hits.pipeline import run_pipeline
+from hits.planning.ordering import RoundOrder
+from hits.planning.pipeline import run_pipeline
 from hits.publishing import publish_round
 from journal.progress import Progress, silent
 from mitl.demo import add_demo_machines

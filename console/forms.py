@@ -8,10 +8,10 @@ from django import forms
 
 from annotation.models import Level, Version
 from corpus.models import Collection, Match, Sample
-from hits.admission import Admission
-from hits.designs import DESIGNS
 from hits.models import QualificationTest, Rejection, Round
-from hits.ordering import LONGEST
+from hits.people.admission import Admission
+from hits.planning.designs import DESIGNS
+from hits.planning.ordering import LONGEST
 from journal.errors import CounterpartError, some_of
 from mitl.learning.examples import Validation
 from mitl.models import Annotator

@@ -10,7 +10,7 @@ from django.db.models import Avg, Count, Q, QuerySet
 
 from annotation.models import Judgment, Level
 from hits.models import Assignment, Control, Round, Worker
-from hits.qualifying import RIGHT_LEVELS
+from hits.people.qualifying import RIGHT_LEVELS
 
 MOST_WORKERS = 50
 

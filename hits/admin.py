@@ -5,8 +5,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from hits.models import HIT, Assignment, Decision, Outbox, Payment, Round, Seat, Worker, WorkerIdentity
-from hits.outbox import send_again
-from hits.settling import mark_paid
+from hits.platforms.outbox import send_again
+from hits.platforms.settling import mark_paid
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):

@@ -9,15 +9,15 @@ from django.utils import timezone
 
 from corpus.models import Image
 from hits import channels
-from hits.admission import Admission
 from hits.channels import ChannelError
-from hits.ledger import note_ceiling
 from hits.models import Item, Round, Seat
-from hits.money import seat_cost
-from hits.offers import Offer
-from hits.posting import close_postings, post_open_seats
-from hits.reserving import reserve
-from hits.wages import check_wage
+from hits.money.amounts import seat_cost
+from hits.money.ledger import note_ceiling
+from hits.money.reserving import reserve
+from hits.money.wages import check_wage
+from hits.people.admission import Admission
+from hits.platforms.offers import Offer
+from hits.platforms.posting import close_postings, post_open_seats
 from journal.errors import CounterpartError, some_of
 from journal.events import record
 
@@ -38,7 +38,7 @@ def publish_round(
 
     ``offer`` is what a platform shows and demands, ``admission`` whom the browser pool lets in. ``skip_missing``
     publishes although pictures are missing: such pairs are shown without one. ``pilot`` or ``expected_minutes`` say how
-    long a HIT takes (``hits.wages.check_wage``).
+    long a HIT takes (``hits.money.wages.check_wage``).
     Raises CounterpartError for an unknown channel or environment, a round that is closed or open elsewhere, missing
     pictures, an admission that the channel cannot keep, a cost above the round's ceiling, a reward below its wage
     floor, and a platform that cannot be used or holds too little money for it. Nothing is published then.

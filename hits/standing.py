@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.db.models import Count, Q, QuerySet, Sum
 
 from hits.models import Assignment, Payment, Round, Seat
-from hits.money import cents
+from hits.money.amounts import cents
 
 SeatState, State, Pay = Seat.State, Assignment.State, Payment.State
 

@@ -3,9 +3,11 @@
 from celery import chain
 
 from config.celery import app
-from hits import outbox, pipeline, reconciling
 from hits.models import Round
-from hits.ordering import parse_order
+from hits.planning import pipeline
+from hits.planning.ordering import parse_order
+from hits.platforms import outbox
+from hits.work import reconciling
 from journal.jobs import finish, running
 from journal.models import Job
 

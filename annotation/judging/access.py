@@ -13,8 +13,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotation.judging.tokens import read_assignment_token, read_worker_token, worker_token
-from hits.admitting import is_excluded
 from hits.models import Assignment, Round, Worker
+from hits.people.admitting import is_excluded
 
 MAX_BODY = 64 * 1024
 

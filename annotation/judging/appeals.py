@@ -5,9 +5,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.judging.access import Trouble, link_page, visit_of
-from hits.appealing import appeal
 from hits.models import Rejection
-from hits.workers import actor_of
+from hits.people.workers import actor_of
+from hits.work.appealing import appeal
 from journal.errors import CounterpartError
 
 

@@ -8,9 +8,9 @@ from decimal import Decimal
 from django.db.models import Q
 
 from annotation.judging.access import Visit
-from hits.admitting import Permit
-from hits.codes import completion_code
 from hits.models import Assignment, Payment, Worker
+from hits.people.admitting import Permit
+from hits.people.codes import completion_code
 
 State = Assignment.State
 

@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 
 from annotation.answers import ASKS_REASONS, Answer
 from annotation.models import Level, Shortcoming, WrongWay
-from hits.designs import Design
 from hits.models import Item, Round, TestItem
+from hits.planning.designs import Design
 
 Items = QuerySet[Item] | QuerySet[TestItem]
 

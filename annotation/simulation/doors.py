@@ -6,9 +6,9 @@ from typing import Protocol
 
 from annotation.answers import Answer
 from annotation.intake import submit_answers
-from hits.leasing import lease_seat
 from hits.models import Assignment, Round, Worker
-from hits.workers import give_consent, worker_for
+from hits.people.workers import give_consent, worker_for
+from hits.work.leasing import lease_seat
 
 
 class Turn(Protocol):

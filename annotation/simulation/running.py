@@ -14,8 +14,8 @@ from annotation.simulation.doors import Door, IntakeDoor, Turn
 from annotation.simulation.profiles import DEFAULT, load_profile
 from annotation.simulation.through_http import PagesDoor
 from annotation.simulation.truth import Seen, default_source, true_levels
-from hits.deciding import decide
 from hits.models import Assignment, Round, Seat
+from hits.work.deciding import decide
 from journal.errors import CounterpartError
 from journal.progress import Progress, silent
 

@@ -9,7 +9,7 @@ from annotation.merging import MergeTerm, Pair, check_sources, parse_merge
 from annotation.models import Level
 from corpus.models import Collection, Match
 from hits.models import Item, Round
-from hits.qualifying import RIGHT_LEVELS
+from hits.people.qualifying import RIGHT_LEVELS
 from journal.errors import CounterpartError
 
 # ECCV Caption, table B.2: means over the five machines' rows "Avg.", as shares within yes and within no.

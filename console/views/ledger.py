@@ -10,11 +10,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.access import StaffRequest, members_only, researchers_only
 from console.pages import page_of
-from hits.auditing import check_ledger
-from hits.ceilings import set_ceiling
 from hits.models import LedgerEntry, Round
-from hits.statements import accounts_of, earners_of, entries_as_csv
-from hits.wages import fair_reward, timing_of
+from hits.money.auditing import check_ledger
+from hits.money.ceilings import set_ceiling
+from hits.money.statements import accounts_of, earners_of, entries_as_csv
+from hits.money.wages import fair_reward, timing_of
 from journal.errors import CounterpartError
 
 

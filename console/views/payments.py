@@ -7,10 +7,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import StaffRequest, members_only, payers_only
 from hits import channels
-from hits.codes import Proof, verify_code
-from hits.marking import as_text, mark_wages
 from hits.models import Round
-from hits.payroll import wages_of, write_wages
+from hits.money.marking import as_text, mark_wages
+from hits.money.payroll import wages_of, write_wages
+from hits.people.codes import Proof, verify_code
 from journal.errors import CounterpartError
 from journal.events import record
 

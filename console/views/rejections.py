@@ -11,10 +11,10 @@ from django.views.decorators.http import require_POST, require_safe
 from console.access import StaffRequest, members_only, reviewers_only
 from console.pages import page_of
 from console.refused import Refused
-from hits.appealing import answer_appeal, appeal
 from hits.models import Appeal, Rejection
-from hits.rejecting import drop_proposal, second
-from hits.reversing import reverse
+from hits.work.appealing import answer_appeal, appeal
+from hits.work.rejecting import drop_proposal, second
+from hits.work.reversing import reverse
 from journal.errors import CounterpartError
 
 SHOWN = {

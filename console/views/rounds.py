@@ -15,7 +15,7 @@ from console.forms import AdmissionForm, PlanForm
 from console.pages import count_of, page_of
 from console.quality import quality_of
 from hits.models import HIT, Assignment, Item, Round, Seat
-from hits.pipeline import start_pipeline
+from hits.planning.pipeline import start_pipeline
 from hits.publishing import close_round, join_link, missing_pictures, publish_round, published_cost
 from hits.standing import standing_of, standings
 from journal.errors import CounterpartError

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.admission import Admission
 from hits.naming import find_test
+from hits.people.admission import Admission
 
 
 def add_admission_options(parser: CommandParser) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.offers import Offer
+from hits.platforms.offers import Offer
 
 OPTIONS: dict[str, tuple[type, str]] = {
     "title": (str, "what workers see in the platform's list"),

@@ -170,7 +170,7 @@ class Migration(migrations.Migration):
                 ('channel', models.CharField(blank=True, max_length=20)),
                 ('environment', models.CharField(blank=True, max_length=20)),
                 ('join_key', models.CharField(help_text='The secret part of the join link.', max_length=40, unique=True)),
-                ('offer', models.JSONField(default=dict, help_text='What a platform shows and demands: hits.offers.Offer.')),
+                ('offer', models.JSONField(default=dict, help_text='What a platform shows and demands: hits.platforms.offers.Offer.')),
                 ('capacity', models.PositiveIntegerField(help_text='Workers who may join by link; null: any number.', null=True)),
                 ('per_worker', models.PositiveIntegerField(help_text='HITs that one worker may take; null: any number.', null=True)),
                 ('wage_floor', models.DecimalField(decimal_places=2, default=Decimal('15.00'), help_text='US dollars an hour that work must pay.', max_digits=6)),

@@ -31,7 +31,7 @@ class Round(models.Model):
     channel = models.CharField(max_length=20, blank=True)
     environment = models.CharField(max_length=20, blank=True)
     join_key = models.CharField(max_length=40, unique=True, help_text="The secret part of the join link.")
-    offer = models.JSONField(default=dict, help_text="What a platform shows and demands: hits.offers.Offer.")
+    offer = models.JSONField(default=dict, help_text="What a platform shows and demands: hits.platforms.offers.Offer.")
     capacity = models.PositiveIntegerField(null=True, help_text="Workers who may join by link; null: any number.")
     per_worker = models.PositiveIntegerField(null=True, help_text="HITs that one worker may take; null: any number.")
     test = models.ForeignKey(

@@ -6,10 +6,10 @@ import pytest
 from django.core.management import call_command
 
 from annotation.syncing import sync_round
-from hits.auditing import check_ledger
-from hits.differences import Kind, find_differences, mend
 from hits.models import Assignment, Outbox, Payment, PlatformAssignment, PlatformHIT
-from hits.settling import mark_paid
+from hits.money.auditing import check_ledger
+from hits.platforms.differences import Kind, find_differences, mend
+from hits.platforms.settling import mark_paid
 from journal.errors import CounterpartError
 from journal.models import Event
 from tests.annotation.platform import published, rehearsal, sync

@@ -19,8 +19,8 @@ from annotation.taking_in import FOREIGN, LOST
 from hits.channels.mturk import client
 from hits.channels.mturk.emulator.errors import Refusal
 from hits.channels.mturk.emulator.faults.answers import SHAPES
-from hits.ledger import balances
 from hits.models import Assignment, Outbox, Payment, PlatformAssignment, PlatformHIT, Round
+from hits.money.ledger import balances
 from hits.publishing import close_round
 from tests.annotation.platform import Rehearsal, published, rehearsal, rehearsing, sync
 from tests.factories import make_round

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.judging.tokens import turn_token
 from hits.models import Exclusion, Item, PlatformAssignment, PlatformHIT, Round, Worker
-from hits.workers import worker_for
+from hits.people.workers import worker_for
 from tests.annotation.answering import leased
 from tests.annotation.framing import ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
 from tests.factories import make_assignment, make_round

@@ -4,7 +4,7 @@ from annotation.grading import count_failures, grade, grade_waiting
 from annotation.intake import submit_answers
 from annotation.models import Level
 from hits.models import Assignment, Control, Decision, Payment, Seat
-from hits.reconciling import reconcile
+from hits.work.reconciling import reconcile
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_round
 

@@ -5,14 +5,14 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.judging.tokens import worker_token
-from hits.appealing import answer_appeal
-from hits.bonuses import owe_bonus
 from hits.models import Appeal, Rejection
-from hits.outages import OUTAGE, pay_for_outage
-from hits.rejecting import MassPolicy, reject
+from hits.money.bonuses import owe_bonus
+from hits.money.outages import OUTAGE, pay_for_outage
+from hits.work.appealing import answer_appeal
+from hits.work.rejecting import MassPolicy, reject
 from tests.annotation.answering import home_of
 from tests.factories import make_worker
-from tests.hits.moneyed import WORDS, accepted, begin, flagged, pooled
+from tests.hits.money.moneyed import WORDS, accepted, begin, flagged, pooled
 
 
 @pytest.fixture

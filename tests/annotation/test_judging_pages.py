@@ -8,8 +8,8 @@ from annotation.drafting import save_draft
 from annotation.judging import tokens
 from annotation.judging.access import MAX_BODY
 from annotation.models import Draft, Judgment
-from hits.leasing import expire_leases, lease_seat
 from hits.models import Assignment, Round, Worker
+from hits.work.leasing import expire_leases, lease_seat
 from tests.annotation.answering import address, home_of, leased, right_answers, submit
 from tests.factories import make_round, make_worker
 

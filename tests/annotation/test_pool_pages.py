@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from annotation.judging import tokens
 from annotation.models import Judgment
-from hits.admitting import join_round
-from hits.codes import completion_code
-from hits.making_tests import Plan, make_test
 from hits.models import Assignment, Exclusion, Participant, Round, TestAttempt, Worker
+from hits.people.admitting import join_round
+from hits.people.codes import completion_code
+from hits.people.making_tests import Plan, make_test
 from tests.annotation.answering import address, home_of, leased, submit
 from tests.factories import make_round, make_worker
 

@@ -4,8 +4,8 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Judgment
-from hits.ledger import balances
 from hits.models import Assignment, Payment, PlatformAssignment, PlatformHIT
+from hits.money.ledger import balances
 from tests.annotation.platform import published, rehearsal, sync
 
 __all__ = ["rehearsal"]

@@ -9,15 +9,15 @@ from django.utils import timezone
 
 from console.needs import needs_of_all_rounds
 from hits import channels
-from hits.appealing import appeal
 from hits.models import Appeal, Assignment, Payment, PlatformAssignment, Rejection
-from hits.outbox import deliver_due
-from hits.rejecting import MassPolicy, reject
+from hits.platforms.outbox import deliver_due
+from hits.work.appealing import appeal
+from hits.work.rejecting import MassPolicy, reject
 from tests.console.conftest import answer_wrongly
 from tests.factories import make_round
 from tests.hits.fakes import FakePlatform
-from tests.hits.moneyed import WORDS, posted
-from tests.hits.moneyed import flagged as flagged_on
+from tests.hits.money.moneyed import WORDS, posted
+from tests.hits.money.moneyed import flagged as flagged_on
 
 REFUSE = {"votes_count": "no", "paid": "no", **WORDS}
 PROPOSED = MassPolicy(earliest=1, share=0.0)

@@ -1,10 +1,10 @@
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from hits.deciding import accept, mark_submitted
-from hits.leasing import lease_seat
 from hits.models import Outbox, Payment, PlatformHIT, WorkerIdentity
-from hits.outbox import put
+from hits.platforms.outbox import put
+from hits.work.deciding import accept, mark_submitted
+from hits.work.leasing import lease_seat
 from tests.factories import make_round, make_worker
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}

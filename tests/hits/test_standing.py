@@ -2,11 +2,11 @@ from decimal import Decimal
 
 import pytest
 
-from hits.deciding import accept, decide, flag, mark_submitted
-from hits.leasing import lease_seat
 from hits.models import Round
-from hits.settling import mark_paid
+from hits.platforms.settling import mark_paid
 from hits.standing import standing_of, standings
+from hits.work.deciding import accept, decide, flag, mark_submitted
+from hits.work.leasing import lease_seat
 from tests.factories import make_collection, make_round, make_worker
 
 

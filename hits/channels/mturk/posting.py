@@ -14,7 +14,7 @@ from hits.channels.mturk.hints import ask_for_events
 from hits.channels.mturk.qualifying import answered_type
 from hits.channels.mturk.terms import hit_type_of
 from hits.models import PlatformHIT
-from hits.offers import offer_of
+from hits.platforms.offers import offer_of
 
 QUESTION = (
     '<?xml version="1.0" encoding="UTF-8"?>'

@@ -5,8 +5,8 @@ from typing import Any
 
 from hits.channels.mturk.qualifying import exclusion_type
 from hits.models import Round
-from hits.money import cents
-from hits.offers import Offer, offer_of
+from hits.money.amounts import cents
+from hits.platforms.offers import Offer, offer_of
 
 MASTERS = {"production": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "sandbox": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
 APPROVED, APPROVAL_RATE, LOCALE = "00000000000000000040", "000000000000000000L0", "00000000000000000071"

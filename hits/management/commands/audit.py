@@ -5,11 +5,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from hits import channels
-from hits.auditing import check_ledger
-from hits.differences import find_differences, mend
 from hits.models import Round
+from hits.money.auditing import check_ledger
 from hits.naming import find_round
-from hits.outbox import deliver_due
+from hits.platforms.differences import find_differences, mend
+from hits.platforms.outbox import deliver_due
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 

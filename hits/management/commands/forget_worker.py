@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.forgetting import forget_worker
+from hits.people.forgetting import forget_worker
 from journal.commands import ActCommand
 from journal.errors import CounterpartError
 from journal.progress import TerminalBar

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.auditing import check_ledger
+from hits.money.auditing import check_ledger
+from hits.money.statements import accounts_of, earners_of
+from hits.money.wages import timing_of
 from hits.naming import find_round
-from hits.statements import accounts_of, earners_of
-from hits.wages import timing_of
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from corpus.naming import find_collection
-from hits.making_tests import Plan, make_test
+from hits.people.making_tests import Plan, make_test
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.marking import mark_wages, read_list
+from hits.money.marking import mark_wages, read_list
 from hits.naming import find_round
 from journal.commands import ActCommand
 from journal.progress import TerminalBar

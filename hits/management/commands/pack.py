@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from hits.management.packing import add_packing_options, figures_of, packing_of
-from hits.planning import pack_round
+from hits.planning.packed_rounds import pack_round
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 from mitl.naming import find_pool

@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from hits.models import Assignment, PlatformAssignment, Round
+from hits.money.outages import pay_for_outage
 from hits.naming import find_round
-from hits.outages import pay_for_outage
 from journal.commands import ActCommand
 from journal.errors import CounterpartError
 from journal.progress import TerminalBar

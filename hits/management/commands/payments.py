@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from hits.money.payroll import wages_of, write_wages
 from hits.naming import find_round
-from hits.payroll import wages_of, write_wages
 from journal.commands import ActCommand
 from journal.errors import CounterpartError
 from journal.progress import TerminalBar

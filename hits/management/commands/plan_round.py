@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from hits.management.packing import add_packing_options, figures_of, packing_of
-from hits.ordering import RoundOrder
-from hits.pipeline import run_pipeline, start_pipeline
-from hits.terms import Terms
+from hits.planning.ordering import RoundOrder
+from hits.planning.pipeline import run_pipeline, start_pipeline
+from hits.planning.terms import Terms
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 from mitl.cascading import CASCADE_DEPTH

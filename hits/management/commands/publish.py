@@ -11,7 +11,7 @@ from hits.management.offering import add_offer_options, offer_in
 from hits.management.timing import add_timing_options, timing_in
 from hits.models import Outbox, PlatformHIT, Round
 from hits.naming import find_round
-from hits.outbox import deliver_due, send_failed_again
+from hits.platforms.outbox import deliver_due, send_failed_again
 from hits.publishing import join_link, missing_pictures, publish_round, published_cost
 from journal.commands import ActCommand
 from journal.progress import TerminalBar

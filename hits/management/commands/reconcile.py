@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hits.reconciling import reconcile
+from hits.work.reconciling import reconcile
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 

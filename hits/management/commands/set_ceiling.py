@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.ceilings import set_ceiling
 from hits.management.packing import dollars
+from hits.money.ceilings import set_ceiling
 from hits.naming import find_round
 from journal.commands import ActCommand
 from journal.progress import TerminalBar

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from hits.money.topping_up import shortfall_of, top_up
 from hits.naming import find_round
-from hits.topping_up import shortfall_of, top_up
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.codes import verify_code
+from hits.people.codes import verify_code
 from journal.commands import ActCommand
 from journal.progress import TerminalBar
 

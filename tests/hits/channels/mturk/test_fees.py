@@ -7,8 +7,8 @@ import pytest
 from hits.channels.mturk.emulator.money import BASE_RATE, MASTERS_RATE, TEN_OR_MORE_RATE, rounded_fee
 from hits.channels.mturk.fees import assignment_fee, bonus_fee
 from hits.models import Round
-from hits.money import seat_cost
-from hits.offers import Offer
+from hits.money.amounts import seat_cost
+from hits.platforms.offers import Offer
 from tests.factories import make_round
 
 

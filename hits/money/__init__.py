@@ -1,0 +1,1 @@
+"""What a round may cost, owes and has paid, in double entries."""

@@ -1,0 +1,1 @@
+"""From a pool to a packed round: designs, gold controls, which pair stands in which HIT."""
