@@ -31,7 +31,7 @@ lint: $(VENV)/.dev
 fast: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -m "not slow and not browser and not service"
 
-# The whole suite again, on PostgreSQL and Redis: the ones configured, the ones on this machine, or real ones from wheels.
+# What touches a database again, on PostgreSQL and Redis: those configured, those on this machine, or real ones from wheels.
 services: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "not slow and not browser"
 
