@@ -23,23 +23,31 @@ WRONG_WAYS = dict(zip(WrongWay, (25.3, 20.3, 12.3, 5.0, 2.0, 14.8, 1.0, 3.9, 12.
 
 @dataclass(frozen=True)
 class Person:
-    """One simulated worker. ``confusion`` (4, 4): row = true level, column = share of answers at level 1-4."""
+    """One simulated worker. ``confusion`` (4, 4): row = true level, column = share of answers at level 1-4.
+    ``misreads``: takes the scale the wrong way round, 1 for 4."""
 
     index: int
     confusion: NDArray[np.float64]
     random_clicks: float
     seconds_per_pair: float
+    misreads: bool = False
 
 
 def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
-    """Draw so many people; exactly the profile's share of them, rounded, is careless, at every pace alike."""
+    """Draw so many people; exactly the profile's shares of them, rounded, are careless, at every pace alike, and
+    misread the scale, these from the others."""
     crowd = [_draw_person(profile, index, seed) for index in range(workers)]
     by_pace = sorted(crowd, key=lambda person: person.seconds_per_pair)
     # Evenly spaced along the order of pace: the quick do more, and must not be careless by chance.
     wanted, start = round(profile.careless_workers * workers), np.random.default_rng([seed, workers]).random()
     careless = {by_pace[int((place + start) * workers / wanted)].index for place in range(wanted)}
+    attentive = [person.index for person in crowd if person.index not in careless]
+    shuffled = np.random.default_rng([seed, workers, 1]).permutation(attentive)
+    misreading = set(shuffled[: round(profile.misreading_workers * workers)].tolist())
+    clicks = dict.fromkeys(careless, profile.random_clicks)
     return [
-        replace(person, random_clicks=profile.random_clicks) if person.index in careless else person for person in crowd
+        replace(person, random_clicks=clicks.get(person.index, 0.0), misreads=person.index in misreading)
+        for person in crowd
     ]
 
 
@@ -51,6 +59,7 @@ def answer_hit(
     levels = 1 + (rng.random(len(seen))[:, None] > person.confusion.cumsum(axis=1)[truth, :3]).sum(axis=1)
     at_random = rng.random(len(seen)) < person.random_clicks
     levels = np.where(at_random, rng.integers(1, 5, len(seen)), levels)
+    levels = 5 - levels if person.misreads else levels
     seconds = person.seconds_per_pair * len(seen) * rng.lognormal(0, 0.2)
     answers = [
         Answer(item.item_id, level, *(_reason(rng) if reasons and level in ASKS_REASONS else ()))

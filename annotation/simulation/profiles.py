@@ -2,14 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from journal.errors import CounterpartError, some_of
 
 PRESETS = Path(__file__).parent / "presets"
-DEFAULT = "careful"
+DEFAULT, REHEARSAL = "careful", "rehearsal"
+
+# What happens on a platform alone, as shares of the turns that begin there.
+CONDUCT = ("returns", "abandons", "double_clicks", "stale_tabs")
 
 # Smallest and largest sensible value of each number in a profile.
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -19,6 +22,8 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "seconds_per_pair": (0.1, 3600),
     "speed_spread": (0, 3),
     "excluded": (0, 1),
+    "misreading_workers": (0, 1),
+    **dict.fromkeys(CONDUCT, (0, 1)),
 }
 
 
@@ -32,6 +37,10 @@ class Profile:
     ``random_clicks`` of their answers. ``seconds_per_pair``: the median worker's time; ``speed_spread``: the
     standard deviation of its logarithm between workers. ``excluded``: the share of flagged assignments that a
     simulated reviewer excludes, letting the others count; None leaves them all to a person.
+
+    The others may be left out, for none. ``misreading_workers``: the share who take the scale the wrong way round.
+    On a platform, shares of all turns: ``returns`` gives the HIT back, ``abandons`` lets its time run out,
+    ``double_clicks`` sends every form twice at once, ``stale_tabs`` sends other answers from a second tab afterwards.
     """
 
     confusion: tuple[tuple[float, ...], ...]
@@ -41,10 +50,20 @@ class Profile:
     seconds_per_pair: float
     speed_spread: float
     excluded: float | None
+    misreading_workers: float = 0.0
+    returns: float = 0.0
+    abandons: float = 0.0
+    double_clicks: float = 0.0
+    stale_tabs: float = 0.0
+
+    @property
+    def misconduct(self) -> dict[str, float]:
+        """The shares of turns that do not simply end with a submission, by name."""
+        return {name: getattr(self, name) for name in CONDUCT}
 
 
 def load_profile(name_or_path: str = DEFAULT) -> Profile:
-    """Read a preset by its name, or a JSON file with exactly the fields of Profile.
+    """Read a preset by its name, or a JSON file with the fields of Profile and no others.
 
     Raises CounterpartError naming the field that is missing, unknown or out of its bounds.
     """
@@ -62,16 +81,22 @@ def load_profile(name_or_path: str = DEFAULT) -> Profile:
 
 
 def _checked(path: Path, read: Any) -> Profile:
-    wanted = {field.name for field in fields(Profile)}
-    if not isinstance(read, dict) or set(read) != wanted:
-        odd = sorted(wanted.symmetric_difference(read)) if isinstance(read, dict) else sorted(wanted)
+    known = {field.name for field in fields(Profile)}
+    needed = {field.name for field in fields(Profile) if field.default is MISSING}
+    given = set(read) if isinstance(read, dict) else set()
+    if odd := sorted((needed - given) | (given - known)):
         raise CounterpartError(f"The crowd profile {path} lacks or does not know {some_of(odd, at_most=8)}.")
+    read = {field.name: field.default for field in fields(Profile) if field.name not in needed} | read
     for name, (least, most) in BOUNDS.items():
         value = read[name]
         if name == "excluded" and value is None:
             continue
         if not _is_number(value) or not least <= value <= most:
             raise CounterpartError(f"{name} of the crowd profile {path} is {value!r}; it lies in {least:g}..{most:g}.")
+    if (total := sum(read[name] for name in CONDUCT)) > 1:
+        raise CounterpartError(
+            f"{', '.join(CONDUCT)} of the crowd profile {path} sum to {total:g}; they share one turn."
+        )
     return Profile(**{**read, "confusion": _checked_confusion(path, read["confusion"])})
 
 

@@ -7,19 +7,19 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
-from django.contrib.auth.models import User
 
 from annotation.simulation.crowd import Person, answer_hit, make_crowd
 from annotation.simulation.doors import Door, IntakeDoor, Turn
-from annotation.simulation.profiles import DEFAULT, load_profile
+from annotation.simulation.emulated_site import EmulatedSite
+from annotation.simulation.profiles import DEFAULT, REHEARSAL, Profile, load_profile
+from annotation.simulation.rehearsing import Rehearsal
+from annotation.simulation.reviewing import Reviewer
 from annotation.simulation.through_http import PagesDoor
 from annotation.simulation.truth import Seen, default_source, true_levels
+from hits import channels
 from hits.models import Assignment, Round, Seat
-from hits.work.deciding import decide
 from journal.errors import CounterpartError
 from journal.progress import Progress, silent
-
-REVIEWER = "simulated-reviewer"
 
 
 def simulate_round(
@@ -40,38 +40,56 @@ def simulate_round(
     excludes is done again by others. With ``through_http``, the address of the site, they use its pages;
     without, its leasing and intake. On a fresh round the same arguments give the same answers.
 
-    Raises CounterpartError for a round that is not open, an unknown profile or source, or a bad number.
+    A round on a platform's emulator is rehearsed there: people sign in at its workers' site and work in its frame, the
+    round is synced on the way, and the emulator's clock is moved on to end the time of HITs that they abandoned.
+
+    Raises CounterpartError for a round that is not open or on a platform where people work for money, an unknown
+    profile or source, and a bad number.
     """
     if round.state != "open":
         raise CounterpartError(f"Round {round} is {round.state}; publish it before people can work on it.")
     if workers < 1 or seed < 0:
         raise CounterpartError(f"A crowd has at least 1 worker and a seed from 0, not {workers} and {seed}.")
-    shape = load_profile(profile or DEFAULT)
+    rehearsed = channels.get(round.channel).is_remote
+    site = _emulator_of(round, through_http) if rehearsed else None
+    shape = load_profile(profile or (REHEARSAL if rehearsed else DEFAULT))
     seen = true_levels(round, source=truth or default_source(round.pool.collection), seed=seed)
+    people = make_crowd(shape, workers=workers, seed=seed)
+    if site:
+        return _rehearsed(Rehearsal(round, site, people, shape, seen, seed, progress))
+    _refuse_misconduct(shape, round)
     door: Door = PagesDoor(round, through_http) if through_http else IntakeDoor(round, seed=seed)
-    crowd = Crowd(round, make_crowd(shape, workers=workers, seed=seed), seen, Reviewer(shape.excluded), seed)
-    outcomes = crowd.work(door, progress)
+    outcomes = Crowd(round, people, seen, Reviewer(shape.excluded), seed).work(door, progress)
     return _summary(round, workers, outcomes)
 
 
-@dataclass(frozen=True)
-class Reviewer:
-    """Decides flagged work: the profile's share of it is excluded, the rest counts. All is paid: no program rejects.
+def _emulator_of(round: Round, through_http: str | None) -> EmulatedSite:
+    site = EmulatedSite(round)
+    if through_http:
+        raise CounterpartError(
+            f"Round {round} is on {round.channel}, whose site leads to ours; leave --through-http out."
+        )
+    return site
 
-    Work without a slip counts always: a control that is wrong itself would be failed by everybody, for ever.
-    """
 
-    excluded: float | None
+def _refuse_misconduct(profile: Profile, round: Round) -> None:
+    if odd := [name for name, share in profile.misconduct.items() if share]:
+        raise CounterpartError(
+            f"In the browser pool everybody submits once, so {', '.join(odd)} of the profile cannot happen in round "
+            f"{round}; set them to 0, or publish on an emulator."
+        )
 
-    def decide(self, assignment: Assignment, slips: int, rng: np.random.Generator) -> None:
-        """Decide an assignment with wrong controls, ``slips`` of them the worker's fault; leave others to people."""
-        flagged, failures = assignment.state == Assignment.State.FLAGGED, assignment.control_failures
-        if self.excluded is None or not flagged or not failures:
-            return
-        counts = not slips or bool(rng.random() >= self.excluded)
-        blamed = "Careless work." if not counts else "A slip." if slips else "The control is wrong."
-        reason = f"Simulated review, wrong controls: {failures}. {blamed}"
-        decide(assignment, votes_count=counts, paid=True, reason=reason, by=_reviewing_user())
+
+def _rehearsed(rehearsal: Rehearsal) -> dict[str, Any]:
+    rehearsal.work()
+    outcomes, counts = rehearsal.outcomes(), rehearsal.counts
+    names = ("returned", "abandoned", "submitted twice", "refused", "turned away", "syncs")
+    return {
+        **_summary(rehearsal.round, len(rehearsal.people), outcomes),
+        "not taken in yet": outcomes[""],
+        **{name: counts[name] for name in names},
+        "hours forward": float(f"{counts['seconds forward'] / 3600:.1f}"),
+    }
 
 
 @dataclass
@@ -118,14 +136,6 @@ class Crowd:
         slips = sum(item.is_slip(answer.level) for item, answer in zip(seen, answers, strict=True))
         self.reviewer.decide(assignment, slips, rng)
         return str(assignment.state), seconds
-
-
-def _reviewing_user() -> User:
-    user, made = User.objects.get_or_create(username=REVIEWER)
-    if made:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    return user
 
 
 def _summary(round: Round, workers: int, outcomes: Counter[str]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from django.urls import Resolver404, ResolverMatch, resolve, reverse
 
 from annotation.answers import Answer
 from annotation.judging.tokens import read_assignment_token
-from annotation.simulation.browser import Form, Page, fetch, send
-from hits.models import Assignment, Item, Round
+from annotation.simulation.browser import Browser, Form, Page
+from annotation.simulation.filling import Places, filled_with, places_in
+from hits.models import Assignment, Round
 from journal.errors import CounterpartError
 
 
@@ -21,22 +22,26 @@ class PagesDoor:
         if urlsplit(site).scheme not in ("http", "https"):
             raise CounterpartError(f"{site} is no address of a site; write it as in http://127.0.0.1:8000.")
         self._join = site.rstrip("/") + reverse("judging:join", args=[round.join_key])
+        self._places = places_in(round)
+        # One for each person: the site remembers by a cookie who has joined.
+        self._browsers: dict[int, Browser] = {}
         self._take: dict[int, Form] = {}
 
     def lease(self, person: int) -> "PageTurn | None":
+        browser = self._browsers.setdefault(person, Browser())
         if person not in self._take:
-            self._take[person] = self._consent()
-        page = send(self._take[person])
+            self._take[person] = self._consent(browser)
+        page = browser.send(self._take[person])
         if _view_of(page).view_name != "judging:task":
             return None
-        return PageTurn(page, _assignment_of(page))
+        return PageTurn(page, _assignment_of(page), browser, self._places)
 
-    def _consent(self) -> Form:
-        joining = fetch(self._join)
+    def _consent(self, browser: Browser) -> Form:
+        joining = browser.fetch(self._join)
         agreeing = next((form for form in joining.forms if "consent" in form.offers), None)
         if agreeing is None:
             raise CounterpartError(f"The page {self._join} ({joining.heading}) asks for no consent; is the round open?")
-        return send(agreeing, consent="yes").form_to("/take/")
+        return browser.send(agreeing, consent="yes").form_to("/take/")
 
 
 @dataclass(frozen=True)
@@ -45,16 +50,13 @@ class PageTurn:
 
     page: Page
     assignment: Assignment
+    browser: Browser
+    places: Places
 
     def submit(self, answers: Sequence[Answer], *, active_seconds: int) -> None:
-        """Fill in and send the form. The site believes no more seconds than have passed on its own clock."""
-        places = dict(Item.objects.filter(hit=self.assignment.hit_id).values_list("pk", "place"))
-        filled = {"active_seconds": str(active_seconds)}
-        for answer in answers:
-            for part in ("level", "shortcoming", "wrong_way"):
-                if said := getattr(answer, part):
-                    filled[f"{part}-{places[answer.item_id]}"] = str(said)
-        shown = send(self.page.form_to(urlsplit(self.page.url).path), **filled)
+        """Fill in and send the form."""
+        filled = filled_with(answers, self.places, active_seconds=active_seconds)
+        shown = self.browser.send(self.page.form_to(urlsplit(self.page.url).path), **filled)
         if _view_of(shown).view_name != "judging:receipt":
             raise CounterpartError(f"The site gave no receipt at {shown.url} ({shown.heading}); look at the round.")
 

@@ -175,9 +175,3 @@ def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
 def test_a_site_that_does_not_answer_is_named(round):
     with pytest.raises(CounterpartError, match="Nobody answers at http://127.0.0.1:9/"):
         simulate_round(round, through_http="http://127.0.0.1:9")
-
-
-def test_a_round_that_is_not_for_browsers_is_told(round, live_server):
-    round.__class__.objects.update(channel="mturk")
-    with pytest.raises(CounterpartError, match="The site answered 404 .* This link leads nowhere"):
-        simulate_round(round, through_http=live_server.url)

@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.simulation.browser import read_page, send
+from annotation.simulation.browser import Browser, read_page
 from journal.errors import CounterpartError
 
 PAGE = """
@@ -47,4 +47,10 @@ def test_a_missing_form_is_told(page):
 @pytest.mark.parametrize("filled", [{"level-1": "3"}, {"level-2": "1"}])
 def test_what_a_form_does_not_offer_is_never_sent(page, filled):
     with pytest.raises(CounterpartError, match="does not offer"):
-        send(page.form_to("/task/7/"), **filled)
+        Browser().send(page.form_to("/task/7/"), **filled)
+
+
+def test_the_pages_in_frames_are_read_from_where_the_page_stands():
+    assert read_page("http://site/work/", '<iframe src="/judge/?a=1&amp;b=2"></iframe>').frames == [
+        "http://site/judge/?a=1&b=2"
+    ]

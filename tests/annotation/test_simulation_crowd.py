@@ -83,3 +83,17 @@ def test_presets_fail_controls_as_often_as_they_say(preset, low, high):
             positive, negative = (answer.level for answer in answer_hit(person, gold, reasons=False, rng=rng)[0])
             failed.append(positive > 2 or negative < 3)
     assert low <= np.mean(failed) <= high
+
+
+def test_who_misreads_the_scale_answers_upside_down():
+    (person,) = make_crowd(replace(EXACT, misreading_workers=1.0), workers=1, seed=0)
+    assert [answer.level for answer in answers_of(person)] == [5 - seen.level for seen in SEEN]
+
+
+def test_the_careless_and_those_who_misread_are_different_people_and_the_rest_stays_as_it_was():
+    profile = replace(load_profile("paper"), careless_workers=0.3)
+    crowd, plain = (make_crowd(p, workers=50, seed=7) for p in (replace(profile, misreading_workers=0.2), profile))
+    assert sum(person.misreads for person in crowd) == 10
+    assert not any(person.misreads and person.random_clicks for person in crowd)
+    assert [person.random_clicks for person in crowd] == [person.random_clicks for person in plain]
+    assert all(np.array_equal(one.confusion, other.confusion) for one, other in zip(crowd, plain, strict=True))

@@ -9,13 +9,19 @@ from journal.progress import TerminalBar
 
 
 class Command(ActCommand):
-    help = "Let a simulated crowd work on an open round until nobody finds another HIT."
+    help = (
+        "Let a simulated crowd work on an open round until nobody finds another HIT: in the browser pool, or on the "
+        "emulator of a platform, at its workers' site."
+    )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the round")
         parser.add_argument("--workers", type=int, default=50, help="how many people (default: 50)")
-        parser.add_argument("--profile", help="what they are like: careful (default), paper, or a JSON file")
+        parser.add_argument(
+            "--profile",
+            help="what they are like: careful (default), paper, rehearsal (default on an emulator), or a JSON file",
+        )
         parser.add_argument(
             "--truth", help="match source they answer from, as eccv or cxc>=3 (default: truth, original)"
         )
