@@ -47,9 +47,14 @@ def timing_of(round: Round) -> Timing | None:
     return Timing(len(active), median(active), median(elapsed)) if len(active) >= LEAST_TIMED else None
 
 
-def pilot_of(round: Round) -> tuple[Round, Timing] | None:
-    """Return the latest earlier round that asked the same of its workers and was answered often enough, timed."""
-    for earlier in _alike(round):
+def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] | None:
+    """Return the latest earlier round that asked the same of its workers and was answered often enough, timed.
+
+    What a crowd only played counts for nothing, unless the round itself is to be ``rehearsed``.
+    """
+    for earlier in alike_rounds(round):
+        if not rehearsed and _was_played(earlier):
+            continue
         if timing := timing_of(earlier):
             return earlier, timing
     return None
@@ -61,7 +66,12 @@ def fair_reward(seconds: float, floor: Decimal) -> Decimal:
 
 
 def check_wage(
-    round: Round, *, channel: str, pilot: Round | None = None, expected_minutes: Decimal | None = None
+    round: Round,
+    *,
+    channel: str,
+    environment: str = "",
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
 ) -> Expectation:
     """Return how long a HIT of the round will take: as somebody states it, or as ``pilot`` or the latest like it took.
 
@@ -69,27 +79,32 @@ def check_wage(
     where more than PILOT_SIZE assignments would go out untimed. Raises it anywhere for a pilot that asked something
     else or was hardly answered, and for a pilot and a statement together.
     """
-    expected = _expected(round, pilot, expected_minutes)
+    expected = _expected(round, pilot, expected_minutes, rehearsed=_is_rehearsal(channel, environment))
     if channels.get(channel).is_remote:
         _hold_to_floor(round, expected)
     return expected
 
 
-def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Expectation:
+def _expected(round: Round, pilot: Round | None, minutes: Decimal | None, *, rehearsed: bool) -> Expectation:
     if pilot and minutes is not None:
         raise CounterpartError("Give a pilot or the expected minutes, not both.")
     if minutes is not None:
         if not minutes.is_finite() or not 0 < minutes <= 24 * 60:
             raise CounterpartError(f"{minutes} expected minutes will not do; give more than 0, up to a day.")
         return Expectation(int((minutes * 60).to_integral_value(ROUND_UP)), "as stated")
-    found = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round)
+    if pilot and not rehearsed and _was_played(pilot):
+        raise CounterpartError(
+            f"Round {pilot} was only rehearsed or simulated, so its times say nothing of people; choose another pilot "
+            "or state the expected minutes."
+        )
+    found = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=rehearsed)
     if found is None:
         return Expectation(None)
     return Expectation(int(-(-found[1].active // 1)), f"pilot {found[0]}: {found[1]}")
 
 
 def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
-    if pilot not in _alike(round):
+    if pilot not in alike_rounds(round):
         raise CounterpartError(
             f"Round {pilot} asked for other work than {round} (its design, or whether reasons are asked, differ), "
             "so its times say nothing here; choose another pilot or state the expected minutes."
@@ -101,7 +116,18 @@ def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
     )
 
 
-def _alike(round: Round) -> Sequence[Round]:
+def _is_rehearsal(channel: str, environment: str) -> bool:
+    """Whether this is the world of a platform in which nobody is paid and a crowd may be simulated: its first."""
+    return channels.get(channel).is_remote and environment == channels.get(channel).environments[0]
+
+
+def _was_played(round: Round) -> bool:
+    """Whether no people worked on the round, or simulated ones beside them."""
+    simulated = Assignment.objects.filter(hit__round=round, worker__identities__channel="simulation")
+    return _is_rehearsal(round.channel, round.environment) or simulated.exists()
+
+
+def alike_rounds(round: Round) -> Sequence[Round]:
     """Earlier rounds with as many pairs of each kind in a HIT and the same question for reasons, the latest first."""
     asked = {name: count for name, count in round.design.items() if name != "name"}
     others = Round.objects.filter(reasons=round.reasons, published_at__isnull=False).exclude(pk=round.pk)

@@ -161,3 +161,22 @@ def test_a_pilot_and_a_statement_together_are_refused(collection):
         check_wage(
             large(collection), channel="browser", pilot=pilot(collection, [4] * 5), expected_minutes=Decimal("3")
         )
+
+
+def test_what_was_only_rehearsed_or_simulated_is_a_pilot_for_rehearsals_alone(collection):
+    rehearsed, simulated = pilot(collection, [0] * 5, "rehearsed"), pilot(collection, [0] * 5, "simulated")
+    Round.objects.filter(pk=rehearsed.pk).update(channel="mturk", environment="emulator")
+    played = Assignment.objects.filter(hit__round=simulated).first()
+    played.worker.identities.create(channel="simulation", external_id="0")
+    assert pilot_of(large(collection)) is None
+    assert pilot_of(Round.objects.get(name="large"), rehearsed=True)[0] == simulated
+
+
+def test_a_rehearsal_cannot_be_named_as_the_pilot_of_people(collection):
+    named = pilot(collection, [0] * 5)
+    Round.objects.filter(pk=named.pk).update(channel="mturk", environment="emulator")
+    named.refresh_from_db()
+    with pytest.raises(CounterpartError, match="Round pilot was only rehearsed or simulated"):
+        check_wage(large(collection), channel="mturk", environment="production", pilot=named)
+    assert check_wage(large_again := Round.objects.get(name="large"), channel="browser", pilot=None).seconds is None
+    assert check_wage(large_again, channel="mturk", environment="emulator", pilot=named).seconds == 0
