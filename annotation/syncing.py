@@ -14,6 +14,7 @@ from hits.platforms.collecting import collect_round
 from hits.platforms.outbox import deliver_due
 from hits.platforms.posting import post_open_seats
 from journal.errors import CounterpartError
+from journal.events import record
 from journal.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
@@ -32,6 +33,15 @@ class Synced:
     calls_waiting: int
     calls_failed: int
     failures: list[str]
+
+    @property
+    def news(self) -> dict[str, int]:
+        """What is new by it."""
+        return {name: getattr(self, name) for name in ("submitted", "taken_in", "asked_for")}
+
+    @property
+    def brought_anything(self) -> bool:
+        return any(self.news.values())
 
     def as_figures(self) -> dict[str, object]:
         figures = {name.replace("_", " "): value for name, value in asdict(self).items() if name != "failures"}
@@ -54,7 +64,7 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
     made = deliver_due(round, progress=progress)
     calls = Outbox.objects.filter(round=round)
     failed = calls.filter(state=Outbox.State.FAILED)
-    return Synced(
+    synced = Synced(
         listed=collected.postings,
         submitted=collected.submitted,
         taken_in=taken_in,
@@ -64,6 +74,9 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
         calls_failed=failed.count(),
         failures=[*collected.failures, *failed.values_list("error", flat=True).distinct()],
     )
+    if synced.brought_anything:
+        record("synced", round, actor="sync", **synced.news)
+    return synced
 
 
 def rounds_to_sync() -> list[Round]:

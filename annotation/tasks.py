@@ -7,6 +7,7 @@ from django.core.cache import cache
 from annotation.syncing import hinted_rounds, rounds_to_sync, sync_round
 from config.celery import app
 from hits.models import Round
+from hits.money.funds import note_funds
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,9 @@ def sync_one(round_id: int) -> None:
     if not cache.add(f"annotation.sync.{round_id}", True, timeout=LONGEST_SYNC):
         return
     try:
-        sync_round(Round.objects.get(pk=round_id))
+        round = Round.objects.get(pk=round_id)
+        sync_round(round)
+        note_funds(round)
     except Exception:
         logger.exception("round %s could not be synced", round_id)
     finally:

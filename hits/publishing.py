@@ -1,5 +1,6 @@
 """Open a round to workers and close it again."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import Decimal
 
@@ -14,7 +15,7 @@ from hits.models import Item, Round, Seat
 from hits.money.amounts import seat_cost
 from hits.money.ledger import note_ceiling
 from hits.money.reserving import reserve
-from hits.money.wages import check_wage
+from hits.money.wages import Expectation, check_wage
 from hits.people.admission import Admission
 from hits.platforms.offers import Offer
 from hits.platforms.posting import close_postings, post_open_seats
@@ -48,12 +49,17 @@ def publish_round(
     if _is_open_on(round, channel, environment):
         return round
     admission = admission or Admission()
-    admission.check_channel(channel)
     missing = missing_pictures(round)
-    round.offer = (offer or Offer()).as_json()
-    _preflight(round, channel, [] if skip_missing else missing)
-    expected = check_wage(round, channel=channel, pilot=pilot, expected_minutes=expected_minutes)
-    _check_funds(round, channel, environment)
+    expected = check_publishable(
+        round,
+        channel=channel,
+        environment=environment,
+        offer=offer or Offer(),
+        admission=admission,
+        missing=[] if skip_missing else missing,
+        pilot=pilot,
+        expected_minutes=expected_minutes,
+    )
     with transaction.atomic():
         draft = Round.objects.filter(pk=round.pk, published_at=None, closed_at=None)
         where = {"channel": channel, "environment": environment}
@@ -66,6 +72,29 @@ def publish_round(
             open_ledger(round)
             post_open_seats(round)
     return round
+
+
+def check_publishable(
+    round: Round,
+    *,
+    channel: str,
+    environment: str,
+    offer: Offer,
+    admission: Admission,
+    missing: Sequence[str],
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
+) -> Expectation:
+    """Return how long a HIT of a draft is expected to take, if it could be published so just now. Stores nothing, but
+    sets the ``offer`` on ``round``, whose cost follows from it. Raises CounterpartError as ``publish_round`` does."""
+    admission.check_channel(channel)
+    round.offer = offer.as_json()
+    _preflight(round, channel, missing)
+    expected = check_wage(
+        round, channel=channel, environment=environment, pilot=pilot, expected_minutes=expected_minutes
+    )
+    _check_funds(round, channel, environment)
+    return expected
 
 
 def close_round(round: Round, *, actor: str) -> Round:
@@ -131,7 +160,7 @@ def _is_open_on(round: Round, channel: str, environment: str) -> bool:
     return True
 
 
-def _preflight(round: Round, channel: str, missing: list[str]) -> None:
+def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
     if missing:
         raise CounterpartError(
             f"{len(missing)} pictures of round {round} are missing: {some_of(missing)}. "

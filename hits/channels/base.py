@@ -92,11 +92,18 @@ class Channel(Protocol):
     """A place where people find our work.
 
     ``environments`` are the worlds that a round can be published to, the first one where nobody pays; empty where
-    there is only one. ``is_remote`` tells a Platform from the house's own pool.
+    there is only one. ``is_remote`` tells a Platform from the house's own pool; ``label`` names it to people.
     """
 
     environments: tuple[str, ...]
     is_remote: bool
+    label: str
+
+    def describe(self, environment: str) -> str:
+        """Return in a sentence what it means to publish there."""
+
+    def spends(self, environment: str) -> bool:
+        """Whether what is published there is paid from an account with real money."""
 
     def fee(self, amount: Decimal, *, bonus: bool = False, masters: bool = False) -> Decimal:
         """Return what is taken on top of one reward, or of one bonus, of ``amount`` US dollars.

@@ -8,6 +8,13 @@ class BrowserChannel:
 
     environments: tuple[str, ...] = ()
     is_remote = False
+    label = "Our own pool"
+
+    def describe(self, environment: str) -> str:
+        return "People come by the join link that you share, and you pay them outside."
+
+    def spends(self, environment: str) -> bool:
+        return False
 
     def fee(self, amount: Decimal, *, bonus: bool = False, masters: bool = False) -> Decimal:
         """Nobody stands between us and the worker."""

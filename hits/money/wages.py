@@ -79,7 +79,7 @@ def check_wage(
     where more than PILOT_SIZE assignments would go out untimed. Raises it anywhere for a pilot that asked something
     else or was hardly answered, and for a pilot and a statement together.
     """
-    expected = _expected(round, pilot, expected_minutes, rehearsed=_is_rehearsal(channel, environment))
+    expected = _expected(round, pilot, expected_minutes, rehearsed=is_rehearsal(channel, environment))
     if channels.get(channel).is_remote:
         _hold_to_floor(round, expected)
     return expected
@@ -116,7 +116,7 @@ def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
     )
 
 
-def _is_rehearsal(channel: str, environment: str) -> bool:
+def is_rehearsal(channel: str, environment: str) -> bool:
     """Whether this is the world of a platform in which nobody is paid and a crowd may be simulated: its first."""
     return channels.get(channel).is_remote and environment == channels.get(channel).environments[0]
 
@@ -124,7 +124,7 @@ def _is_rehearsal(channel: str, environment: str) -> bool:
 def _was_played(round: Round) -> bool:
     """Whether no people worked on the round, or simulated ones beside them."""
     simulated = Assignment.objects.filter(hit__round=round, worker__identities__channel="simulation")
-    return _is_rehearsal(round.channel, round.environment) or simulated.exists()
+    return is_rehearsal(round.channel, round.environment) or simulated.exists()
 
 
 def alike_rounds(round: Round) -> Sequence[Round]:

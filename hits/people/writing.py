@@ -23,7 +23,7 @@ def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> 
         "subject": check_words(subject, what="subject", at_most=LONGEST["subject"]),
         "text": check_words(text, what="message", at_most=LONGEST["text"]),
     }
-    addresses = {worker.pk: _address(worker) for worker in workers}
+    addresses = {worker.pk: address_of(worker) for worker in workers}
     if lost := [str(worker) for worker in workers if addresses[worker.pk] is None]:
         raise CounterpartError(f"{len(lost)} workers cannot be written to on any platform: {some_of(lost)}.")
     with transaction.atomic():
@@ -35,7 +35,7 @@ def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> 
     return messages
 
 
-def _address(worker: Worker) -> tuple[str, str] | None:
+def address_of(worker: Worker) -> tuple[str, str] | None:
     """Return the channel and environment by which a worker can be written to, the latest where there are several."""
     remote = [name for name, channel in channels.CHANNELS.items() if channel.is_remote]
     identity = worker.identities.filter(channel__in=remote).order_by("-pk").first()

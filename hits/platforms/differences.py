@@ -125,9 +125,18 @@ def _of_posting(posting: PlatformHIT, there: Standing | None) -> Iterator[Differ
         remedy = "a person has to look: terms cannot be changed by themselves"
         yield Difference(Kind.OTHER_AMOUNT, name, f"${round.reward} reward", f"${there.reward} reward", remedy)
     if there and posting.state == State.LIVE and there.max_assignments != posting.max_assignments:
-        here, other = (f"{count} answer sets" for count in (posting.max_assignments, there.max_assignments))
-        extend = partial(_extend, posting) if there.max_assignments < posting.max_assignments else None
-        yield Difference(Kind.OTHER_AMOUNT, name, here, other, "ask for the missing ones", extend)
+        yield _of_size(posting, name, there.max_assignments)
+
+
+def _of_size(posting: PlatformHIT, name: str, there: int) -> Difference:
+    """It brings fewer answer sets than we have asked for, or more, which no platform takes back."""
+    here, other = f"{posting.max_assignments} answer sets", f"{there} answer sets"
+    if there < posting.max_assignments:
+        remedy = "ask for the missing ones"
+        return Difference(Kind.OTHER_AMOUNT, name, here, other, remedy, partial(_extend, posting))
+    return Difference(
+        Kind.OTHER_AMOUNT, name, here, other, "a person has to look: what was asked for is not taken back"
+    )
 
 
 def _of_work(posting: PlatformHIT, listing: Listing) -> Iterator[Difference]:

@@ -35,6 +35,11 @@ def post_open_seats(round: Round) -> int:
     return added
 
 
+def postings_for(round: Round, channel: str) -> int:
+    """Count the postings that all answer sets of the round make on a remote channel."""
+    return round.hits.count() * -(-round.replication // channels.platform(channel).most_assignments)
+
+
 def close_postings(round: Round) -> int:
     """Have every posting of the round taken off the market. Returns how many."""
     postings = PlatformHIT.objects.filter(hit__round=round, state__in=COMING)

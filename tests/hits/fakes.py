@@ -13,6 +13,7 @@ class FakePlatform:
 
     environments = ("emulator", "sandbox", "production")
     is_remote = True
+    label = "Fake"
     most_assignments = 9
     assignment_field = "assignmentId"
 
@@ -20,6 +21,12 @@ class FakePlatform:
         self.calls: list[tuple[str, str]] = []
         self.effects: dict[str, str] = {}
         self.failures: list[ChannelError] = []
+
+    def describe(self, environment):
+        return f"The {environment} of a platform that is none."
+
+    def spends(self, environment):
+        return environment == "production"
 
     def fee(self, amount, *, bonus=False, masters=False):
         return (amount * Decimal("0.20")).quantize(Decimal("0.01"))

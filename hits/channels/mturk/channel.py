@@ -7,7 +7,7 @@ from decimal import Decimal
 from hits.channels.base import Arrival, Bonus, Listing, Standing
 from hits.channels.mturk import collecting, frame, hints, messaging, paying, posting, qualifying
 from hits.channels.mturk.client import client_for, told_as_channel_errors
-from hits.channels.mturk.environments import NAMES, environment_of
+from hits.channels.mturk.environments import DESCRIPTIONS, NAMES, environment_of
 from hits.channels.mturk.fees import assignment_fee, bonus_fee
 from hits.models import Exclusion, Message, Payment, PlatformAssignment, PlatformHIT, Rejection
 
@@ -17,8 +17,15 @@ class MTurkChannel:
 
     environments: tuple[str, ...] = NAMES
     is_remote = True
+    label = "MTurk"
     most_assignments = 9  # from ten on a HIT costs a higher fee, and none may grow past nine later
     assignment_field = "assignmentId"
+
+    def describe(self, environment: str) -> str:
+        return DESCRIPTIONS[environment]
+
+    def spends(self, environment: str) -> bool:
+        return environment == "production"
 
     def fee(self, amount: Decimal, *, bonus: bool = False, masters: bool = False) -> Decimal:
         return bonus_fee(amount) if bonus else assignment_fee(amount, masters=masters)

@@ -9,6 +9,11 @@ from django.conf import settings
 from hits.channels.base import ChannelError
 
 NAMES = ("emulator", "sandbox", "production")
+DESCRIPTIONS = {
+    "emulator": "A rehearsal on this machine: no worker is real and no money moves.",
+    "sandbox": "The platform's place for trying out: no money moves.",
+    "production": "Real people work, and real money leaves the account.",
+}
 
 
 @dataclass(frozen=True)
