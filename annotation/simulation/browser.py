@@ -60,9 +60,9 @@ class Browser:
         """Get the page."""
         return self._page("GET", url, refusals)
 
-    def send(self, form: Form, *, refusals: tuple[int, ...] = (), **filled: str) -> Page:
+    def send(self, form: Form, filled: Mapping[str, str] | None = None, *, refusals: tuple[int, ...] = ()) -> Page:
         """Post ``form`` with ``filled`` over its own values. Raises CounterpartError for what it does not offer."""
-        for name, value in filled.items():
+        for name, value in (filled := filled or {}).items():
             if name not in form.offers or (form.offers[name] and value not in form.offers[name]):
                 raise CounterpartError(
                     f"The form to {form.action} does not offer {name}={value}; is it the right site?"

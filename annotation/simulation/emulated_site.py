@@ -60,9 +60,9 @@ class Visitor:
 
     def register(self, worker_id: str, offer: Offer) -> None:
         form = self.browser.fetch(f"{self.address}/worker/sign-in").form_to("/worker/register")
-        demanded = {"masters": "1"} if offer.masters else {}
         country = offer.countries[0] if offer.countries else "US"
-        self.browser.send(form, worker_id=worker_id, approved=str(APPROVED_BEFORE), country=country, **demanded)
+        record = {"worker_id": worker_id, "approved": str(APPROVED_BEFORE), "country": country}
+        self.browser.send(form, record | ({"masters": "1"} if offer.masters else {}))
 
     def offers(self) -> dict[str, Form]:
         """Return the forms by which the HITs in the worker's list are accepted, by the platform's ids of them."""
@@ -98,7 +98,7 @@ class Task:
     def save(self, sheet: Page, filled: dict[str, str]) -> Page:
         """Send our form; the page that comes back holds the platform's."""
         form = next(form for form in sheet.forms if "active_seconds" in form.offers)
-        return self.visitor.framed.send(form, **filled)
+        return self.visitor.framed.send(form, filled)
 
     def hand_in(self, saved: Page) -> bool:
         """Send the platform's form. False: it took nothing, as it has the answers or the time is over."""

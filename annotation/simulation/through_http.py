@@ -41,7 +41,7 @@ class PagesDoor:
         agreeing = next((form for form in joining.forms if "consent" in form.offers), None)
         if agreeing is None:
             raise CounterpartError(f"The page {self._join} ({joining.heading}) asks for no consent; is the round open?")
-        return browser.send(agreeing, consent="yes").form_to("/take/")
+        return browser.send(agreeing, {"consent": "yes"}).form_to("/take/")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PageTurn:
     def submit(self, answers: Sequence[Answer], *, active_seconds: int) -> None:
         """Fill in and send the form."""
         filled = filled_with(answers, self.places, active_seconds=active_seconds)
-        shown = self.browser.send(self.page.form_to(urlsplit(self.page.url).path), **filled)
+        shown = self.browser.send(self.page.form_to(urlsplit(self.page.url).path), filled)
         if _view_of(shown).view_name != "judging:receipt":
             raise CounterpartError(f"The site gave no receipt at {shown.url} ({shown.heading}); look at the round.")
 

@@ -41,6 +41,7 @@ def books_of(there: Rehearsal) -> Books:
 
 def check_both_sides(made: Round, there: Rehearsal) -> Books:
     """Hold a round that has come to rest against the emulator's own books: nothing lost, doubled or unpaid."""
+    made.refresh_from_db()
     theirs, ours = books_of(there), balances(made)
     taken_in = PlatformAssignment.objects.exclude(status="").exclude(assignment=None)
     assert sorted(taken_in.values_list("external_id", flat=True)) == sorted(theirs.submitted)

@@ -47,7 +47,7 @@ def test_a_missing_form_is_told(page):
 @pytest.mark.parametrize("filled", [{"level-1": "3"}, {"level-2": "1"}])
 def test_what_a_form_does_not_offer_is_never_sent(page, filled):
     with pytest.raises(CounterpartError, match="does not offer"):
-        Browser().send(page.form_to("/task/7/"), **filled)
+        Browser().send(page.form_to("/task/7/"), filled)
 
 
 def test_the_pages_in_frames_are_read_from_where_the_page_stands():
