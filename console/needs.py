@@ -1,4 +1,4 @@
-"""What waits for a person: flagged work, controls under suspicion, plans not yet published, jobs that failed."""
+"""What waits for a person: work to decide, platforms in trouble, controls under suspicion, plans, jobs that failed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,12 +8,17 @@ from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from console.templatetags.console import ago, dollars
+from hits.channels.markets import market_of
 from hits.models import Appeal, Assignment, Control, Outbox, PlatformAssignment, Rejection, Round
+from hits.money.funds import shortages
+from hits.platforms.overview import late_rounds, work_to_look_at
 from journal.models import Job
 
 RECENT = timedelta(days=2)
 NEARLY = timedelta(hours=48)
 PATIENCE = timedelta(days=3)
+HELD_UP = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -26,12 +31,16 @@ def needs_of_all_rounds() -> list[Need]:
     """Return everything that waits for somebody on the staff, the most pressing first."""
     return [
         *_nearly_approved(),
+        *_short_of_funds(),
+        *_not_synced(),
         *_flagged(),
         *_kept_waiting(),
         *_proposed(),
         *_objections(),
         *_suspected(),
+        *_doubtful(),
         *_unsent(),
+        *_held_up(),
         *_failed_jobs(),
         *_drafts(),
     ]
@@ -89,9 +98,34 @@ def _suspected() -> Iterable[Need]:
 
 
 def _unsent() -> Iterable[Need]:
-    failed = Outbox.objects.filter(state=Outbox.State.FAILED).count()
-    if failed:
-        yield Need(f"{counted(failed, 'call')} to the outside failed", reverse("admin:index"))
+    if failed := Outbox.objects.filter(state=Outbox.State.FAILED).count():
+        yield Need(f"{counted(failed, 'call')} to the outside failed", reverse("calls"))
+
+
+def _held_up() -> Iterable[Need]:
+    """Calls that are made again by themselves, but for long without success."""
+    waiting = Outbox.objects.filter(state=Outbox.State.PENDING, created_at__lt=timezone.now() - HELD_UP)
+    if n := waiting.exclude(error="").count():
+        yield Need(f"{counted(n, 'call')} to the outside could not be made yet", reverse("calls"))
+
+
+def _not_synced() -> Iterable[Need]:
+    for name, last in late_rounds():
+        yield Need(f"{name} was last synced {ago(last)}; is the worker running?", reverse("round", args=[name]))
+
+
+def _short_of_funds() -> Iterable[Need]:
+    for short in shortages():
+        market = market_of(short.channel, short.environment)
+        text = f"The account on {market} held {dollars(short.held)}, but {dollars(short.needed)} are still to be paid"
+        yield Need(text, reverse("rounds"))
+
+
+def _doubtful() -> Iterable[Need]:
+    doubtful = work_to_look_at().order_by().values("posting__hit__round__name").annotate(n=Count("pk"))
+    for row in doubtful.order_by("posting__hit__round__name"):
+        name = row["posting__hit__round__name"]
+        yield Need(f"{counted(row['n'], 'submission')} with a problem in {name}", reverse("round", args=[name]))
 
 
 def _failed_jobs() -> Iterable[Need]:

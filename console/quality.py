@@ -79,10 +79,13 @@ def controls_of(judgments: QuerySet[Judgment]) -> Controls:
     return Controls(**_gold(judgments).aggregate(answered=Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT)))
 
 
-def record_of(worker: Worker) -> WorkerLine:
-    """Return a worker's work in all rounds together."""
+def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
+    """Return a worker's work in one round, or in all of them together."""
     submitted = Assignment.objects.filter(worker=worker, submitted_at__isnull=False)
-    lines = _workers(submitted, worker.judgments.order_by())
+    judgments = worker.judgments.order_by()
+    if round:
+        submitted, judgments = submitted.filter(hit__round=round), judgments.filter(assignment__hit__round=round)
+    lines = _workers(submitted, judgments)
     return lines[0] if lines else WorkerLine(worker.pseudonym, 0, 0, 0, 0, None, Controls())
 
 

@@ -1,11 +1,14 @@
-"""Work that staff start from a page and may leave: counting votes and releasing a version."""
+"""Work that staff start from a page and may leave: releasing a version, and what takes calls to a platform."""
 
 from annotation.concluding import aggregate_round
 from annotation.models import Version
 from annotation.release import release_version
 from config.celery import app
+from console.platform_work import audit_round, audits_of, publish_on_platform, repair_round, sync_on_platform
 from corpus.models import Sample
 from hits.models import Round
+from hits.money.topping_up import top_up as give_top_up
+from hits.naming import find_round
 from journal.jobs import JobProgress, finish, running
 from journal.models import Job
 
@@ -16,11 +19,68 @@ def release(job_id: str) -> None:
     with running(job_id) as progress:
         if progress is None:
             return
-        job = Job.objects.select_related("created_by").get(pk=job_id)
+        job = _job(job_id)
         name = job.params["version"]
         if not Version.objects.filter(name=name).exists():
             _release(job, progress)
         finish(job_id, f"Version {name} is released.")
+
+
+@app.task(name="console.tasks.publish")
+def publish(job_id: str) -> None:
+    """Publish a round on a platform, as the job's params say."""
+    with running(job_id) as progress:
+        if progress is not None:
+            job = _job(job_id)
+            finish(job_id, publish_on_platform(job.params, actor=_actor(job), progress=progress))
+
+
+@app.task(name="console.tasks.sync")
+def sync(job_id: str) -> None:
+    """Bring the round in the job's params together with its platform."""
+    with running(job_id) as progress:
+        if progress is not None:
+            finish(job_id, sync_on_platform(find_round(_job(job_id).params["round"]), progress=progress))
+
+
+@app.task(name="console.tasks.audit")
+def audit(job_id: str) -> None:
+    """Hold the round in the job's params against its platform."""
+    with running(job_id) as progress:
+        if progress is not None:
+            job = _job(job_id)
+            round = find_round(job.params["round"])
+            finish(job_id, audit_round(round, actor=_actor(job), progress=progress))
+
+
+@app.task(name="console.tasks.repair")
+def repair(job_id: str) -> None:
+    """Mend what the audit in the job's params has told of."""
+    with running(job_id) as progress:
+        if progress is not None:
+            job = _job(job_id)
+            round = find_round(job.params["round"])
+            event = audits_of(round).get(pk=job.params["audit"])
+            finish(job_id, repair_round(round, event, actor=_actor(job), progress=progress))
+
+
+@app.task(name="console.tasks.top_up")
+def top_up(job_id: str) -> None:
+    """Owe everybody in the round what its reward fell short of; who had that gets nothing more."""
+    with running(job_id) as progress:
+        if progress is not None:
+            job = _job(job_id)
+            given = give_top_up(find_round(job.params["round"]), actor=_actor(job), progress=progress)
+            told = f"{given.assignments:,} assignments are owed ${given.bonus} more each, ${given.total} in all."
+            finish(job_id, told if given.assignments else "Nobody falls short any more.")
+
+
+def _job(job_id: str) -> Job:
+    return Job.objects.select_related("created_by").get(pk=job_id)
+
+
+def _actor(job: Job) -> str:
+    return str(job.created_by or "command")
 
 
 def _release(job: Job, progress: JobProgress) -> None:

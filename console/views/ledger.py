@@ -1,4 +1,4 @@
-"""A round's books: its accounts and entries, who earned what, what its time is worth, and what it may cost."""
+"""A round's books: accounts and entries, who earned what, what its time is worth, top-ups, and what it may cost."""
 
 from decimal import Decimal, InvalidOperation
 
@@ -6,14 +6,17 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from console import tasks
 from console.access import StaffRequest, members_only, researchers_only
 from console.pages import page_of
+from console.starting import start_once
 from hits.models import LedgerEntry, Round
 from hits.money.auditing import check_ledger
 from hits.money.ceilings import set_ceiling
 from hits.money.statements import accounts_of, earners_of, entries_as_csv
+from hits.money.topping_up import shortfall_of
 from hits.money.wages import fair_reward, timing_of
 from journal.errors import CounterpartError
 
@@ -42,6 +45,21 @@ def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
     answer = StreamingHttpResponse(entries_as_csv(found), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="ledger-{found.name}.csv"'
     return answer
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
+    """Say what the reward falls short of and what making up for it takes; owe it as a job once that is confirmed."""
+    found = _round_or_404(name)
+    try:
+        short = shortfall_of(found)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("ledger", name)
+    if request.method == "POST" and short.assignments:
+        return redirect("job", start_once(f"Top up {found}", tasks.top_up.name, found, by=request.user).pk)
+    return render(request, "console/top_up.html", {"round": found, "short": short})
 
 
 @researchers_only

@@ -13,6 +13,7 @@ from console.pages import page_of
 from console.quality import record_of
 from console.refused import refused_of
 from hits.models import Assignment, PlatformAssignment
+from hits.people.masking import mask_workers
 from hits.work.deciding import decide
 from journal.errors import CounterpartError
 
@@ -86,13 +87,15 @@ def _next_flagged(passed: Assignment) -> Assignment | None:
 
 def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
     answers = answers_of(assignment)
+    turn = PlatformAssignment.objects.filter(assignment=assignment).first()
     context = {
         "assignment": assignment,
         "answers": answers,
         "controls": sorted((a for a in answers if a.item.control), key=lambda answer: not answer.is_wrong),
         "record": record_of(assignment.worker),
         "refused": refused_of(assignment),
-        "turn": PlatformAssignment.objects.filter(assignment=assignment).first(),
+        "turn": turn,
+        "problem": mask_workers([turn.problem])[0] if turn else "",
         "decisions": assignment.decisions.select_related("by"),
         "form": form,
         "reviewable": assignment.state in REVIEWABLE,

@@ -1,6 +1,4 @@
-"""Rounds: the list, one with how it stands, its HITs, planning, publishing, closing and counting its votes."""
-
-from typing import Any
+"""Rounds: the list, one with how it stands, its HITs, planning, closing and counting its votes."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -11,16 +9,16 @@ from annotation.concluding import aggregate_round
 from console.access import StaffRequest, members_only, researchers_only
 from console.answers import pairs_of
 from console.charts import level_bar
-from console.forms import AdmissionForm, PlanForm
+from console.forms import PlanForm
+from console.on_platform import is_on_platform, on_platform
 from console.pages import count_of, page_of
 from console.quality import quality_of
+from hits.channels.markets import market_of, usable_markets
 from hits.models import HIT, Assignment, Item, Round, Seat
 from hits.planning.pipeline import start_pipeline
-from hits.publishing import close_round, join_link, missing_pictures, publish_round, published_cost
+from hits.publishing import close_round, join_link, published_cost
 from hits.standing import standing_of, standings
 from journal.errors import CounterpartError
-
-CHANNEL = "browser"
 
 
 @members_only
@@ -38,14 +36,17 @@ def rounds(request: HttpRequest) -> HttpResponse:
 def round(request: HttpRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     quality = quality_of(found)
+    market = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     context = {
         "round": found,
         "standing": standing_of(found),
         "quality": quality,
         "levels": level_bar(quality.levels),
         "n_hits": found.hits.count(),
-        "cost": published_cost(found, found.channel or CHANNEL),
-        "link": join_link(found) if found.state == "open" else "",
+        "cost": published_cost(found, market.channel),
+        "market": market,
+        "platform": on_platform(found),
+        "link": join_link(found) if found.state == "open" and not market.is_remote else "",
         "versions": found.versions.all(),
         "verdicts": found.verdicts.count(),
         "n_joined": found.participants.count(),
@@ -69,39 +70,6 @@ def round_plan(request: StaffRequest) -> HttpResponse:
 
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
-def round_publish(request: StaffRequest, name: str) -> HttpResponse:
-    """Show what publishing costs and does; do it once that is confirmed."""
-    found = _round_or_404(name)
-    form, trouble = AdmissionForm(request.POST if request.method == "POST" else None), ""
-    if request.method == "POST":
-        try:
-            publish_round(
-                found,
-                channel=CHANNEL,
-                admission=form.admission(),
-                skip_missing="skip_missing" in request.POST,
-                actor=request.user.get_username(),
-            )
-            messages.success(request, f"Round {found} is open. Share the join link.")
-            return redirect("round", name)
-        except CounterpartError as error:
-            trouble = str(error)
-    context = _publishing(found) | {"form": form, "trouble": trouble}
-    return render(request, "console/publish.html", context, status=409 if trouble else 200)
-
-
-def _publishing(round: Round) -> dict[str, Any]:
-    return {
-        "round": round,
-        "n_hits": round.hits.count(),
-        "n_seats": Seat.objects.filter(hit__round=round).count(),
-        "cost": published_cost(round, CHANNEL),
-        "missing": missing_pictures(round),
-    }
-
-
-@researchers_only
-@require_http_methods(["GET", "HEAD", "POST"])
 def round_close(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     trouble = ""
@@ -112,7 +80,8 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
             return redirect("round", name)
         except CounterpartError as error:
             trouble = str(error)
-    context = {"round": found, "standing": standing_of(found), "trouble": trouble}
+    is_remote = is_on_platform(found)
+    context = {"round": found, "standing": standing_of(found), "is_remote": is_remote, "trouble": trouble}
     return render(request, "console/close.html", context, status=409 if trouble else 200)
 
 

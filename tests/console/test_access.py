@@ -3,7 +3,7 @@ from django.template.loader import get_template
 from django.urls import reverse
 
 from console import urls
-from hits.models import Assignment, Decision
+from hits.models import Assignment, Decision, Outbox, Round
 from journal.models import Job
 
 OPEN_TO_ALL = {"login", "logout"}
@@ -17,13 +17,17 @@ RESEARCHERS_DO = {
     "job_cancel",
     "train",
     "round_ceiling",
+    "round_top_up",
+    *("round_sync", "audit_start", "audit_repair", "call_send", "round_calls_send"),
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
     *("appeal_enter", "appeal_answer"),
 }
-ADMINS_DO = {"release", "payments", "payments_csv"}
-ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO
+ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
+STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write"}  # researchers and reviewers both
+ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
+OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
 ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
 
@@ -39,6 +43,9 @@ def address_of_rows(name: str, site) -> str:
     """The address of this name for the rows of the site."""
     image = site.collection.images.first()
     job = Job.objects.create(title="long work", task="none")
+    call = Outbox.objects.create(channel="mturk", environment="emulator", call="publish", subject="x:1")
+    if name in OF_PLATFORMS:
+        Round.objects.filter(name="open").update(channel="mturk", environment="emulator")
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
         **dict.fromkeys(("collection", "side_by_side"), ["zoo"]),
@@ -54,6 +61,9 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("ledger", "ledger_csv", "round_ceiling"), ["open"]),
         **dict.fromkeys(("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter"), [1]),
         "appeal_answer": [1],
+        **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
+        "call_send": [call.pk],
+        **dict.fromkeys(["worker", *STEWARDS_DO, "worker_forget"], [site.flagged.worker.pseudonym]),
     }
     return reverse(name, args=arguments.get(name, []))
 
@@ -88,6 +98,12 @@ def test_a_reviewer_neither_launches_nor_releases(reviewer, name):
     assert reviewer.post(address(name)).status_code == 403
 
 
+@pytest.mark.parametrize("name", sorted(STEWARDS_DO))
+def test_researchers_and_reviewers_look_after_workers(researcher, reviewer, site, name):
+    url = address_of_rows(name, site)
+    assert [one.post(url).status_code == 403 for one in (researcher, reviewer)] == [False, False]
+
+
 @pytest.mark.parametrize("name", ["payments", "payments_csv"])
 def test_whom_to_pay_is_shown_to_admins_only(member, researcher, reviewer, releaser, site, name):
     url = address_of_rows(name, site)
@@ -99,7 +115,13 @@ def test_an_admin_is_kept_from_nothing(releaser, site, name):
     assert releaser.post(address_of_rows(name, site)).status_code != 403
 
 
-@pytest.mark.parametrize("name", ["assignment_decide", "round_aggregate", "job_cancel"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("assignment_decide", "round_aggregate", "job_cancel"),
+        *("round_sync", "audit_start", "round_calls_send", "call_send", "worker_readmit"),
+    ],
+)
 def test_what_changes_something_is_not_done_by_a_link(releaser, name):
     assert releaser.get(address(name)).status_code == 405
 
@@ -123,7 +145,15 @@ def test_pages_show_only_the_buttons_that_may_be_pressed(member, researcher, sit
 
 @pytest.mark.parametrize(
     "path",
-    ["/collections/none/", "/machines/none/", "/pools/none/", "/rounds/none/", "/rounds/open/hits/99/", "/review/99/"],
+    [
+        "/collections/none/",
+        "/machines/none/",
+        "/pools/none/",
+        "/rounds/none/",
+        "/rounds/open/hits/99/",
+        "/review/99/",
+        "/workers/none/",
+    ],
 )
 def test_what_is_not_there_gets_a_page_that_says_so(member, site, path):
     answer = member.get(path)

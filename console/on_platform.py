@@ -1,0 +1,71 @@
+"""What a round's page tells of its platform: postings, work, calls, money, and what the last sync brought."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import QuerySet
+
+from console.outgoing import Outgoing, outgoing
+from hits import channels
+from hits.channels.markets import Market, market_of
+from hits.models import Outbox, PlatformAssignment, Round
+from hits.money.funds import noted_funds, still_to_fund
+from hits.people.masking import mask_workers
+from hits.platforms.overview import Overview, overview_of, work_to_look_at
+from journal.events import subject_of
+from journal.models import Event
+
+FEW = 5
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A submission that came with a problem; ``assignment`` is 0 where it was not taken in."""
+
+    assignment: int
+    problem: str
+
+
+@dataclass(frozen=True)
+class OnPlatform:
+    """``funds`` is what the account held when it was last noted, ``to_fund`` what the round may still take from it, in
+    US dollars; ``held_up`` the first calls that failed or wait after an error."""
+
+    market: Market
+    overview: Overview
+    brought: Event | None
+    held_up: list[Outgoing]
+    doubts: list[Doubt]
+    funds: Decimal | None
+    to_fund: Decimal
+
+    @property
+    def falls_short(self) -> bool:
+        return self.funds is not None and self.funds < self.to_fund
+
+
+def is_on_platform(round: Round) -> bool:
+    """Whether the round was published outside the house."""
+    return bool(round.channel) and channels.get(round.channel).is_remote
+
+
+def on_platform(round: Round) -> OnPlatform | None:
+    """Read it with a number of queries that does not grow; None for a round on no platform. Nothing is called."""
+    if not is_on_platform(round):
+        return None
+    troubled = Outbox.objects.filter(round=round).exclude(error="").exclude(state=Outbox.State.DONE)
+    return OnPlatform(
+        market=market_of(round.channel, round.environment),
+        overview=overview_of(round),
+        brought=Event.objects.filter(subject=subject_of(round), verb="synced").order_by("-id").first(),
+        held_up=outgoing(troubled.order_by("state", "created_at")[:FEW]),
+        doubts=_doubts(work_to_look_at(round)[:FEW]),
+        funds=noted_funds(round),
+        to_fund=still_to_fund(round),
+    )
+
+
+def _doubts(turns: QuerySet[PlatformAssignment]) -> list[Doubt]:
+    rows = list(turns)
+    problems = mask_workers([row.problem for row in rows])
+    return [Doubt(row.assignment_id or 0, problem) for row, problem in zip(rows, problems, strict=True)]

@@ -1,0 +1,122 @@
+"""What jobs do with a round on its platform: publish it, bring the two together, hold them against each other."""
+
+from decimal import Decimal
+from typing import Any
+
+from annotation.syncing import sync_round
+from hits.channels.markets import market_of
+from hits.models import Round
+from hits.money.auditing import check_ledger
+from hits.money.funds import note_funds
+from hits.naming import find_round
+from hits.people.masking import mask_workers
+from hits.platforms.differences import Difference, find_differences, mend
+from hits.platforms.offers import Offer
+from hits.platforms.outbox import deliver_due, send_failed_again
+from hits.platforms.overview import overview_of
+from hits.publishing import publish_round
+from journal.errors import CounterpartError
+from journal.events import record, subject_of
+from journal.models import Event
+from journal.progress import Progress
+
+AUDITED = "audited"
+MOST_KEPT = 500  # differences that one event keeps
+
+
+def publish_on_platform(params: dict[str, Any], *, actor: str, progress: Progress) -> str:
+    """Open the round, then make every call; returns what stands there. Repeating it goes on where it stopped.
+
+    Raises CounterpartError as ``publish_round`` does, and where calls failed.
+    """
+    progress("writing down what is to be posted", 0, None)
+    minutes, offer = params["expected_minutes"], params["offer"]
+    round = publish_round(
+        find_round(params["round"]),
+        channel=params["channel"],
+        environment=params["environment"],
+        offer=Offer(**offer | {"countries": tuple(offer["countries"])}),
+        skip_missing=params["skip_missing"],
+        pilot=find_round(params["pilot"]) if params["pilot"] else None,
+        expected_minutes=None if minutes is None else Decimal(minutes),
+        actor=actor,
+    )
+    send_failed_again(round, actor=actor)
+    deliver_due(round, progress=progress)
+    note_funds(round)
+    return _posted(round)
+
+
+def sync_on_platform(round: Round, *, progress: Progress) -> str:
+    """Bring the round and its platform together; returns what that brought.
+
+    Raises CounterpartError for a round on no platform, and where nothing could be listed.
+    """
+    synced = sync_round(round, progress=progress)
+    note_funds(round)
+    if synced.failures and not synced.listed:
+        raise CounterpartError(f"Nothing could be read. {mask_workers(synced.failures)[0]}")
+    told = (
+        f"{synced.listed:,} HITs were read: {synced.submitted:,} new submissions, {synced.taken_in:,} taken in, "
+        f"{synced.asked_for:,} answer sets asked for anew, {synced.calls_made:,} calls made."
+    )
+    troubled = f" {len(synced.failures)} things went wrong: " + " ".join(mask_workers(synced.failures[:3]))
+    return told + (troubled if synced.failures else "")
+
+
+def audit_round(round: Round, *, actor: str, progress: Progress) -> str:
+    """Hold the round against its platform and its books against its rows, keep what differs in the journal, and change
+    nothing else. Raises CounterpartError as ``find_differences`` does."""
+    return keep_audit(round, find_differences(round, progress=progress), actor=actor)
+
+
+def repair_round(round: Round, event: Event, *, actor: str, progress: Progress) -> str:
+    """Mend those differences that the audit ``event`` has told of and that are still there; then look again.
+
+    Raises CounterpartError as ``find_differences`` does.
+    """
+    told = [_bare(row) for row in event.data["platform"] if row["mends"]]
+    found = find_differences(round, progress=progress)
+    agreed = [one for one in found if _figures(one) in told]
+    mended = mend(round, agreed, actor=actor)
+    deliver_due(round, progress=progress)
+    left = keep_audit(round, find_differences(round, progress=progress), actor=actor, mended=mended)
+    return f"{mended:,} of {len(told):,} differences were mended. {left}"
+
+
+def keep_audit(round: Round, found: list[Difference], *, actor: str, **more: Any) -> str:
+    """Keep an audit in the journal; returns its outcome in a sentence."""
+    platform = [_figures(one) | {"mends": one.mend is not None} for one in found[:MOST_KEPT]]
+    books = [str(one) for one in check_ledger(round)[:MOST_KEPT]]
+    record(AUDITED, round, actor=actor, differences=len(found), platform=platform, books=books, **more)
+    if not found and not books:
+        return "Both sides and the books agree."
+    return f"{len(found):,} differences to the platform and {len(books):,} in the books are left."
+
+
+def audits_of(round: Round) -> Any:
+    """Return the events of the round's audits, the latest first."""
+    return Event.objects.filter(subject=subject_of(round), verb=AUDITED).order_by("-id")
+
+
+def _figures(difference: Difference) -> dict[str, str]:
+    """The words of a difference, no worker's platform id among them."""
+    figures = difference.as_figures()
+    return dict(zip(figures, mask_workers([*figures.values()]), strict=True))
+
+
+def _bare(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "mends"}
+
+
+def _posted(round: Round) -> str:
+    stands, market = overview_of(round), market_of(round.channel, round.environment)
+    told = f"{stands.standing:,} of {sum(stands.postings.values()):,} HITs stand on {market}."
+    errors = mask_workers([*round.calls.exclude(error="").exclude(state="done").values_list("error", flat=True)[:1]])
+    why = f" The first error: {errors[0]}" if errors else ""
+    if stands.failed:
+        raise CounterpartError(
+            f"Round {round} is open and {told} {stands.failed:,} calls failed; send them again on its page.{why}"
+        )
+    waits = f" {stands.waiting:,} calls wait and go out by themselves.{why}" if stands.waiting else ""
+    return f"Round {round} is open: {told}{waits}"
