@@ -96,12 +96,16 @@ def _differences(round: Round, platform: Platform, progress: Progress) -> Iterat
 def _of_strangers(
     round: Round, platform: Platform, postings: Sequence[PlatformHIT], standing: dict[str, Standing]
 ) -> Iterator[Difference]:
-    """HITs with this round's terms, or posted by one of its calls, that no posting of ours stands for."""
-    known = {posting.external_id for posting in postings}
+    """HITs with this round's terms, or posted by one of its calls, that no posting of ours stands for.
+
+    Rounds of the same terms share them on the platform: what another round has posted, or may just have, is its own.
+    """
+    here = PlatformHIT.objects.filter(channel=round.channel, environment=round.environment)
+    known = set(here.values_list("external_id", flat=True))
     types = {posting.type_id for posting in postings} - {""}
-    calls = {str(row.pk): row for row in Outbox.objects.filter(round=round, call=Outbox.Call.PUBLISH)}
+    calls = {str(row.pk): row for row in Outbox.objects.filter(call=Outbox.Call.PUBLISH, environment=round.environment)}
     for hit in standing.values():
-        if hit.external_id in known:
+        if hit.external_id in known or (hit.token in calls and calls[hit.token].round_id != round.pk):
             continue
         call = calls.get(hit.token)
         if call and call.state != Outbox.State.DONE:

@@ -81,6 +81,20 @@ def test_a_hit_that_nobody_here_posted_is_taken_off_the_market(made, rehearsal, 
     assert rehearsal.world.call("GetHIT", {"HITId": made_there})["HIT"]["HITStatus"] == "Reviewable"
 
 
+def test_the_hits_of_another_round_with_the_same_terms_are_left_alone(made, rehearsal, commit):
+    other = published(hits=2, name="round-2", collection=made.pool.collection, commit=commit)
+    assert len({posting.type_id for posting in PlatformHIT.objects.all()}) == 1
+    assert (kinds(made), kinds(other)) == ([], [])
+
+
+def test_a_hit_that_another_round_has_posted_without_hearing_of_it_is_that_rounds_own(made, commit):
+    other = published(hits=1, name="round-2", collection=made.pool.collection, commit=commit)
+    PlatformHIT.objects.filter(hit__round=other).update(state="planned", external_id="", posted_assignments=0)
+    Outbox.objects.filter(round=other).update(state="failed")
+    assert kinds(made) == []
+    assert Kind.ONLY_THERE in kinds(other)
+
+
 def test_a_hit_that_is_gone_there_is_noted_and_posted_anew(made, rehearsal, commit):
     gone = rehearsal.hits()[1]
     rehearsal.world.call(
