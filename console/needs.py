@@ -8,6 +8,7 @@ from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from console.counting import counted
 from console.templatetags.console import ago, dollars
 from hits.channels.markets import market_of
 from hits.models import Appeal, Assignment, Control, Outbox, PlatformAssignment, Rejection, Round
@@ -44,11 +45,6 @@ def needs_of_all_rounds() -> list[Need]:
         *_failed_jobs(),
         *_drafts(),
     ]
-
-
-def counted(n: int, one: str, many: str = "") -> str:
-    """Say a number with its noun: ``1 control``, ``2,902 HITs``."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
 
 
 def _flagged() -> Iterable[Need]:

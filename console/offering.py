@@ -31,7 +31,9 @@ class OfferForm(forms.Form):
     keywords = _words("keywords", help_text="With commas between.")
     minutes = _number("minutes", "Minutes to keep a HIT", "Generous: it is a limit, not the time that work takes.")
     lifetime_days = _number("lifetime_days", "Days on the market")
-    auto_approval_days = _number("auto_approval_days", "Days until undecided work is approved")
+    auto_approval_days = _number(
+        "auto_approval_days", "Days to decide on work", "Then the platform approves and pays it."
+    )
     frame_height = _number("frame_height", "Height of our page, in pixels", "0 fits it to the page.")
     countries = forms.CharField(
         required=False, max_length=200, label="Countries", help_text="Such as US,CA,GB. Empty: any country."

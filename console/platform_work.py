@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.syncing import sync_round
+from console.counting import counted
 from hits.channels.markets import market_of
 from hits.models import Round
 from hits.money.auditing import check_ledger
@@ -21,6 +22,7 @@ from journal.models import Event
 from journal.progress import Progress
 
 AUDITED = "audited"
+MOST_TOLD = 3  # things that went wrong, told in one line
 MOST_KEPT = 500  # differences that one event keeps
 
 
@@ -57,11 +59,12 @@ def sync_on_platform(round: Round, *, progress: Progress) -> str:
     if synced.failures and not synced.listed:
         raise CounterpartError(f"Nothing could be read. {mask_workers(synced.failures)[0]}")
     told = (
-        f"{synced.listed:,} HITs were read: {synced.submitted:,} new submissions, {synced.taken_in:,} taken in, "
-        f"{synced.asked_for:,} answer sets asked for anew, {synced.calls_made:,} calls made."
+        f"{counted(synced.listed, 'HIT was', 'HITs were')} read: {counted(synced.submitted, 'new submission')}, "
+        f"{synced.taken_in:,} taken in, {counted(synced.asked_for, 'answer set')} asked for anew, "
+        f"{counted(synced.calls_made, 'call')} made."
     )
-    troubled = f" {len(synced.failures)} things went wrong: " + " ".join(mask_workers(synced.failures[:3]))
-    return told + (troubled if synced.failures else "")
+    wrong = " ".join(mask_workers(synced.failures[:MOST_TOLD]))
+    return f"{told} {counted(len(synced.failures), 'thing')} went wrong: {wrong}" if wrong else told
 
 
 def audit_round(round: Round, *, actor: str, progress: Progress) -> str:
@@ -81,7 +84,7 @@ def repair_round(round: Round, event: Event, *, actor: str, progress: Progress) 
     mended = mend(round, agreed, actor=actor)
     deliver_due(round, progress=progress)
     left = keep_audit(round, find_differences(round, progress=progress), actor=actor, mended=mended)
-    return f"{mended:,} of {len(told):,} differences were mended. {left}"
+    return f"{mended:,} of {counted(len(told), 'difference')} mended. {left}"
 
 
 def keep_audit(round: Round, found: list[Difference], *, actor: str, **more: Any) -> str:
@@ -91,7 +94,7 @@ def keep_audit(round: Round, found: list[Difference], *, actor: str, **more: Any
     record(AUDITED, round, actor=actor, differences=len(found), platform=platform, books=books, **more)
     if not found and not books:
         return "Both sides and the books agree."
-    return f"{len(found):,} differences to the platform and {len(books):,} in the books are left."
+    return f"{counted(len(found), 'difference')} to the platform and {len(books):,} in the books."
 
 
 def audits_of(round: Round) -> Any:
@@ -116,7 +119,9 @@ def _posted(round: Round) -> str:
     why = f" The first error: {errors[0]}" if errors else ""
     if stands.failed:
         raise CounterpartError(
-            f"Round {round} is open and {told} {stands.failed:,} calls failed; send them again on its page.{why}"
+            f"Round {round} is open and {told} {counted(stands.failed, 'call')} failed; send again on its page.{why}"
         )
-    waits = f" {stands.waiting:,} calls wait and go out by themselves.{why}" if stands.waiting else ""
+    waits = (
+        f" {counted(stands.waiting, 'call')} still to be made, which happens by itself.{why}" if stands.waiting else ""
+    )
     return f"Round {round} is open: {told}{waits}"

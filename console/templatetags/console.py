@@ -57,7 +57,12 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def words(value: object) -> str:
-    """A stored name or value for people: ``positive_levels`` becomes ``positive levels``, a list its entries."""
+    """A stored name or value for people: ``positive_levels`` becomes ``positive levels``, a list its entries, nothing a
+    dash."""
+    if value is None or value == []:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
