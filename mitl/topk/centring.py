@@ -5,6 +5,8 @@ the same for all pairs, so x'y' + ay' + bx' ranks as xy does, in both directions
 as x' and y' are.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,13 +40,13 @@ class CentredTiles(ProductTiles):
             self._margins(*columns, *rows) + 4 * final * self._columns.lengths * self._rows.lengths.max(),
         )
 
-    def strip(self, rows: slice) -> NDArray[np.float32]:
+    def strip(self, rows: slice) -> Any:
         vectors, shares = _centred(self._rows.take(rows), self._row_mean, self._column_mean)
-        return np.hstack([vectors, np.ones((len(shares), 2)), _in_two(shares)]).astype(np.float32)
+        return self._products.operand(np.hstack([vectors, np.ones((len(shares), 2)), _in_two(shares)]))
 
-    def panel(self, columns: slice) -> NDArray[np.float32]:
+    def panel(self, columns: slice) -> Any:
         vectors, shares = _centred(self._columns.take(columns), self._column_mean, self._row_mean)
-        return np.hstack([vectors, _in_two(shares), np.ones((len(shares), 2))]).astype(np.float32)
+        return self._products.operand(np.hstack([vectors, _in_two(shares), np.ones((len(shares), 2))]))
 
     def _margins(self, lengths: NDArray, shares: NDArray, other_lengths: NDArray, other_shares: NDArray) -> Margins:
         """As for plain products, where the terms of the sum add up to |x'||y'| + |ay'| + |bx'| at most."""

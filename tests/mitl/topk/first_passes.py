@@ -1,0 +1,19 @@
+"""The first passes that a search may begin with, to be taken whatever this machine would choose."""
+
+from functools import partial
+
+from mitl.topk import searching
+from mitl.topk.accelerated import AcceleratedTiles
+from mitl.topk.centring import CentredTiles
+from mitl.topk.products import Bfloat16Products, Float32Products
+from mitl.topk.tiles import ProductTiles
+
+FIRST_PASSES = {
+    "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
+    "float32": partial(ProductTiles, products=Float32Products()),
+    "bfloat16 on cpu": partial(AcceleratedTiles, device="cpu"),  # the same code as on a GPU
+}
+
+
+def take_first(name, monkeypatch):
+    monkeypatch.setattr(searching, "_passes", lambda device: [FIRST_PASSES[name], CentredTiles])

@@ -1,0 +1,107 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from mitl.topk import bidirectional_topk, topk_of_products
+from tests.mitl.topk.first_passes import FIRST_PASSES, take_first
+from tests.mitl.topk.inputs import HARD, random
+from tests.mitl.topk.references import assert_best, slow_product, slow_topk
+
+LITTLE_MEMORY = 60_000  # bytes: strips of some 20 rows, panels of 10 columns
+
+
+def test_a_case_worked_by_hand():
+    images, captions = [[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0], [2.0, 0.0]]
+    found = bidirectional_topk(images, captions, 2)
+    assert found.i2t_indices.tolist() == [[0, 2], [1, 0]]
+    assert found.i2t_scores.tolist() == [[2.0, 2.0], [3.0, 1.0]]
+    assert found.t2i_indices.tolist() == [[0, 1], [1, 0], [0, 1]]
+
+
+@st.composite
+def two_sides(draw):
+    """Small whole numbers: equal vectors and equal scores of different vectors abound."""
+    dimensions = draw(st.integers(1, 4))
+    side = st.integers(1, 90).flatmap(lambda n: arrays(np.int8, (n, dimensions), elements=st.integers(-2, 2)))
+    images, captions = draw(side).astype(np.float32), draw(side).astype(np.float32)
+    images[~images.any(1)] = captions[~captions.any(1)] = 1
+    return images, captions
+
+
+@settings(max_examples=80, deadline=None)
+@given(two_sides(), st.sampled_from(sorted(FIRST_PASSES)), st.sampled_from([5_000, LITTLE_MEMORY, 2**20]), st.data())
+def test_ties_of_every_kind_are_in_order(sides, precision, memory, data):
+    k = data.draw(st.integers(1, min(map(len, sides))))
+    with pytest.MonkeyPatch.context() as patched:
+        take_first(precision, patched)
+        assert_best(bidirectional_topk(*sides, k, memory=memory), *sides, k)
+
+
+@pytest.mark.parametrize("memory", [LITTLE_MEMORY, 2**29], ids=["little", "plenty"])
+@pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
+def test_a_search_agrees_with_the_float64_product(make, memory, first_pass):
+    images, captions = make(np.random.default_rng(5))
+    assert_best(bidirectional_topk(images, captions, 10, memory=memory), images, captions, 10)
+
+
+def test_lists_may_be_long(first_pass):
+    images, captions = random(np.random.default_rng(6))
+    assert_best(bidirectional_topk(images, captions, 250), images, captions, 250)
+
+
+def test_one_direction_may_ask_for_all_items():
+    queries, items = np.eye(2, 3), np.arange(15.0).reshape(5, 3)
+    indices, scores = topk_of_products(queries, items, 5)
+    assert indices.tolist() == [[4, 3, 2, 1, 0]] * 2
+    assert scores[0].tolist() == [12, 9, 6, 3, 0]
+
+
+@pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
+def test_one_direction_agrees_with_the_float64_product(make, first_pass):
+    queries, items = make(np.random.default_rng(10))
+    best = slow_topk(slow_product(queries, items), 7)
+    np.testing.assert_array_equal(topk_of_products(queries, items, 7)[0], best)
+
+
+def test_a_pair_of_several_embeddings_scores_as_its_best_two():
+    rng = np.random.default_rng(11)
+    images, captions = rng.integers(-3, 4, (50, 2, 6)), rng.integers(-3, 4, (80, 3, 6))
+    found = bidirectional_topk(images, captions, 5)
+    scores = np.einsum("nad,mbd->nmab", images, captions).max(axis=(2, 3))
+    np.testing.assert_array_equal(found.i2t_indices, slow_topk(scores, 5))
+    np.testing.assert_array_equal(found.t2i_indices, slow_topk(scores.T, 5))
+
+
+def test_memory_maps_will_do(tmp_path):
+    np.save(tmp_path / "images.npy", np.eye(4, dtype=np.float32))
+    mapped = np.load(tmp_path / "images.npy", mmap_mode="r")
+    assert bidirectional_topk(mapped, mapped, 1).i2t_indices.ravel().tolist() == [0, 1, 2, 3]
+
+
+GOOD = np.ones((3, 2))
+
+
+@pytest.mark.parametrize(
+    ("images", "captions", "k", "message"),
+    [
+        ([[1.0, np.nan], [0, 1]], GOOD, 1, "1 rows of images hold NaN or infinity; the first is row 0"),
+        (GOOD, [[1.0, 1.0], [np.inf, 0]], 1, "1 rows of captions hold NaN or infinity; the first is row 1"),
+        (GOOD, [[1.0, 1.0], [0, 0], [0, 0]], 1, "2 rows of captions are zero vectors.*the first is row 1"),
+        (GOOD * 3e38, GOOD, 1, "3 rows of images are too long or too short for float32"),
+        (GOOD[0], GOOD, 1, r"images must have shape \(N, D\)"),
+        (np.empty((0, 2)), GOOD, 1, r"images must have shape \(N, D\)"),
+        (GOOD, np.ones((3, 4)), 1, "Embeddings of 2 and of 4 dimensions"),
+        (np.ones((3, 2, 2)), np.ones((3, 4)), 1, "Embeddings of 2 and of 4 dimensions"),
+        (np.full((3, 2, 2), np.nan), GOOD, 1, "3 rows of images hold NaN or infinity; the first is row 0"),
+        (GOOD, np.array([["a", "b"]]), 1, "captions must be real numbers"),
+        (GOOD, GOOD.astype(complex), 1, "captions must be real numbers"),
+        (GOOD, GOOD.astype(bool), 1, "captions must be real numbers"),
+        (GOOD, GOOD[:2], 3, "k must be between 1 and 2"),
+        (GOOD, GOOD, 0, "k must be between 1 and 3"),
+    ],
+)
+def test_what_cannot_be_searched_is_named(images, captions, k, message):
+    with pytest.raises(ValueError, match=message):
+        bidirectional_topk(images, captions, k)
