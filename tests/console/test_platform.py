@@ -1,0 +1,249 @@
+"""A round on its platform in the console: how it stands there, sync, audit and repair, and the calls in between."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from hits import channels
+from hits.channels import ChannelError
+from hits.models import Outbox, Payment, PlatformAssignment, PlatformHIT, Round, WorkerIdentity
+from journal.models import Event, Job
+from tests.annotation.platform import published, rehearsal, sync
+from tests.factories import make_collection, make_round, make_worker
+from tests.hits.fakes import FakePlatform
+from tests.hits.money.moneyed import flagged, posted
+
+__all__ = ["rehearsal"]
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
+def platform(monkeypatch) -> FakePlatform:
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
+    return fake
+
+
+@pytest.fixture
+def made(rehearsal, commit) -> Round:
+    """A round of two HITs, one of which is answered, accepted and paid."""
+    made = published(hits=2, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    sync(made, commit), sync(made, commit)
+    return made
+
+
+def press(client, commit, address: str, **fields) -> Job:
+    """Press a button that starts a job, and let the job end."""
+    with commit(execute=True):
+        answer = client.post(f"/rounds/round-1/{address}/", fields)
+    return Job.objects.get(pk=answer.url.split("/")[2])
+
+
+def test_a_round_tells_how_it_stands_on_its_platform(member, made):
+    page = member.get("/rounds/round-1/").text
+    assert "On MTurk, emulator" in page
+    assert "no real money" in page
+    assert "1 approved" in page
+    assert "the last news, just now: 1 submission" in page
+    assert "/judge/join/" not in page
+
+
+def test_a_round_of_the_pool_speaks_of_no_platform(member, site):
+    page = member.get("/rounds/open/").text
+    assert "Sync now" not in page
+    assert "/judge/join/join-open/" in page
+
+
+def test_real_money_is_told_on_the_rounds_page(member, platform):
+    posted()
+    Round.objects.update(environment="production")
+    page = member.get("/rounds/round-1/").text
+    assert "On Fake, production" in page
+    assert ">real money<" in page
+
+
+def test_members_look_and_researchers_press(member, researcher, made):
+    assert "Sync now" not in member.get("/rounds/round-1/").text
+    assert "Sync now" in researcher.get("/rounds/round-1/").text
+
+
+def test_sync_is_a_job_that_says_what_it_brought(researcher, made, rehearsal, commit):
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
+    job = press(researcher, commit, "sync")
+    assert job.state == "done"
+    assert "1 new submission, 1 taken in" in job.message
+    assert PlatformAssignment.objects.exclude(assignment=None).count() == 2
+    assert Event.objects.filter(verb="account held").exists()
+
+
+def test_a_platform_that_does_not_answer_fails_the_sync_in_one_line(researcher, made, rehearsal, commit):
+    rehearsal.fault(kind="reset", operation="GetHIT", times=99)
+    job = press(researcher, commit, "sync")
+    assert job.state == "failed"
+    assert job.message.startswith("Nothing could be read. HIT ")
+
+
+def test_two_presses_are_one_sync(researcher, made):
+    first, second = (researcher.post("/rounds/round-1/sync/").url for _ in range(2))
+    assert (first, Job.objects.count()) == (second, 1)
+
+
+@pytest.mark.parametrize("address", ["sync", "audit/start", "audit/repair", "calls/send"])
+def test_a_round_on_no_platform_has_no_such_page(releaser, db, address):
+    make_round()
+    assert releaser.post(f"/rounds/round-1/{address}/").status_code == 404
+    assert not Job.objects.exists()
+
+
+def test_before_anybody_looked_the_audit_page_says_so(member, made):
+    assert "Nobody has looked yet." in member.get("/rounds/round-1/audit/").text
+
+
+def test_looking_names_the_differences_and_mends_nothing(researcher, made, commit):
+    Payment.objects.update(state="owed", paid_at=None)
+    job = press(researcher, commit, "audit/start")
+    page = researcher.get("/rounds/round-1/audit/").text
+    assert "note that it was paid" in page
+    assert "owed is $0.00 in the ledger and $0.78 by the rows" in page
+    assert "Repair 1 difference" in page
+    assert "/rounds/round-1/audit/" in researcher.get(f"/jobs/{job.pk}/").text
+    assert Payment.objects.get().state == "owed"
+
+
+def test_two_sides_that_agree_are_said_to(researcher, made, commit):
+    assert press(researcher, commit, "audit/start").message == "Both sides and the books agree."
+    assert "Both sides and the books agree." in researcher.get("/rounds/round-1/audit/").text
+
+
+def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, made, rehearsal, commit):
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
+    press(researcher, commit, "audit/start")
+    asked = researcher.get("/rounds/round-1/audit/repair/")
+    assert "collect it" in asked.text
+    assert PlatformAssignment.objects.exclude(status="").count() == 1
+    job = press(researcher, commit, "audit/repair", audit=asked.context["event"].pk)
+    assert job.message.startswith("1 of 1 difference mended.")
+    assert PlatformAssignment.objects.exclude(status="").count() == 2
+    assert Event.objects.get(verb="mended").actor == "researcher"
+
+
+def test_what_came_after_the_look_is_not_mended(researcher, made, rehearsal, commit):
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
+    press(researcher, commit, "audit/start")
+    Payment.objects.update(state="owed", paid_at=None)
+    event = Event.objects.get(verb="audited")
+    press(researcher, commit, "audit/repair", audit=event.pk)
+    assert Payment.objects.get(assignment__isnull=False).state == "owed"
+
+
+def test_a_look_that_is_not_the_latest_repairs_nothing(researcher, made, commit):
+    Payment.objects.update(state="owed", paid_at=None)
+    press(researcher, commit, "audit/start")
+    earlier = Event.objects.get(verb="audited").pk
+    press(researcher, commit, "audit/start")
+    answer = researcher.post("/rounds/round-1/audit/repair/", {"audit": earlier}, follow=True)
+    assert "Somebody has looked again meanwhile." in answer.text
+    assert Payment.objects.get().state == "owed"
+
+
+def test_where_nothing_can_be_mended_there_is_nothing_to_confirm(researcher, made, commit):
+    press(researcher, commit, "audit/start")
+    assert researcher.get("/rounds/round-1/audit/repair/").url == "/rounds/round-1/audit/"
+
+
+def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, commit):
+    there = PlatformAssignment.objects.get()
+    bonus = {"WorkerId": rehearsal.workers[0], "BonusAmount": "0.50", "Reason": "By hand."}
+    rehearsal.world.call("SendBonus", {"AssignmentId": there.external_id, **bonus})
+    press(researcher, commit, "audit/start")
+    page = researcher.get("/rounds/round-1/audit/").text
+    assert "What is left to you" in page
+    assert "money cannot be called back" in page
+    assert "Repair" not in page
+
+
+def test_a_platform_that_cannot_be_asked_fails_the_audit(researcher, made, rehearsal, commit):
+    rehearsal.fault(kind="reset", operation="ListHITs")
+    job = press(researcher, commit, "audit/start")
+    assert job.state == "failed"
+    assert "could not be asked, so nothing is known" in job.message
+    assert not Event.objects.filter(verb="audited").exists()
+
+
+# Calls
+
+
+@pytest.fixture
+def refused(platform) -> Round:
+    """A round whose calls to post its two HITs were refused for good, in words that name a worker by platform id."""
+    platform.failures = [ChannelError("Worker ASECRET1 is unknown.", permanent=True)] * 2
+    made = posted(hits=2)
+    worker = make_worker()
+    WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="ASECRET1")
+    return made
+
+
+def test_calls_that_failed_are_told_without_anybodys_platform_id(releaser, refused):
+    pseudonym = WorkerIdentity.objects.get().worker.pseudonym
+    for page in (releaser.get("/rounds/round-1/").text, releaser.get("/calls/?round=round-1").text):
+        assert f"Worker {pseudonym} is unknown." in page
+        assert "ASECRET1" not in page
+
+
+def test_failed_calls_of_a_round_are_sent_again(researcher, refused, commit):
+    with commit(execute=True):
+        answer = researcher.post("/rounds/round-1/calls/send/", follow=True)
+    assert "2 failed calls are being made again." in answer.text
+    assert set(PlatformHIT.objects.values_list("state", flat=True)) == {"live"}
+    assert "No call has failed." in researcher.post("/rounds/round-1/calls/send/", follow=True).text
+
+
+def test_one_failed_call_is_sent_again_once(researcher, refused, commit):
+    row = Outbox.objects.first()
+    with commit(execute=True):
+        assert "is being made again" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
+    row.refresh_from_db()
+    assert row.state == "done"
+    assert "has not failed any more" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
+
+
+def test_no_call_that_waits_is_an_empty_page(member):
+    assert "Every call was made." in member.get("/calls/").text
+
+
+def test_work_with_a_problem_is_told_where_it_is_decided(reviewer, platform):
+    assignment = flagged(posted())
+    PlatformAssignment.objects.update(problem="No whole answer set is here.")
+    assert "No whole answer set is here." in reviewer.get("/rounds/round-1/").text
+    assert "No whole answer set is here." in reviewer.get(f"/review/{assignment.pk}/").text
+
+
+# Queries
+
+
+def test_a_rounds_page_asks_no_more_for_more_postings_and_calls(member, platform):
+    zoos = {name: make_collection(name, images=30, pictures=True) for name in ("few", "many")}
+    few, many = (posted(collection=zoos[name], hits=hits, name=name) for name, hits in (("few", 1), ("many", 6)))
+    for made in (few, many):
+        while flagged(made):
+            pass
+    Outbox.objects.update(state="failed", error="Refused.")
+    counts = []
+    for made in (few, many):
+        member.get(f"/rounds/{made.name}/")
+        with CaptureQueriesContext(connection) as asked:
+            member.get(f"/rounds/{made.name}/")
+        counts.append(len(asked))
+    assert counts[0] == counts[1] <= 36
+
+
+def test_calls_ask_no_more_for_more_rows(member, platform, django_assert_max_num_queries):
+    posted(hits=6)
+    Outbox.objects.update(state="failed", error="Refused.")
+    with django_assert_max_num_queries(7):
+        member.get("/calls/")

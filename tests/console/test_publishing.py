@@ -1,0 +1,194 @@
+"""Publishing on a platform from the pages: what is shown, what is asked, and that one press posts once."""
+
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from hits import channels
+from hits.channels import ChannelError
+from hits.models import PlatformHIT, Round
+from journal.models import Event, Job
+from tests.annotation.platform import rehearsal
+from tests.factories import make_round
+from tests.hits.fakes import FakePlatform
+
+__all__ = ["rehearsal"]
+
+EMULATED, REAL = "mturk:emulator", "mturk:production"
+FILLED_IN = {
+    "title": "Do these sentences describe these pictures?",
+    "description": "Look and say.",
+    "keywords": "image, text",
+    "minutes": 30,
+    "lifetime_days": 3,
+    "auto_approval_days": 5,
+    "frame_height": 900,
+    "min_approved": 0,
+    "min_approval_rate": 0,
+    "countries": "us, gb",
+}
+
+
+@pytest.fixture
+def draft(db) -> Round:
+    return make_round(hits=2, name="draft", published=False)
+
+
+@pytest.fixture
+def platform(monkeypatch) -> FakePlatform:
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
+    return fake
+
+
+def publish(client, on=EMULATED, **fields):
+    return client.post(reverse("round_publish", args=["draft"]), FILLED_IN | {"on": on} | fields)
+
+
+def form_page(client, on=EMULATED):
+    return client.get(reverse("round_publish", args=["draft"]), {"on": on})
+
+
+def test_only_what_the_settings_allow_is_offered(researcher, draft, settings):
+    offered = [market.key for market in form_page(researcher, "browser").context["markets"]]
+    assert offered == ["browser", EMULATED]
+    assert form_page(researcher, REAL).status_code == 404
+
+
+def test_a_market_that_is_none_is_not_found(researcher, draft):
+    assert publish(researcher, on="nowhere:at-all").status_code == 404
+
+
+def test_the_form_shows_the_cost_with_the_fee_and_what_the_account_holds(researcher, draft, platform):
+    page = form_page(researcher).text
+    assert "2 answer sets at $0.65" in page
+    assert "$0.13 each" in page
+    assert "<strong>$1.56</strong>" in page
+    assert "holds $10,000.00" in page
+
+
+def test_a_platform_that_cannot_be_reached_is_told_on_the_form(researcher, draft, platform, monkeypatch):
+    def out_of_reach(environment):
+        raise ChannelError("The line is cut.")
+
+    monkeypatch.setattr(platform, "funds", out_of_reach)
+    assert "The platform could not be asked: The line is cut." in form_page(researcher).text
+    answer = publish(researcher)
+    assert (answer.status_code, "Nothing was published. The line is cut." in answer.text) == (422, True)
+
+
+def test_the_last_look_shows_what_is_posted_and_posts_nothing(researcher, draft, platform):
+    answer = publish(researcher, expected_minutes="2")
+    assert answer.status_code == 200
+    for told in ("This is posted 2 times", "Look and say.", "30 minutes", "in US, GB", "$19.50 an hour", "$1.56"):
+        assert told in answer.text
+    assert "Type the round" not in answer.text
+    assert (Job.objects.count(), Round.objects.get().state) == (0, "draft")
+
+
+def test_masters_cost_what_the_channel_says(researcher, draft, rehearsal):
+    answer = publish(researcher, masters="on")
+    assert (answer.context["quote"].fee, answer.context["quote"].total) == (Decimal("0.16"), Decimal("1.62"))
+
+
+def test_a_confirmed_round_is_posted_by_a_job(researcher, draft, rehearsal, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = publish(researcher, confirmed="1.56", expected_minutes="2")
+    job, made = Job.objects.get(), Round.objects.get()
+    assert answer.url == f"/jobs/{job.pk}/"
+    assert (job.state, job.message) == ("done", "Round draft is open: 2 of 2 HITs stand on MTurk, emulator.")
+    assert (made.environment, made.offer["countries"], made.expected_seconds) == ("emulator", ["US", "GB"], 120)
+    assert len(rehearsal.world.call("ListHITs", {})["HITs"]) == 2
+    assert Event.objects.get(verb="published").actor == "researcher"
+
+
+def test_pressed_twice_it_is_one_job(researcher, draft, platform):
+    first, second = (publish(researcher, confirmed="1.56") for _ in range(2))
+    assert (first.url, Job.objects.count()) == (second.url, 1)
+
+
+def test_pressed_again_once_it_is_open_nothing_more_happens(
+    researcher, draft, platform, django_capture_on_commit_callbacks
+):
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = publish(researcher, confirmed="1.56")
+    assert (answer.url, Job.objects.count(), PlatformHIT.objects.count()) == ("/rounds/draft/", 1, 2)
+
+
+def test_a_cost_that_nobody_has_seen_is_not_taken_for_confirmed(researcher, draft, platform):
+    answer = publish(researcher, confirmed="0.01")
+    assert (answer.status_code, Job.objects.count()) == (409, 0)
+    assert "The cost has changed since it was shown." in answer.text
+
+
+@pytest.mark.parametrize("typed", ["", "Draft", "yes"])
+def test_real_money_needs_the_rounds_name(researcher, draft, platform, typed):
+    assert "real money" in publish(researcher, on=REAL).text
+    answer = publish(researcher, on=REAL, confirmed="1.56", typed=typed)
+    assert (answer.status_code, Job.objects.count()) == (409, 0)
+    assert "Type the round’s name" in answer.text
+
+
+def test_real_money_is_spent_once_the_name_is_typed(researcher, draft, platform):
+    assert publish(researcher, on=REAL, confirmed="1.56", typed="draft").status_code == 302
+    assert Job.objects.get().params["environment"] == "production"
+
+
+def test_one_may_go_back_and_change_something(researcher, draft, platform):
+    answer = publish(researcher, confirmed="1.56", change="yes")
+    assert (answer.status_code, Job.objects.count()) == (200, 0)
+    assert 'value="us, gb"' in answer.text or 'value="US,GB"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"minutes": 1}, "greater than or equal to 5"),
+        ({"title": ""}, "This field is required"),
+        ({"title": "x" * 129}, "at most 128 characters"),
+        ({"countries": "Narnia"}, "no two-letter codes: NARNIA"),
+        ({"expected_minutes": "0"}, "0 expected minutes will not do"),
+        ({"expected_minutes": "30"}, "more than its reward of $0.65"),
+        ({"pilot": "nothing"}, "Select a valid choice"),
+    ],
+)
+def test_what_no_platform_takes_is_told_and_starts_nothing(researcher, draft, platform, change, told):
+    answer = publish(researcher, confirmed="1.56", **change)
+    assert (answer.status_code, told in answer.text) == (422, True)
+    assert not Job.objects.exists()
+
+
+def test_calls_that_fail_end_the_job_in_one_line(researcher, draft, platform, django_capture_on_commit_callbacks):
+    platform.failures = [ChannelError("The title is too loud.", permanent=True)] * 9
+    with django_capture_on_commit_callbacks(execute=True):
+        publish(researcher, confirmed="1.56")
+    job = Job.objects.get()
+    assert job.state == "failed"
+    assert "0 of 2 HITs stand on Fake, emulator. 2 calls failed" in job.message
+    assert "The title is too loud." in job.message
+
+
+def test_calls_that_only_wait_are_told_and_go_out_later(
+    researcher, draft, platform, django_capture_on_commit_callbacks
+):
+    platform.failures = [ChannelError("Rate exceeded.", reached=False)]
+    with django_capture_on_commit_callbacks(execute=True):
+        publish(researcher, confirmed="1.56")
+    job = Job.objects.get()
+    assert job.state == "done"
+    assert "1 of 2 HITs stand on Fake, emulator. 1 call still to be made" in job.message
+
+
+def test_missing_pictures_are_told_and_borne_with_only_where_that_is_said(researcher, db, platform):
+    make_round(name="draft", published=False)
+    draft = Round.objects.get()
+    draft.pool.collection.images.update(file="")
+    answer = publish(researcher)
+    assert (answer.status_code, "pictures of round draft are missing" in answer.text) == (422, True)
+    assert "are missing; those pairs are shown without one" in publish(researcher, skip_missing="on").text
+
+
+def test_a_published_round_leads_to_its_page(researcher, site):
+    assert researcher.get("/rounds/open/publish/").url == "/rounds/open/"

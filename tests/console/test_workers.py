@@ -1,0 +1,206 @@
+"""Workers by pseudonym: what staff see of them, and shutting out, writing to and forgetting them."""
+
+import pytest
+
+from annotation.grading import grade
+from hits import channels
+from hits.models import Assignment, Exclusion, Message, Outbox, Worker, WorkerIdentity
+from hits.people.excluding import exclude
+from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.factories import make_round, make_worker
+from tests.hits.fakes import FakePlatform
+
+PLATFORM_ID = "ASECRET1"
+
+
+@pytest.fixture
+def platform(monkeypatch) -> FakePlatform:
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
+    return fake
+
+
+@pytest.fixture
+def worker(db) -> Worker:
+    """Somebody whom a platform sent and who answered one HIT, wrongly."""
+    worker = answer_wrongly(make_round()).worker
+    WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id=PLATFORM_ID)
+    return worker
+
+
+def page_of(client, worker: Worker, part: str = "") -> str:
+    return client.get(f"/workers/{worker.pseudonym}/{part}").text
+
+
+def press(client, worker: Worker, part: str, **fields):
+    return client.post(f"/workers/{worker.pseudonym}/{part}/", fields, follow=True)
+
+
+def test_a_worker_is_shown_with_their_rounds_work_and_pay(member, db):
+    worker = answer_rightly(make_round()).worker
+    page = page_of(member, worker)
+    assert 'href="?round=round-1"' in page
+    assert "accepted" in page
+    assert "$0.65" in page
+
+
+def test_nobody_is_shown_a_platform_id(releaser, worker):
+    exclude(worker, reason="Careless.", by="robin")
+    Message.objects.create(worker=worker, subject="Hello", text="Thanks.", by="robin", failure=f"No {PLATFORM_ID}.")
+    for path in ("/workers/", f"/workers/{worker.pseudonym}/", f"/workers/{worker.pseudonym}/forget/"):
+        page = releaser.get(path).text
+        assert worker.pseudonym in page
+        assert PLATFORM_ID not in page
+
+
+def test_one_rounds_work_is_kept_apart(member, worker):
+    other = make_round(worker.assignments.get().hit.round.pool.collection, name="other")
+    Assignment.objects.create(
+        seat=other.hits.get().seats.get(), hit=other.hits.get(), worker=worker, deadline="2027-01-01T00:00Z"
+    )
+    assert len(member.get(f"/workers/{worker.pseudonym}/").context["rows"]) == 2
+    shown = member.get(f"/workers/{worker.pseudonym}/?round=round-1")
+    assert [row.hit.round.name for row in shown.context["rows"]] == ["round-1"]
+    assert shown.context["record"].submitted == 1
+
+
+def test_a_worker_who_did_nothing_has_an_empty_page(member, db):
+    page = page_of(member, make_worker())
+    assert "They have taken no HIT yet." in page
+    assert "Nothing is owed to them or was paid." in page
+
+
+def test_members_see_no_buttons(member, worker):
+    page = page_of(member, worker)
+    assert not any(word in page for word in ("Exclude…", "Write…", "Forget…"))
+
+
+def test_only_admins_are_offered_to_forget(researcher, releaser, worker):
+    assert "Forget…" not in page_of(researcher, worker)
+    assert "Forget…" in page_of(releaser, worker)
+
+
+def test_excluding_says_what_it_means_and_does_nothing_yet(reviewer, worker):
+    assert "They get no more HITs from us in any round" in page_of(reviewer, worker, "exclude/")
+    assert not Exclusion.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["reviewer", "researcher"])
+def test_a_worker_is_excluded_with_a_reason(request, worker, platform, who):
+    answer = press(request.getfixturevalue(who), worker, "exclude", reason="Scripted answers.")
+    assert "gets no more work from us" in answer.text
+    assert "Scripted answers." in answer.text
+    assert (Exclusion.objects.get().by, Outbox.objects.get().call) == (who, "exclude")
+
+
+def test_an_exclusion_without_a_reason_is_told_on_the_page(reviewer, worker):
+    answer = press(reviewer, worker, "exclude", reason=" ")
+    assert (answer.status_code, "The reason is empty" in answer.text) == (422, True)
+    assert not Exclusion.objects.exists()
+
+
+def test_excluding_twice_is_one_exclusion(reviewer, worker, platform):
+    press(reviewer, worker, "exclude", reason="Scripted answers.")
+    assert "is excluded already" in press(reviewer, worker, "exclude", reason="Scripted answers.").text
+    assert Exclusion.objects.count() == 1
+
+
+def test_an_exclusion_is_lifted_and_stays_on_the_page(reviewer, worker, platform):
+    press(reviewer, worker, "exclude", reason="Scripted answers.")
+    answer = press(reviewer, worker, "readmit")
+    assert "may work for us again" in answer.text
+    assert "Lifted exclusions" in answer.text
+    assert "is not excluded" in press(reviewer, worker, "readmit").text
+
+
+def test_the_list_is_narrowed_to_the_excluded(member, worker, platform):
+    make_worker()
+    exclude(worker, reason="Careless.", by="robin")
+    assert len(member.get("/workers/").context["rows"]) == 2
+    assert [row.pk for row in member.get("/workers/?show=excluded").context["rows"]] == [worker.pk]
+
+
+def test_empty_lists_of_workers_say_so(member, db):
+    assert "Nobody has come yet." in member.get("/workers/").text
+    assert "Nobody is excluded." in member.get("/workers/?show=excluded").text
+
+
+def test_a_message_goes_out_and_stands_on_the_page(researcher, worker, platform, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = press(researcher, worker, "write", subject="Thank you", text="Your notes helped.")
+    assert "Your notes helped." in answer.text
+    assert [call for call, _ in platform.calls] == ["message"]
+    assert Message.objects.get().by == "researcher"
+
+
+def test_a_message_sent_twice_goes_out_once(researcher, worker, platform):
+    press(researcher, worker, "write", subject="Thank you", text="Your notes helped.")
+    assert "it goes out once" in press(researcher, worker, "write", subject="Thank you", text="Your notes helped.").text
+    assert (Message.objects.count(), Outbox.objects.count()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({"subject": "", "text": "Words."}, "The subject is empty"),
+        ({"subject": "Thanks", "text": "x" * 4097}, "shorten it to 4,096"),
+        ({"subject": "Tha\x07nks", "text": "Words."}, "control characters"),
+    ],
+)
+def test_words_that_no_platform_takes_are_kept_on_the_page(researcher, worker, platform, words, told):
+    answer = press(researcher, worker, "write", **words)
+    assert (answer.status_code, told in answer.text) == (422, True)
+    assert words["text"][:20] in answer.text
+    assert not Message.objects.exists()
+
+
+def test_whoever_came_by_the_join_link_cannot_be_written_to(researcher, db):
+    worker = answer_wrongly(make_round()).worker
+    assert "there is no address to write to" in page_of(researcher, worker, "write/")
+    assert "cannot be written to" not in page_of(researcher, worker)
+
+
+def test_forgetting_says_that_it_is_for_ever_and_does_nothing_yet(releaser, worker):
+    assert "This cannot be undone." in page_of(releaser, worker, "forget/")
+    assert WorkerIdentity.objects.exists()
+
+
+@pytest.mark.parametrize("typed", ["", "yes", PLATFORM_ID])
+def test_forgetting_needs_the_pseudonym(releaser, worker, typed):
+    answer = press(releaser, worker, "forget", typed=typed)
+    assert (answer.status_code, "Type the pseudonym" in answer.text) == (422, True)
+    assert WorkerIdentity.objects.exists()
+
+
+def test_an_admin_forgets_a_worker_whose_work_stays(releaser, worker):
+    answer = press(releaser, worker, "forget", typed=worker.pseudonym)
+    assert "1 platform ids of worker" in answer.text
+    assert "forgotten, or never known by an id" in answer.text
+    assert (WorkerIdentity.objects.count(), Assignment.objects.count()) == (0, 1)
+
+
+def test_a_worker_who_is_owed_money_is_not_forgotten(releaser, db):
+    assignment = answer_rightly(make_round())
+    grade(assignment)
+    answer = press(releaser, assignment.worker, "forget", typed=assignment.worker.pseudonym)
+    assert "still owed 1 payments" in answer.text
+
+
+@pytest.mark.parametrize("part", ["", "exclude/", "write/", "forget/"])
+def test_a_pseudonym_that_is_none_is_not_found(releaser, db, part):
+    assert releaser.get(f"/workers/nobody/{part}").status_code == 404
+
+
+def test_a_workers_page_asks_no_more_for_more_work(member, django_assert_max_num_queries):
+    made, worker = make_round(hits=6), make_worker()
+    for hit in made.hits.all():
+        Assignment.objects.create(seat=hit.seats.get(), hit=hit, worker=worker, deadline="2027-01-01T00:00Z")
+    with django_assert_max_num_queries(20):
+        member.get(f"/workers/{worker.pseudonym}/")
+
+
+def test_the_list_of_workers_asks_no_more_for_more_of_them(member, db, django_assert_max_num_queries):
+    for _ in range(6):
+        make_worker()
+    with django_assert_max_num_queries(6):
+        member.get("/workers/")
