@@ -5,9 +5,14 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from hits.models import Assignment
+from hits import channels
+from hits.models import Assignment, Message, Outbox, Round, WorkerIdentity
+from journal.events import record
 from journal.models import Job
 from tests.conftest import client_of
+from tests.console.conftest import Site
+from tests.hits.fakes import FakePlatform
+from tests.hits.money.moneyed import flagged, posted
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -30,6 +35,23 @@ PAGES = [
     "/scores/",
     "/jobs/",
     "/journal/",
+    "/rounds/draft/publish/?on=mturk:emulator",
+    "/rounds/there/",
+    "/rounds/there/ledger/",
+    "/rounds/there/audit/",
+    "/rounds/there/audit/repair/",
+    "/calls/",
+    "/workers/",
+    "/workers/{worker}/",
+    "/workers/{worker}/exclude/",
+    "/workers/{worker}/write/",
+    "/workers/{worker}/forget/",
+]
+DIFFERENCES = [
+    {"difference": "other status", "of": "pay for assignment 3" + "X" * 29, "here": "owed", "there": "paid"}
+    | {"remedy": "note that it was paid", "mends": True},
+    {"difference": "only there", "of": "bonus for assignment 3" + "Y" * 29, "here": "-", "there": "$0.50"}
+    | {"remedy": "a person has to look: money cannot be called back", "mends": False},
 ]
 
 
@@ -37,6 +59,24 @@ def log_in(page: Page, site_url: str) -> Page:
     session = client_of("admin").cookies["sessionid"].value
     page.context.add_cookies([{"name": "sessionid", "value": session, "url": site_url}])
     return page
+
+
+@pytest.fixture
+def staged(site, monkeypatch) -> Site:
+    """The site, with a round on a platform beside it: work, a call that failed, and an audit that found something."""
+    monkeypatch.setitem(channels.CHANNELS, "mturk", FakePlatform())
+    made = posted(collection=site.collection, name="there", hits=2)
+    worker = flagged(made).worker
+    WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
+    Message.objects.create(worker=worker, subject="Thank you", text="Your notes helped.", by="robin")
+    Outbox.objects.filter(pk=Outbox.objects.last().pk).update(state="failed", error="Refused for a long reason. " * 5)
+    record("audited", made, actor="robin", differences=2, platform=DIFFERENCES, books=["owed is $1.00 and $2.00"])
+    return site
+
+
+def paths(staged: Site) -> list[str]:
+    worker = WorkerIdentity.objects.get(external_id="A1").worker.pseudonym
+    return [path.format(flagged=staged.flagged.pk, worker=worker) for path in PAGES]
 
 
 @pytest.fixture
@@ -50,13 +90,13 @@ def barriers(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_main_pages_have_no_barriers(open_page, live_server, site, scheme):
+def test_main_pages_have_no_barriers(open_page, live_server, staged, scheme):
     page = log_in(open_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme), live_server.url)
     found = {}
-    for path in PAGES:
-        page.goto(path.format(flagged=site.flagged.pk))
+    for path in paths(staged):
+        page.goto(path)
         found[path] = barriers(page)
-    assert found == dict.fromkeys(PAGES, [])
+    assert found == dict.fromkeys(paths(staged), [])
 
 
 def test_the_login_has_no_barriers(page, db):
@@ -64,19 +104,19 @@ def test_the_login_has_no_barriers(page, db):
     assert barriers(page) == []
 
 
-def test_no_page_is_wider_than_a_phone(phone, live_server, site):
+def test_no_page_is_wider_than_a_phone(phone, live_server, staged):
     log_in(phone, live_server.url)
-    for path in PAGES:
-        phone.goto(path.format(flagged=site.flagged.pk))
+    for path in paths(staged):
+        phone.goto(path)
         assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
 
 
-def test_no_page_breaks_the_content_policy(staff, site):
+def test_no_page_breaks_the_content_policy(staff, staged):
     faults: list[str] = []
     staff.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     staff.on("pageerror", lambda error: faults.append(str(error)))
-    for path in PAGES:
-        staff.goto(path.format(flagged=site.flagged.pk))
+    for path in paths(staged):
+        staff.goto(path)
     assert faults == []
 
 
@@ -118,3 +158,25 @@ def test_the_join_link_is_copied(open_page, live_server, site):
     page.get_by_role("button", name="Copy").first.click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()").endswith("/judge/join/join-open/")
+
+
+def test_a_round_is_published_on_a_platform_without_scripts_and_with_the_keyboard_alone(
+    open_page, live_server, staged, settings
+):
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    page = log_in(open_page(java_script_enabled=False), live_server.url)
+    page.goto("/rounds/draft/publish/")
+    page.get_by_role("link", name="Fake, emulator").press("Enter")
+    page.get_by_label("Expected minutes").fill("2")
+    page.get_by_label("Expected minutes").press("Enter")
+    page.get_by_role("button", name="Publish 1 HIT for $0.78").press("Enter")
+    expect(page.get_by_text("1 of 1 HITs stand on Fake, emulator.")).to_be_visible()
+    assert Round.objects.get(name="draft").state == "open"
+
+
+def test_real_money_is_asked_for_by_name(staff, staged):
+    staff.goto("/rounds/draft/publish/?on=mturk:production")
+    staff.get_by_role("button", name="See what will be posted").click()
+    staff.get_by_role("button", name="Publish 1 HIT for $0.78").click()
+    expect(staff.get_by_role("alert")).to_contain_text("to spend real money")
+    assert Round.objects.get(name="draft").state == "draft"

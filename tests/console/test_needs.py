@@ -1,0 +1,68 @@
+"""What the first page asks people to look at on platforms."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from console.needs import needs_of_all_rounds
+from hits import channels
+from hits.models import Outbox, PlatformAssignment, PlatformHIT
+from hits.money.funds import note_funds
+from hits.publishing import publish_round
+from tests.factories import make_round
+from tests.hits.fakes import FakePlatform
+from tests.hits.money.moneyed import flagged, posted
+
+
+@pytest.fixture
+def platform(monkeypatch) -> FakePlatform:
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
+    return fake
+
+
+def needed() -> dict[str, str]:
+    return {need.text: need.url for need in needs_of_all_rounds()}
+
+
+def test_a_round_in_order_needs_nobody(platform, db):
+    posted()
+    assert needed() == {}
+
+
+def test_calls_that_failed_lead_to_their_page(platform, db):
+    posted(hits=2)
+    Outbox.objects.update(state="failed")
+    assert needed() == {"2 calls to the outside failed": "/calls/"}
+
+
+def test_calls_that_wait_for_long_after_an_error_are_told(platform, db):
+    posted()
+    Outbox.objects.update(state="pending", error="Insufficient funds.")
+    assert needed() == {}
+    Outbox.objects.update(created_at=timezone.now() - timedelta(minutes=11))
+    assert needed() == {"1 call to the outside could not be made yet": "/calls/"}
+
+
+def test_a_round_that_is_not_synced_is_told(platform, db):
+    posted()
+    PlatformHIT.objects.update(seen_at=timezone.now() - timedelta(hours=2))
+    assert needed() == {"round-1 was last synced 2\xa0hours ago; is the worker running?": "/rounds/round-1/"}
+
+
+def test_an_account_that_holds_too_little_is_told(platform, db, monkeypatch):
+    made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
+    monkeypatch.setattr(platform, "funds", lambda environment: Decimal(1))
+    note_funds(made)
+    assert list(needed()) == ["The account on Fake, emulator held $1.00, but $1.56 are still to be paid"]
+
+
+def test_submissions_with_a_problem_are_told_until_they_are_decided(platform, db):
+    assignment = flagged(posted())
+    PlatformAssignment.objects.update(problem="No whole answer set is here.")
+    assert "1 submission with a problem in round-1" in needed()
+    assignment.state = "accepted"
+    assignment.save()
+    assert "1 submission with a problem in round-1" not in needed()
