@@ -4,11 +4,9 @@ A view is float32 (3, side, side) in the order red, green, blue. Pictures are de
 go of Python's lock while it works.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from threading import Lock
 
 import numpy as np
 import torch
@@ -18,6 +16,7 @@ from torch import Tensor
 
 from corpus.models import Image
 from corpus.pictures import open_picture
+from mitl.preprocessing.keeping import CACHE_BYTES, THREADS, KeptPictures
 
 View = NDArray[np.float32]
 Box = tuple[int, int, int, int]
@@ -31,8 +30,6 @@ ERASED_SHARES = (0.02, 0.33)
 ERASED_RATIOS = (0.3, 3.3)
 TRIES = 10
 BATCH = 32
-THREADS = min(8, os.cpu_count() or 1)
-CACHE_BYTES = 512 * 2**20
 
 
 def evaluation_view(picture: Pillow.Image, side: int = SIDE, shorter: int | None = None) -> View:
@@ -67,8 +64,7 @@ def evaluation_batches(images: Sequence[Image], side: int = SIDE, batch: int = B
 class TrainingPictures:
     """Random views of pictures for training: a part of each, perhaps mirrored, perhaps with a hole.
 
-    Decoded pictures are kept up to ``limit`` bytes, so that a small collection is decoded once and not in every
-    epoch; what does not fit is decoded each time. What is kept changes no view.
+    Decoded pictures are kept up to ``limit`` bytes. What is kept changes no view.
     """
 
     def __init__(
@@ -81,9 +77,7 @@ class TrainingPictures:
     ) -> None:
         """``smallest_crop`` is the least share of a picture that a view shows; ``erasing`` how likely a hole is."""
         self._side, self._smallest_crop, self._erasing = side, smallest_crop, erasing
-        self._room = limit
-        self._kept: dict[int, Pillow.Image] = {}
-        self._lock = Lock()
+        self._pictures = KeptPictures(open_picture, lambda picture: picture.width * picture.height * 3, limit)
 
     def batch(self, images: Sequence[Image], rng: np.random.Generator) -> Tensor:
         """Return one view an image, (B, 3, side, side). Raises CounterpartError for one without a readable picture."""
@@ -94,7 +88,7 @@ class TrainingPictures:
 
     def _view(self, image: Image, seed: int) -> View:
         rng = np.random.default_rng(seed)
-        picture = self._opened(image)
+        picture = self._pictures.of(image)
         part = picture.crop(_crop(*picture.size, self._smallest_crop, rng))
         view = _normalised(part.resize((self._side, self._side), Pillow.Resampling.BILINEAR))
         if rng.random() < 0.5:
@@ -103,18 +97,6 @@ class TrainingPictures:
             left, top, right, bottom = _rectangle(self._side, self._side, ERASED_SHARES, ERASED_RATIOS, rng) or [0] * 4
             view[:, top:bottom, left:right] = 0
         return view
-
-    def _opened(self, image: Image) -> Pillow.Image:
-        kept = self._kept.get(image.pk)
-        if kept is not None:
-            return kept
-        picture = open_picture(image)
-        size = picture.width * picture.height * 3
-        with self._lock:
-            if size <= self._room and image.pk not in self._kept:
-                self._room -= size
-                self._kept[image.pk] = picture
-        return picture
 
 
 def _crop(width: int, height: int, smallest: float, rng: np.random.Generator) -> Box:

@@ -1,10 +1,8 @@
 """Images of a collection as prepared pictures, several decoded at a time while the network works."""
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import sqrt
-from threading import Lock
 
 import numpy as np
 import torch
@@ -12,10 +10,8 @@ from PIL import Image as Pillow
 
 from corpus.models import Image
 from corpus.pictures import open_picture
+from mitl.preprocessing.keeping import CACHE_BYTES, THREADS, KeptPictures
 from mitl.transformer_models.pictures import Pixels, Preparation
-
-THREADS = min(8, os.cpu_count() or 1)
-CACHE_BYTES = 512 * 2**20
 
 
 def prepared(images: Sequence[Image], preparation: Preparation) -> Iterator[Pixels]:
@@ -27,15 +23,15 @@ def prepared(images: Sequence[Image], preparation: Preparation) -> Iterator[Pixe
 class TrainingPictures:
     """Views of pictures for training: a part of each by lot, of its own proportions, mirrored half of the times.
 
-    Prepared pictures are kept up to ``limit`` bytes, so that a small collection is decoded once and not in every
-    epoch; what does not fit is decoded each time. What is kept changes no view.
+    Prepared pictures are kept up to ``limit`` bytes. What is kept changes no view.
     """
 
     def __init__(self, preparation: Preparation, smallest_crop: float, *, limit: int = CACHE_BYTES) -> None:
         """``smallest_crop`` is the least share of a picture that a view shows; at 1 views are whole."""
-        self._preparation, self._smallest_crop, self._room = preparation, smallest_crop, limit
-        self._kept: dict[int, Pixels] = {}
-        self._lock = Lock()
+        self._smallest_crop = smallest_crop
+        self._pictures = KeptPictures(
+            lambda image: preparation.pixels(open_picture(image)), lambda pixels: pixels.nbytes, limit
+        )
 
     def of(self, images: Sequence[Image]) -> list[Pixels]:
         """Return one view an image, drawn from torch's own generator."""
@@ -44,7 +40,7 @@ class TrainingPictures:
             return list(threads.map(self._view, images, seeds))
 
     def _view(self, image: Image, seed: int) -> Pixels:
-        whole = self._prepared(image)
+        whole = self._pictures.of(image)
         if self._smallest_crop == 1:
             return whole
         rng = np.random.default_rng(seed)
@@ -54,14 +50,3 @@ class TrainingPictures:
         box = (left, top, left + share * picture.width, top + share * picture.height)
         view = np.asarray(picture.resize(picture.size, Pillow.Resampling.BICUBIC, box=box))
         return np.ascontiguousarray(view[:, ::-1]) if rng.random() < 0.5 else view
-
-    def _prepared(self, image: Image) -> Pixels:
-        kept = self._kept.get(image.pk)
-        if kept is not None:
-            return kept
-        pixels = self._preparation.pixels(open_picture(image))
-        with self._lock:
-            if pixels.nbytes <= self._room and image.pk not in self._kept:
-                self._room -= pixels.nbytes
-                self._kept[image.pk] = pixels
-        return pixels
