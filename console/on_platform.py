@@ -20,8 +20,9 @@ FEW = 5
 
 @dataclass(frozen=True)
 class Doubt:
-    """A submission that came with a problem; ``assignment`` is 0 where it was not taken in."""
+    """A submission (``turn``) that came with a problem; ``assignment`` is 0 where it was not taken in."""
 
+    turn: int
     assignment: int
     problem: str
 
@@ -68,4 +69,4 @@ def on_platform(round: Round) -> OnPlatform | None:
 def _doubts(turns: QuerySet[PlatformAssignment]) -> list[Doubt]:
     rows = list(turns)
     problems = mask_workers([row.problem for row in rows])
-    return [Doubt(row.assignment_id or 0, problem) for row, problem in zip(rows, problems, strict=True)]
+    return [Doubt(row.pk, row.assignment_id or 0, problem) for row, problem in zip(rows, problems, strict=True)]

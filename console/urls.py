@@ -50,6 +50,7 @@ urlpatterns = [
     path("rounds/<slug:name>/audit/", platform.audit, name="audit"),
     path("rounds/<slug:name>/audit/start/", platform.audit_start, name="audit_start"),
     path("rounds/<slug:name>/audit/repair/", platform.audit_repair, name="audit_repair"),
+    path("submissions/<int:turn_id>/pay/", platform.turn_pay, name="turn_pay"),
     path("calls/", platform.calls, name="calls"),
     path("calls/<uuid:call_id>/send/", platform.call_send, name="call_send"),
     path("workers/", workers.workers, name="workers"),

@@ -9,15 +9,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console import tasks
-from console.access import StaffRequest, members_only, researchers_only
+from console.access import StaffRequest, members_only, researchers_only, reviewers_only
 from console.on_platform import is_on_platform
 from console.outgoing import outgoing
 from console.pages import page_of
 from console.platform_work import audits_of
 from console.starting import start_once
 from hits.channels.markets import market_of
-from hits.models import Outbox, Round
+from hits.models import Outbox, PlatformAssignment, Round
+from hits.money.outages import pay_for_outage
+from hits.people.masking import mask_workers
 from hits.platforms.outbox import send_again, send_failed_again
+from journal.errors import CounterpartError
 from journal.models import Event, Job
 
 
@@ -93,6 +96,25 @@ def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
     sent = send_failed_again(found, actor=request.user.get_username())
     messages.success(request, f"{sent:,} failed calls are being made again." if sent else "No call has failed.")
     return redirect("round", name)
+
+
+@reviewers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def turn_pay(request: StaffRequest, turn_id: int) -> HttpResponse:
+    """Pay for a submission that its platform confirms and that could not be taken in, once a reason is given."""
+    rows = PlatformAssignment.objects.select_related("posting__hit__round", "worker").exclude(status="")
+    turn = get_object_or_404(rows, pk=turn_id)
+    round, reason, trouble = turn.posting.hit.round, request.POST.get("reason", ""), ""
+    if request.method == "POST":
+        try:
+            payment = pay_for_outage(turn, reason=reason, by=request.user)
+            messages.success(request, f"${payment.amount} are {payment.state} to worker {turn.worker}.")
+            return redirect("round", round.name)
+        except CounterpartError as error:
+            trouble = str(error)
+    told = {"reason": reason, "trouble": trouble, "problem": mask_workers([turn.problem])[0]}
+    context = {"turn": turn, "round": round, **told}
+    return render(request, "console/turn_pay.html", context, status=422 if trouble else 200)
 
 
 def _latest(round: Round) -> dict[str, Any]:

@@ -149,6 +149,13 @@ def test_fewer_answer_sets_there_than_here_are_asked_for(made, commit):
     assert mended(made, commit) == []
 
 
+def test_more_answer_sets_there_than_here_are_for_a_person(made):
+    PlatformHIT.objects.filter(hit__number=2).update(max_assignments=0)
+    (difference,) = find_differences(made)
+    assert (difference.kind, difference.mend) == (Kind.OTHER_AMOUNT, None)
+    assert "a person has to look" in difference.remedy
+
+
 def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one(made, rehearsal):
     rehearsal.fault(kind="reset", operation="ListHITs")
     with pytest.raises(CounterpartError, match="could not be asked, so nothing is known"):

@@ -22,7 +22,7 @@ RESEARCHERS_DO = {
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
-    *("appeal_enter", "appeal_answer"),
+    *("appeal_enter", "appeal_answer", "turn_pay"),
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
 STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write"}  # researchers and reviewers both
@@ -61,6 +61,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("ledger", "ledger_csv", "round_ceiling"), ["open"]),
         **dict.fromkeys(("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter"), [1]),
         "appeal_answer": [1],
+        "turn_pay": [1],
         **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
         "call_send": [call.pk],
         **dict.fromkeys(["worker", *STEWARDS_DO, "worker_forget"], [site.flagged.worker.pseudonym]),

@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from hits.models import Assignment, LedgerEntry, Round
+from hits.models import Assignment, LedgerEntry, Payment, Round
+from journal.models import Job
 from tests.console.conftest import answer_rightly
 from tests.factories import make_round
 
@@ -74,3 +75,25 @@ def test_a_ledger_asks_no_more_for_more_entries(member, made, django_assert_max_
         answer_rightly(made)
     with django_assert_max_num_queries(25):
         member.get("/rounds/round-1/ledger/")
+
+
+def test_a_top_up_is_shown_with_its_cost_and_given_once_it_is_confirmed(
+    researcher, made, django_capture_on_commit_callbacks
+):
+    for _ in range(5):
+        answer_rightly(made)
+    page = researcher.get("/rounds/round-1/top-up/").text
+    assert "6 paid assignments get a bonus of $0.60" in page
+    assert Payment.objects.filter(kind="bonus").count() == 0
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            researcher.post("/rounds/round-1/top-up/")
+    assert Payment.objects.filter(kind="bonus").count() == 6
+    assert Job.objects.get().message == "6 assignments are owed $0.60 more each, $3.60 in all."
+    assert "Everybody who is paid has had the difference." in researcher.get("/rounds/round-1/top-up/").text
+
+
+def test_where_it_is_too_early_to_tell_there_is_no_top_up(researcher, made):
+    answer = researcher.post("/rounds/round-1/top-up/", follow=True)
+    assert "it is too early to tell" in answer.text
+    assert not Job.objects.exists()

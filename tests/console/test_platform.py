@@ -223,6 +223,26 @@ def test_work_with_a_problem_is_told_where_it_is_decided(reviewer, platform):
     assert "No whole answer set is here." in reviewer.get(f"/review/{assignment.pk}/").text
 
 
+def test_a_submission_that_could_not_be_taken_in_is_paid_by_a_named_person(reviewer, platform, commit):
+    flagged(posted())
+    turn = PlatformAssignment.objects.get()
+    PlatformAssignment.objects.update(assignment=None, problem="The platform lists another answer than before.")
+    assert f'href="/submissions/{turn.pk}/pay/"' in reviewer.get("/rounds/round-1/").text
+    for _ in range(2):
+        with commit(execute=True):
+            answer = reviewer.post(f"/submissions/{turn.pk}/pay/", {"reason": "The disk was full."}, follow=True)
+        assert "$0.65 are" in answer.text
+    assert Payment.objects.count() == 1
+
+
+def test_paying_for_lost_work_needs_a_reason(reviewer, platform):
+    flagged(posted())
+    turn = PlatformAssignment.objects.get()
+    answer = reviewer.post(f"/submissions/{turn.pk}/pay/", {"reason": " "})
+    assert (answer.status_code, "Say which fault lost the work" in answer.text) == (422, True)
+    assert not Payment.objects.exists()
+
+
 # Queries
 
 

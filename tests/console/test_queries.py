@@ -4,6 +4,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from hits.models import Outbox, PlatformHIT, Round
+from journal.events import record
 from journal.models import Job
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
@@ -18,11 +20,35 @@ def fill(number: int) -> None:
     answer_wrongly(make_round(collection, f"round-{number}"))
     answer_rightly(make_round(collection, f"right-{number}"))
     Job.objects.create(title="work", task="none")
+    put_on_platform(make_round(collection, f"there-{number}"))
+
+
+def put_on_platform(made: Round) -> None:
+    """A posting that was read long ago, a call that failed, and what the account held."""
+    Round.objects.filter(pk=made.pk).update(channel="mturk", environment="emulator")
+    where = {"channel": "mturk", "environment": "emulator"}
+    PlatformHIT.objects.create(
+        hit=made.hits.get(), max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where
+    )
+    Outbox.objects.create(round=made, call="publish", subject=f"x:{made.pk}", state="failed", error="Refused.", **where)
+    record("account held", made, actor="sync", amount="0.01")
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/collections/", "/machines/", "/pools/", "/rounds/", "/judgments/", "/review/", "/jobs/", "/journal/"],
+    [
+        "/",
+        "/workers/",
+        "/calls/",
+        "/collections/",
+        "/machines/",
+        "/pools/",
+        "/rounds/",
+        "/judgments/",
+        "/review/",
+        "/jobs/",
+        "/journal/",
+    ],
 )
 def test_a_list_asks_no_more_for_more_rows(member, path):
     fill(1)
