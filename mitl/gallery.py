@@ -1,9 +1,9 @@
 """What machines search and for whom: a collection's gallery, and the places in it of the queries."""
 
 import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from django.db.models import Model, QuerySet
@@ -14,29 +14,35 @@ from journal.errors import CounterpartError, some_of
 from mitl.models import Direction
 
 Places = NDArray[np.int64]
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """The images and captions searched, in the order of their ids; queries are places among them."""
+    """The ids of the images and captions searched, ascending; queries are places among them. Rows are read when they
+    are first asked for: joining lists needs ids alone, and there may be a million."""
 
-    images: list[Image]
-    captions: list[Caption]
+    collection: Collection
+    image_ids: Places
+    caption_ids: Places
     image_queries: Places
     caption_queries: Places
+    checksums: tuple[str, ...]  # of the images' files; empty where a file is not there
 
     @cached_property
-    def image_ids(self) -> Places:
-        return _ids(self.images)
+    def images(self) -> list[Image]:
+        """Raises CounterpartError if others are there by now."""
+        return _same(list(_images(self.collection).only("collection", "key", "file", "sha256")), self.image_ids)
 
     @cached_property
-    def caption_ids(self) -> Places:
-        return _ids(self.captions)
+    def captions(self) -> list[Caption]:
+        """Raises CounterpartError if others are there by now."""
+        return _same(list(_captions(self.collection).only("collection", "key", "text", "image_id")), self.caption_ids)
 
     @property
     def depth(self) -> int:
         """How long lists can be in both directions."""
-        return min(len(self.images), len(self.captions))
+        return min(len(self.image_ids), len(self.caption_ids))
 
     def asks(self, direction: Direction) -> Places:
         """Return the places of the queries of one direction."""
@@ -50,7 +56,7 @@ class Gallery:
     @property
     def asks_all(self) -> bool:
         """Whether every image and every caption is a query."""
-        return len(self.image_queries) == len(self.images) and len(self.caption_queries) == len(self.captions)
+        return len(self.image_queries) == len(self.image_ids) and len(self.caption_queries) == len(self.caption_ids)
 
     @cached_property
     def digest(self) -> str:
@@ -58,7 +64,7 @@ class Gallery:
         digest = hashlib.sha256()
         for ids in (self.image_ids, self.caption_ids, self.image_queries, self.caption_queries):
             digest.update(ids.tobytes() + b"|")
-        digest.update("".join(image.sha256 or "-" for image in self.images).encode())
+        digest.update("".join(checksum or "-" for checksum in self.checksums).encode())
         return digest.hexdigest()
 
 
@@ -67,33 +73,54 @@ def open_gallery(collection: Collection, sample: Sample | None) -> Gallery:
 
     Raises CounterpartError where the gallery is empty, or the sample is of another collection or asks outside it.
     """
-    # With "collection" left out of only(), the related manager would fetch it again for every single row.
-    images = list(collection.images.gallery().only("collection", "key", "file", "sha256"))
-    captions = list(collection.captions.gallery().only("collection", "key", "text", "image_id"))
-    if not images or not captions:
+    image_ids, checksums = _ids_and_checksums(collection)
+    caption_ids = _ids(_captions(collection))
+    if not len(image_ids) or not len(caption_ids):
         raise CounterpartError(
-            f"{collection} has {len(images)} images and {len(captions)} captions outside its training splits;"
+            f"{collection} has {len(image_ids)} images and {len(caption_ids)} captions outside its training splits;"
             " there is nothing to search. Import some, with split test or none."
         )
     if sample is None:
-        return Gallery(images, captions, np.arange(len(images)), np.arange(len(captions)))
-    if sample.collection_id != collection.pk:
+        queries = np.arange(len(image_ids)), np.arange(len(caption_ids))
+    elif sample.collection_id != collection.pk:
         raise CounterpartError(f"The sample {sample} is of {sample.collection}, not of {collection}; name another.")
-    return Gallery(
-        images, captions, _places(sample, sample.images.all(), images), _places(sample, sample.captions.all(), captions)
-    )
+    else:
+        asked = (sample.images.all(), image_ids), (sample.captions.all(), caption_ids)
+        queries = _places(sample, *asked[0]), _places(sample, *asked[1])
+    return Gallery(collection, image_ids, caption_ids, *queries, checksums)
 
 
-def _places(sample: Sample, queries: QuerySet, gallery: Iterable[Model]) -> Places:
-    place = {row.pk: number for number, row in enumerate(gallery)}
-    keys = dict(queries.order_by("pk").values_list("pk", "key"))
-    outside = [key for pk, key in keys.items() if pk not in place]
-    if outside:
+# Where rows are read, "collection" is among only(): the related manager would fetch it again for every single one.
+def _images(collection: Collection) -> QuerySet[Image]:
+    return collection.images.gallery().order_by("pk")
+
+
+def _captions(collection: Collection) -> QuerySet[Caption]:
+    return collection.captions.gallery().order_by("pk")
+
+
+def _ids_and_checksums(collection: Collection) -> tuple[Places, tuple[str, ...]]:
+    rows = list(_images(collection).values_list("pk", "sha256"))
+    return np.array([pk for pk, _ in rows], dtype=np.int64), tuple(checksum for _, checksum in rows)
+
+
+def _ids(rows: QuerySet) -> Places:
+    return np.fromiter(rows.values_list("pk", flat=True).iterator(), np.int64)
+
+
+def _same(rows: list[Row], ids: Places) -> list[Row]:
+    if not np.array_equal([row.pk for row in rows], ids):
+        raise CounterpartError("The collection was changed while it was being searched; run the same again.")
+    return rows
+
+
+def _places(sample: Sample, queries: QuerySet, ids: Places) -> Places:
+    asked = _ids(queries.order_by("pk"))
+    outside = asked[~np.isin(asked, ids)]
+    if len(outside):
+        keys = dict(queries.values_list("pk", "key"))
+        named = some_of([keys[pk] for pk in outside.tolist()])
         raise CounterpartError(
-            f"{len(outside)} queries of {sample} stand in a training split: {some_of(outside)}. Sample gallery ones."
+            f"{len(outside)} queries of {sample} stand in a training split: {named}. Sample gallery ones."
         )
-    return np.array([place[pk] for pk in keys], dtype=np.int64)
-
-
-def _ids(rows: Iterable[Model]) -> Places:
-    return np.array([row.pk for row in rows], dtype=np.int64)
+    return np.searchsorted(ids, asked)

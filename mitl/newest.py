@@ -52,7 +52,7 @@ def newest_lists(
     gallery = open_gallery(collection, sample)
     if not 1 <= depth <= gallery.depth:
         raise CounterpartError(
-            f"Lists {depth} deep are not possible over {len(gallery.images)} images and {len(gallery.captions)}"
+            f"Lists {depth} deep are not possible over {len(gallery.image_ids)} images and {len(gallery.caption_ids)}"
             f" captions; this gallery allows 1 to {gallery.depth}."
         )
     found = newest_retrievals(annotators, collection, gallery, sample, depth)

@@ -46,13 +46,13 @@ def rank(scoring: Scoring, first: BothLists | None, depth: int, *, progress: Pro
 
 
 def _sampled(gallery: Gallery) -> SampledPairs:
-    shape = len(gallery.images), len(gallery.captions)
+    shape = len(gallery.image_ids), len(gallery.caption_ids)
     return SampledPairs(shape, gallery.image_queries, gallery.caption_queries)
 
 
 def _listed(gallery: Gallery, lists: BothLists) -> ListedPairs:
     return ListedPairs(
-        len(gallery.captions), [_as_pairs(gallery, direction, ranked) for direction, ranked in lists.items()]
+        len(gallery.caption_ids), [_as_pairs(gallery, direction, ranked) for direction, ranked in lists.items()]
     )
 
 
@@ -74,7 +74,7 @@ def _rank_lists(scoring: Scoring, lists: BothLists, depth: int, progress: Progre
     """Memory: some 40 bytes a pair, and as many a place of the lists."""
     gallery = scoring.gallery
     images, captions, scores = map(np.concatenate, zip(*score_pairs(scoring, progress=progress), strict=True))
-    scored = _PairsAndScores(images * len(gallery.captions) + captions, scores)
+    scored = _PairsAndScores(images * len(gallery.caption_ids) + captions, scores)
     return {
         direction: with_ids(gallery, direction, *_reordered(gallery, direction, ranked, scored, depth))
         for direction, ranked in lists.items()
@@ -124,7 +124,7 @@ class BestSoFar:
 
 
 def _n_asking(gallery: Gallery, direction: Direction) -> int:
-    return len(gallery.images if direction == Direction.IMAGE_TO_CAPTION else gallery.captions)
+    return len(gallery.image_ids if direction == Direction.IMAGE_TO_CAPTION else gallery.caption_ids)
 
 
 def _reordered(
@@ -132,7 +132,7 @@ def _reordered(
 ) -> Found:
     images, captions = _as_pairs(gallery, direction, ranked)
     items = captions if direction == Direction.IMAGE_TO_CAPTION else images
-    found = np.searchsorted(scored.pairs, images * len(gallery.captions) + captions)
+    found = np.searchsorted(scored.pairs, images * len(gallery.caption_ids) + captions)
     scores = np.where(items < 0, -np.inf, scored.scores[np.minimum(found, len(scored.pairs) - 1)])
     order = np.lexsort((items, -scores), axis=1)[:, :depth]
     return np.take_along_axis(items, order, 1), np.take_along_axis(scores, order, 1)

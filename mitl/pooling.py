@@ -100,8 +100,8 @@ def _newest(
         raise CounterpartError("A pool needs at least one annotator; name them with --annotators A,B.")
     if depth > gallery.depth:
         raise CounterpartError(
-            f"A control depth of {depth} is more than this gallery of {len(gallery.images)} images and"
-            f" {len(gallery.captions)} captions allows; pass --control-depth {gallery.depth} or less."
+            f"A control depth of {depth} is more than this gallery of {len(gallery.image_ids)} images and"
+            f" {len(gallery.caption_ids)} captions allows; pass --control-depth {gallery.depth} or less."
         )
     return newest_retrievals(annotators, collection, gallery, sample, depth)
 
@@ -164,7 +164,7 @@ def _by_pair(named: _Named, gallery: Gallery) -> tuple[_Named, int]:
     """Sort by image and caption, so that the database's index of pairs grows at its end; count the different pairs,
     each as one number: its place in the matrix of the gallery's ids."""
     rows = np.searchsorted(gallery.image_ids, named.images)
-    cells = rows * len(gallery.captions) + np.searchsorted(gallery.caption_ids, named.captions)
+    cells = rows * len(gallery.caption_ids) + np.searchsorted(gallery.caption_ids, named.captions)
     order = np.argsort(cells, kind="stable")
     cells = cells[order]
     n_pairs = 1 + int(np.count_nonzero(cells[1:] != cells[:-1]))

@@ -155,7 +155,7 @@ def _by_blocks(
     """Search scores that are asked for in blocks, by places of images and of captions in the gallery."""
     from mitl.topk import bidirectional_topk_of_scores, topk_of_scores
 
-    images, captions = np.arange(len(gallery.images)), np.arange(len(gallery.captions))
+    images, captions = np.arange(len(gallery.image_ids)), np.arange(len(gallery.caption_ids))
     if gallery.asks_all:
         both = bidirectional_topk_of_scores(
             lambda rows, columns: block(images[rows], captions[columns]),

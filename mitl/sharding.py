@@ -65,7 +65,7 @@ def open_shared_retrieval(
         "fingerprint": order.fingerprint_of(annotator),
     }
     same = {f"params__{name}": value for name, value in search.items()}
-    images = len(order.gallery.images)
+    images = len(order.gallery.image_ids)
     how = {"images": images, "shards": min(shards, images), "device": device}
     live = Job.objects.filter(task=TASK, state__in=LIVE, **same).first()
     return live or open_job(f"Retrieve {annotator} over {collection}", TASK, search | how, by=by)

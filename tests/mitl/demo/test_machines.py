@@ -20,7 +20,7 @@ FIVE = ("pvse", "clip", "pcme", "vsrn", "vilt")
 
 def scores_of(annotator, gallery) -> np.ndarray:
     """All scores, an image a row."""
-    machine, shape = load(annotator), (len(gallery.images), len(gallery.captions))
+    machine, shape = load(annotator), (len(gallery.image_ids), len(gallery.caption_ids))
     if not isinstance(machine, CrossEncoder):
         return machine_scores(machine, gallery.images, gallery.captions).block(slice(0, shape[0]), slice(0, shape[1]))
     images, captions = np.repeat(np.arange(shape[0]), shape[1]), np.tile(np.arange(shape[1]), shape[0])
@@ -55,7 +55,7 @@ def test_each_finds_far_more_than_chance_and_no_two_find_the_same(db):
     for annotator in add_demo_machines():
         scores = scores_of(annotator, gallery)
         first[annotator.name] = np.argsort(-scores, axis=0, kind="stable").T
-        assert np.mean(first[annotator.name][:, 0] == own) > 2.5 / len(gallery.images), annotator
+        assert np.mean(first[annotator.name][:, 0] == own) > 2.5 / len(gallery.image_ids), annotator
     ranks = first_place_ranks(np.stack([lists[:, :25] for lists in first.values()]))
     assert (ranks[~np.eye(5, dtype=bool)] > 1.5).all()
 
