@@ -1,6 +1,7 @@
 """Bring our rows to what the platform says of a round's postings. Its lists are the truth; nothing listed is lost."""
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from hits.money.ledger import note_rejected
 from hits.money.paying import note_paid_there
 from hits.people.workers import worker_for
 from hits.platforms.settling import mark_closed, mark_over
+from journal.errors import some_of
 from journal.events import record
 from journal.progress import Progress, silent
 
@@ -30,30 +32,50 @@ ONWARD = {
 }
 
 
+PATIENCE = 3  # connections that fail one after the other, before a sweep ends for now
+
+
 @dataclass
 class Collected:
-    """What one sweep found: postings listed, submissions seen for the first time, statuses that went on, and one line
-    for each posting that could not be listed."""
+    """What one sweep found: postings listed, submissions seen for the first time, statuses that went on. ``troubles``
+    are the numbers of the HITs that could not be listed, by what kept them from it; ``unasked`` those left out then."""
 
     postings: int = 0
     submitted: int = 0
     moved: int = 0
-    failures: list[str] = field(default_factory=list)
+    unasked: int = 0
+    troubles: dict[str, list[int]] = field(default_factory=dict)
 
-    def __add__(self, other: "Collected") -> "Collected":
-        sums = {f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)}
-        return Collected(**sums)
+    def add(self, found: "Collected") -> None:
+        """Count what was found at one more posting."""
+        self.postings += found.postings
+        self.submitted += found.submitted
+        self.moved += found.moved
+
+    @property
+    def failures(self) -> list[str]:
+        """One line for each kind of trouble."""
+        lines = [f"{_named(numbers)}: {error}" for error, numbers in self.troubles.items()]
+        return [*lines, f"The other {self.unasked} HITs were not asked about; sync again."] if self.unasked else lines
 
 
 def collect_round(round: Round, *, progress: Progress = silent) -> Collected:
     """List every posting of the round from which something may still come, and keep what is found.
 
-    One that cannot be listed is told in ``failures``; the others are listed all the same.
+    One that cannot be listed is told in ``failures``; the others are listed all the same, unless nobody answers at all.
     """
-    postings, collected = list(to_be_listed(round)), Collected()
-    for done, posting in enumerate(postings):
-        progress("listing what was submitted", done, len(postings))
-        collected += _collect(posting)
+    postings, collected, unreached = list(to_be_listed(round)), Collected(), 0
+    for done, posting in enumerate(postings, 1):
+        progress("listing what was submitted", done - 1, len(postings))
+        try:
+            collected.add(_collect(posting))
+            unreached = 0
+        except ChannelError as error:
+            collected.troubles.setdefault(str(error), []).append(posting.hit.number)
+            unreached += _found_nobody(error)
+        if unreached == PATIENCE:
+            collected.unasked = len(postings) - done
+            break
     return collected
 
 
@@ -65,15 +87,20 @@ def to_be_listed(round: Round) -> QuerySet[PlatformHIT]:
 
 
 def _collect(posting: PlatformHIT) -> Collected:
-    try:
-        listing = channels.platform(posting.channel).collect(posting)
-    except ChannelError as error:
-        return Collected(failures=[f"HIT {posting.hit.number}: {error}"])
-    found = Collected(postings=1)
+    listing, found = channels.platform(posting.channel).collect(posting), Collected(postings=1)
     for listed in listing.assignments:
-        found += keep(posting, listed)
+        found.add(keep(posting, listed))
     _note(posting, listing)
     return found
+
+
+def _found_nobody(error: ChannelError) -> bool:
+    """Whether the platform was not there, rather than unwilling: then every other posting would wait as long."""
+    return not (error.reached or error.permanent or error.retry_after)
+
+
+def _named(numbers: Sequence[int]) -> str:
+    return f"HIT {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} HITs ({some_of(numbers)})"
 
 
 @transaction.atomic

@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Judgment
+from annotation.syncing import sync_round
 from hits.models import Assignment, Payment, PlatformAssignment, PlatformHIT
 from hits.money.ledger import balances
 from tests.annotation.platform import published, rehearsal, sync
@@ -55,3 +56,23 @@ def test_money_that_ends_in_the_middle_leaves_a_round_that_goes_on(rehearsal, co
     rehearsal.world.act("set_balance", available="100.00")
     sync(made, commit)
     assert len(rehearsal.hits()) == 3
+
+
+def test_a_platform_that_is_not_there_is_told_once_and_soon_left_alone(rehearsal, commit):
+    made = published(hits=5, commit=commit)
+    rehearsal.emulator.stop()
+    synced = sync_round(made)
+    assert synced.listed == 0
+    assert synced.failures == [
+        f"3 HITs (1, 2, 3): MTurk cannot be reached at {rehearsal.emulator.url}/; is its emulator, where that is one, "
+        "running?",
+        "The other 2 HITs were not asked about; sync again.",
+    ]
+
+
+def test_hits_that_are_refused_do_not_keep_the_others_from_being_listed(rehearsal, commit):
+    made = published(hits=5, commit=commit)
+    rehearsal.fault(kind="throttle", operation="GetHIT", times=4)
+    synced = sync_round(made)
+    assert synced.listed == 1
+    assert synced.failures[0].startswith("4 HITs (1, 2, 3, 4): MTurk: ")

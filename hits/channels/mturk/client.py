@@ -77,7 +77,8 @@ def told_as_channel_errors() -> Iterator[None]:
     except ParamValidationError as error:
         raise TurkError(f"MTurk would refuse this: {error}", code="Invalid", reached=False, permanent=True) from error
     except (EndpointConnectionError, ConnectTimeoutError) as error:
-        raise TurkError(f"MTurk cannot be reached: {error}", code="Unreachable", reached=False) from error
+        there = f"at {error.kwargs.get('endpoint_url', 'its address')}; is its emulator, where that is one, running?"
+        raise TurkError(f"MTurk cannot be reached {there}", code="Unreachable", reached=False) from error
     except BotoCoreError as error:
         raise TurkError(f"MTurk's answer was lost: {error}", code="Lost", reached=True) from error
 

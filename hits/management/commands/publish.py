@@ -65,6 +65,5 @@ def _posted(round: Round, progress: TerminalBar) -> str:
     if not planned:
         return f"{stands}. Run sync {round} now and then, or let the worker process do it."
     errors = Outbox.objects.filter(round=round).exclude(error="").values_list("error", flat=True)
-    return (
-        f"{stands}; the others wait: {errors.first() or 'somebody else is posting them'}\nRun publish again to go on."
-    )
+    trouble = errors.first() or "somebody else is posting them"
+    return f"{stands}; the others wait: {trouble}\nSync {round} goes on with them, in a minute or so."
