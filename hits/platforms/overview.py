@@ -19,7 +19,7 @@ LATE_AT_LEAST, LATE_SYNCS = timedelta(minutes=10), 5
 class Overview:
     """Counts of one round. ``postings``, ``work`` and ``calls`` count by state, every state present; ``pending`` answer
     sets are accepted by workers and not yet submitted; ``listed_at`` is when the platform was last read, ``leaves_at``
-    when the first live posting expires."""
+    when the first live posting expires, ``approves_at`` when undecided work is first approved there."""
 
     postings: dict[str, int]
     work: dict[str, int]
@@ -27,6 +27,7 @@ class Overview:
     pending: int
     listed_at: datetime | None
     leaves_at: datetime | None
+    approves_at: datetime | None
 
     @property
     def waiting(self) -> int:
@@ -45,7 +46,7 @@ class Overview:
 
 
 def overview_of(round: Round) -> Overview:
-    """Read a round's overview with three queries."""
+    """Read a round's overview with four queries."""
     postings = PlatformHIT.objects.filter(hit__round=round).order_by()
     live = Q(state=Posting.LIVE)
     facts = postings.aggregate(
@@ -60,6 +61,7 @@ def overview_of(round: Round) -> Overview:
         pending=facts["pending"] or 0,
         listed_at=facts["listed_at"],
         leaves_at=facts["leaves_at"],
+        approves_at=turns.filter(status=Turn.SUBMITTED).aggregate(first=Min("auto_approval_at"))["first"],
     )
 
 

@@ -49,7 +49,7 @@ def test_a_round_tells_how_it_stands_on_its_platform(member, made):
     assert "On MTurk, emulator" in page
     assert "no real money" in page
     assert "1 approved" in page
-    assert "the last news, just now: 1 submission" in page
+    assert "the last news, just now: 1 new submission, 1 taken in" in page
     assert "/judge/join/" not in page
 
 

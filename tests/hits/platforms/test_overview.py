@@ -31,6 +31,16 @@ def test_a_round_that_nothing_was_posted_for_counts_nothing(db):
     assert (sum(seen.postings.values()), seen.pending, seen.listed_at, seen.leaves_at) == (0, 0, None, None)
 
 
+def test_it_is_told_when_the_platform_approves_the_first_undecided_work(made):
+    flagged(made), accepted(made)
+    soon = timezone.now() + timedelta(days=2)
+    undecided = PlatformAssignment.objects.filter(assignment__state="flagged")
+    undecided.update(auto_approval_at=soon)
+    assert overview_of(made).approves_at == soon
+    undecided.update(status="approved")
+    assert overview_of(made).approves_at != soon
+
+
 def test_a_round_is_late_once_its_platform_was_not_read_for_long(made):
     assert late_rounds() == []
     long_ago = timezone.now() - timedelta(minutes=11)
