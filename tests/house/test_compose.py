@@ -15,6 +15,18 @@ def compose() -> dict:
     return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 
 
+def test_no_key_stands_twice_which_compose_would_refuse():
+    def keys(node: yaml.Node) -> None:
+        if isinstance(node, yaml.MappingNode):
+            named = [key.value for key, _ in node.value]
+            assert len(named) == len(set(named)), named
+        for child in node.value if isinstance(node.value, list) else ():
+            for part in child if isinstance(child, tuple) else (child,):
+                keys(part)
+
+    keys(yaml.compose((ROOT / "docker-compose.yml").read_text()))
+
+
 def test_site_worker_and_clock_share_one_environment(compose):
     environments = [compose["services"][name]["environment"] for name in ("site", "worker", "clock", "migrate")]
     assert all(environment == environments[0] for environment in environments)
