@@ -6,7 +6,7 @@ from typing import Any
 from annotation.syncing import sync_round
 from console.counting import counted
 from hits.channels.markets import market_of
-from hits.models import Round
+from hits.models import Outbox, Round
 from hits.money.auditing import check_ledger
 from hits.money.funds import note_funds
 from hits.naming import find_round
@@ -15,7 +15,7 @@ from hits.platforms.differences import Difference, find_differences, mend
 from hits.platforms.offers import Offer
 from hits.platforms.outbox import deliver_due, send_failed_again
 from hits.platforms.overview import overview_of
-from hits.publishing import publish_round
+from hits.publishing import close_round, publish_round
 from journal.errors import CounterpartError
 from journal.events import record, subject_of
 from journal.models import Event
@@ -47,6 +47,20 @@ def publish_on_platform(params: dict[str, Any], *, actor: str, progress: Progres
     deliver_due(round, progress=progress)
     note_funds(round)
     return _posted(round)
+
+
+def close_on_platform(round: Round, *, actor: str, progress: Progress) -> str:
+    """Close the round and take its HITs off the market; returns what still stands there. Raises CounterpartError as
+    ``close_round`` does, and where calls failed."""
+    progress("closing the round", 0, None)
+    close_round(round, actor=actor)
+    deliver_due(round, progress=progress)
+    stands = overview_of(round)
+    left = counted(stands.postings["live"] + stands.postings["planned"], "HIT")
+    if failed := round.calls.filter(call=Outbox.Call.CLOSE, state=Outbox.State.FAILED).count():
+        told = f"Round {round} is closed, but {counted(failed, 'HIT')} could not be taken off the market"
+        raise CounterpartError(f"{told}; send the failed calls again on its page.")
+    return f"Round {round} is closed; {left} still to be taken off the market."
 
 
 def sync_on_platform(round: Round, *, progress: Progress) -> str:

@@ -4,7 +4,14 @@ from annotation.concluding import aggregate_round
 from annotation.models import Version
 from annotation.release import release_version
 from config.celery import app
-from console.platform_work import audit_round, audits_of, publish_on_platform, repair_round, sync_on_platform
+from console.platform_work import (
+    audit_round,
+    audits_of,
+    close_on_platform,
+    publish_on_platform,
+    repair_round,
+    sync_on_platform,
+)
 from corpus.models import Sample
 from hits.models import Round
 from hits.money.topping_up import top_up as give_top_up
@@ -41,6 +48,16 @@ def sync(job_id: str) -> None:
     with running(job_id) as progress:
         if progress is not None:
             finish(job_id, sync_on_platform(find_round(_job(job_id).params["round"]), progress=progress))
+
+
+@app.task(name="console.tasks.close")
+def close(job_id: str) -> None:
+    """Close the round in the job's params and take it off its market."""
+    with running(job_id) as progress:
+        if progress is not None:
+            job = _job(job_id)
+            round = find_round(job.params["round"])
+            finish(job_id, close_on_platform(round, actor=_actor(job), progress=progress))
 
 
 @app.task(name="console.tasks.audit")

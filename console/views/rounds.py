@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.concluding import aggregate_round
+from console import tasks
 from console.access import StaffRequest, members_only, researchers_only
 from console.answers import pairs_of
 from console.charts import level_bar
@@ -13,6 +14,7 @@ from console.forms import PlanForm
 from console.on_platform import is_on_platform, on_platform
 from console.pages import count_of, page_of
 from console.quality import quality_of
+from console.starting import start_once
 from hits.channels.markets import market_of, usable_markets
 from hits.models import HIT, Assignment, Item, Round, Seat
 from hits.planning.pipeline import start_pipeline
@@ -71,8 +73,10 @@ def round_plan(request: StaffRequest) -> HttpResponse:
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def round_close(request: StaffRequest, name: str) -> HttpResponse:
-    found = _round_or_404(name)
-    trouble = ""
+    """Say who is still at work; close the round once that is confirmed, as a job where a platform has to be called."""
+    found, trouble = _round_or_404(name), ""
+    if request.method == "POST" and is_on_platform(found):
+        return redirect("job", start_once(f"Close {found}", tasks.close.name, found, by=request.user).pk)
     if request.method == "POST":
         try:
             close_round(found, actor=request.user.get_username())

@@ -175,6 +175,26 @@ def test_a_platform_that_cannot_be_asked_fails_the_audit(researcher, made, rehea
     assert not Event.objects.filter(verb="audited").exists()
 
 
+def test_closing_takes_the_hits_off_the_market_as_a_job(researcher, made, rehearsal, commit):
+    assert "Its HITs are taken off the market" in researcher.get("/rounds/round-1/close/").text
+    job = press(researcher, commit, "close")
+    made.refresh_from_db()
+    assert (made.state, job.message) == ("closed", "Round round-1 is closed; 0 HITs still to be taken off the market.")
+    states = {hit["HITStatus"] for hit in rehearsal.world.call("ListHITs", {})["HITs"]}
+    assert states == {"Reviewable"}
+    press(researcher, commit, "close")
+    assert Event.objects.filter(verb="closed", subject=f"hits.round:{made.pk}").count() == 1
+
+
+def test_hits_that_stay_on_the_market_fail_the_closing(researcher, platform, commit):
+    posted(hits=2)
+    platform.failures = [ChannelError("Not now, not ever.", permanent=True)]
+    job = press(researcher, commit, "close")
+    assert job.state == "failed"
+    assert "1 HIT could not be taken off the market" in job.message
+    assert Round.objects.get().state == "closed"
+
+
 # Calls
 
 
