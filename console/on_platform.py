@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
-from console.outgoing import Outgoing, outgoing
 from hits import channels
 from hits.channels.markets import Market, market_of
 from hits.models import Outbox, PlatformAssignment, Round
@@ -28,14 +27,24 @@ class Doubt:
 
 
 @dataclass(frozen=True)
+class HeldUp:
+    """``n`` calls of one kind and state that one error keeps from being made."""
+
+    state: str
+    call: str
+    n: int
+    error: str
+
+
+@dataclass(frozen=True)
 class OnPlatform:
     """``funds`` is what the account held when it was last noted, ``to_fund`` what the round may still take from it, in
-    US dollars; ``held_up`` the first calls that failed or wait after an error."""
+    US dollars; ``held_up`` the calls that failed or wait after an error, the most frequent errors first."""
 
     market: Market
     overview: Overview
     brought: Event | None
-    held_up: list[Outgoing]
+    held_up: list[HeldUp]
     doubts: list[Doubt]
     funds: Decimal | None
     to_fund: Decimal
@@ -54,16 +63,26 @@ def on_platform(round: Round) -> OnPlatform | None:
     """Read it with a number of queries that does not grow; None for a round on no platform. Nothing is called."""
     if not is_on_platform(round):
         return None
-    troubled = Outbox.objects.filter(round=round).exclude(error="").exclude(state=Outbox.State.DONE)
     return OnPlatform(
         market=market_of(round.channel, round.environment),
         overview=overview_of(round),
         brought=Event.objects.filter(subject=subject_of(round), verb="synced").order_by("-id").first(),
-        held_up=outgoing(troubled.order_by("state", "created_at")[:FEW]),
+        held_up=_held_up(round),
         doubts=_doubts(work_to_look_at(round)[:FEW]),
         funds=noted_funds(round),
         to_fund=still_to_fund(round),
     )
+
+
+def _held_up(round: Round) -> list[HeldUp]:
+    troubled = Outbox.objects.filter(round=round).exclude(error="").exclude(state=Outbox.State.DONE)
+    kinds = troubled.order_by().values_list("state", "call", "error").annotate(n=Count("pk"))
+    rows = list(kinds.order_by("state", "-n", "error")[:FEW])
+    errors = mask_workers([error for _, _, error, _ in rows])
+    return [
+        HeldUp(state, Outbox.Call(call).label, n, error)
+        for (state, call, _, n), error in zip(rows, errors, strict=True)
+    ]
 
 
 def _doubts(turns: QuerySet[PlatformAssignment]) -> list[Doubt]:

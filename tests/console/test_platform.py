@@ -215,6 +215,11 @@ def test_calls_that_failed_are_told_without_anybodys_platform_id(releaser, refus
         assert "ASECRET1" not in page
 
 
+def test_one_error_of_many_calls_is_told_once_on_the_rounds_page(member, refused):
+    (held_up,) = member.get("/rounds/round-1/").context["platform"].held_up
+    assert (held_up.state, held_up.call, held_up.n) == ("failed", "put a HIT on the platform", 2)
+
+
 def test_failed_calls_of_a_round_are_sent_again(researcher, refused, commit):
     with commit(execute=True):
         answer = researcher.post("/rounds/round-1/calls/send/", follow=True)
