@@ -62,9 +62,10 @@ def _nearly_approved() -> Iterable[Need]:
         status=PlatformAssignment.Status.SUBMITTED,
         auto_approval_at__lt=timezone.now() + NEARLY,
     )
-    if n := soon.count():
-        text = f"{counted(n, 'undecided assignment')} will be approved by the platform in less than 48 h"
-        yield Need(text, reverse("review"))
+    by_round = soon.order_by().values_list("posting__hit__round__name").annotate(n=Count("pk"))
+    for name, n in by_round.order_by("posting__hit__round__name"):
+        text = f"{counted(n, 'undecided assignment')} in {name} will be approved by the platform in less than 48 h"
+        yield Need(text, f"{reverse('review')}?round={name}")
 
 
 def _kept_waiting() -> Iterable[Need]:

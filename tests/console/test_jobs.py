@@ -43,6 +43,13 @@ def test_a_failed_job_tells_its_one_line(member, job):
     assert "3 pairs lack an image file." in member.get(f"/jobs/{job.pk}/").content.decode()
 
 
+def test_what_a_job_was_asked_is_told_in_words(member, job):
+    Job.objects.update(params={"offer": {"lifetime_days": 7, "masters": False, "countries": []}, "pilot": None})
+    page = member.get(f"/jobs/{job.pk}/").text
+    for told in ("<dt>lifetime days</dt><dd>7</dd>", "<dt>masters</dt><dd>no</dd>", "<dt>pilot</dt><dd>–</dd>"):
+        assert told in page
+
+
 @pytest.mark.parametrize(("seconds", "told"), [(5, False), (15, True)])
 def test_a_job_that_nobody_takes_up_says_how_to_start_a_worker(member, job, seconds, told):
     Job.objects.update(state="queued", heartbeat_at=timezone.now() - timedelta(seconds=seconds))

@@ -206,7 +206,7 @@ def test_the_first_page_warns_before_a_platform_approves_by_itself(platform, rob
     soon, later, decided = flagged_on(made), flagged_on(made), flagged_on(made)
     reject(decided, **WORDS, by=robin)
     PlatformAssignment.objects.exclude(assignment=later).update(auto_approval_at=timezone.now() + timedelta(hours=47))
-    assert "1 undecided assignment will be approved by the platform in less than 48 h" in needed()
+    assert "1 undecided assignment in round-1 will be approved by the platform in less than 48 h" in needed()
     assert soon.state == "flagged"
 
 
