@@ -4,7 +4,7 @@ import pytest
 
 from annotation.grading import grade
 from hits import channels
-from hits.models import Assignment, Exclusion, Message, Outbox, Worker, WorkerIdentity
+from hits.models import Assignment, Exclusion, Message, Outbox, Payment, Worker, WorkerIdentity
 from hits.people.excluding import exclude
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round, make_worker
@@ -42,6 +42,16 @@ def test_a_worker_is_shown_with_their_rounds_work_and_pay(member, db):
     assert 'href="?round=round-1"' in page
     assert "accepted" in page
     assert "$0.65" in page
+
+
+def test_what_is_owed_and_what_was_paid_are_told_apart(member, db):
+    worker = answer_rightly(make_round()).worker
+    shown = []
+    for _ in range(2):
+        (line,) = member.get(f"/workers/{worker.pseudonym}/").context["rounds"]
+        shown.append((str(line.owed), str(line.paid)))
+        Payment.objects.update(state="paid")
+    assert shown == [("0.65", "0.00"), ("0.00", "0.65")]
 
 
 def test_nobody_is_shown_a_platform_id(releaser, worker):
