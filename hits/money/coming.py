@@ -1,10 +1,11 @@
 """What a platform may still bring for a round: answer sets asked for, those in its hands, and the seats left over."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from django.db.models import Count, F, Q, Sum
 
-from hits.models import HIT, PlatformHIT, Round, Seat
+from hits.models import HIT, PlatformAssignment, PlatformHIT, Round, Seat
 
 State = PlatformHIT.State
 
@@ -14,9 +15,9 @@ COMING = (State.PLANNED, State.LIVE)
 def short_of_work(round: Round) -> Iterator[tuple[HIT, int]]:
     """HITs with more open seats than answer sets that may still come, and how many more."""
     open_seats = Count("seats", filter=Q(seats__state=Seat.State.OPEN))
-    coming = _coming(round)
+    coming = _coming(round)  # before the seats: what is taken in between leaves too little asked for, not too much
     for hit in round.hits.annotate(n_open=open_seats).filter(n_open__gt=0):
-        if (missing := hit.n_open - coming.get(hit.pk, 0)) > 0:
+        if (missing := hit.n_open - coming[hit.pk]) > 0:
             yield hit, missing
 
 
@@ -26,12 +27,16 @@ def unposted(round: Round) -> int:
     return postings.aggregate(n=Sum(F("max_assignments") - F("posted_assignments")))["n"] or 0
 
 
-def _coming(round: Round) -> dict[int, int]:
-    """By HIT: answer sets asked for in live or planned postings and not yet submitted."""
+def _coming(round: Round) -> Counter[int]:
+    """By HIT: answer sets asked for in live or planned postings and not yet submitted, and those that are submitted
+    and wait to be taken in, which will fill a seat each."""
     postings = PlatformHIT.objects.filter(hit__round=round, state__in=COMING).order_by()
     listed = Count("assignments", filter=~Q(assignments__status=""))
-    unused = postings.annotate(unused=F("max_assignments") - listed).values_list("hit", "unused")
-    coming: dict[int, int] = {}
-    for hit, count in unused:
-        coming[hit] = coming.get(hit, 0) + max(count, 0)
+    coming: Counter[int] = Counter()
+    for hit, count in postings.annotate(unused=F("max_assignments") - listed).values_list("hit", "unused"):
+        coming[hit] += max(count, 0)
+    # Read last: what somebody else collects meanwhile is then counted twice, which the next look mends, and not left
+    # out, which would ask and pay for one more.
+    arrived = PlatformAssignment.objects.filter(posting__hit__round=round, assignment=None, problem="")
+    coming.update(arrived.exclude(status="").values_list("posting__hit", flat=True))
     return coming

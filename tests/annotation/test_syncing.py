@@ -3,9 +3,11 @@
 import pytest
 from django.core.management import CommandError
 
+from annotation import syncing
 from annotation.models import Judgment
 from annotation.syncing import sync_round
 from hits.models import Assignment, Payment, PlatformAssignment, PlatformHIT
+from hits.money.auditing import check_ledger
 from hits.money.ledger import balances
 from tests.annotation.platform import published, rehearsal, sync
 
@@ -76,3 +78,17 @@ def test_hits_that_are_refused_do_not_keep_the_others_from_being_listed(rehearsa
     synced = sync_round(made)
     assert synced.listed == 1
     assert synced.failures[0].startswith("4 HITs (1, 2, 3, 4): MTurk: ")
+
+
+def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit, monkeypatch):
+    made = published(hits=2, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    with monkeypatch.context() as patch:
+        patch.setattr(syncing, "take_in_waiting", lambda round, progress: 0)  # as when another sync is just at it
+        sync(made, commit)
+    assert PlatformAssignment.objects.get().assignment is None
+    assert PlatformHIT.objects.count() == 2
+    assert set(PlatformHIT.objects.values_list("max_assignments", flat=True)) == {1}
+    sync(made, commit)
+    assert Assignment.objects.get().state == "accepted"
+    assert check_ledger(made) == []
