@@ -1,0 +1,49 @@
+"""Buttons that start jobs, pressed by two people or two hands at the same moment."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from console.starting import start_once
+from hits import channels
+from hits.models import Message, WorkerIdentity
+from hits.people.writing_once import write_once
+from journal.models import Job
+from tests.factories import make_round, make_worker
+from tests.hits.fakes import FakePlatform
+from tests.hits.work.test_leasing_at_once import at_once
+
+
+@pytest.fixture
+def robin(transactional_db) -> User:
+    return User.objects.create_user(username="robin")
+
+
+def test_pressed_at_the_same_moment_one_job_is_started(robin, monkeypatch):
+    monkeypatch.setattr("journal.jobs.send", lambda job: None)
+    made = make_round()
+    jobs = at_once(*[lambda: start_once("Sync", "none", made, by=robin)] * 4)
+    assert (len({job.pk for job in jobs}), Job.objects.count()) == (1, 1)
+
+
+def test_one_rounds_job_does_not_stand_for_anothers(db, django_user_model):
+    somebody = django_user_model.objects.create_user(username="robin")
+    first = make_round()
+    second = make_round(first.pool.collection, "round-2")
+    jobs = [start_once("Sync", "none", one, by=somebody) for one in (first, second, first)]
+    assert jobs[0] == jobs[2] != jobs[1]
+
+
+def test_a_job_that_has_ended_is_started_anew(db, django_user_model):
+    somebody, made = django_user_model.objects.create_user(username="robin"), make_round()
+    first = start_once("Sync", "none", made, by=somebody)
+    Job.objects.update(state="done")
+    assert start_once("Sync", "none", made, by=somebody) != first
+
+
+def test_a_message_sent_at_the_same_moment_goes_out_once(transactional_db, monkeypatch):
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
+    worker = make_worker()
+    WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
+    at_once(*[lambda: write_once(worker, subject="Thank you", text="It helped.", by="robin")] * 4)
+    assert (Message.objects.count(), len(fake.calls)) == (1, 1)
