@@ -16,6 +16,7 @@ from django.utils import timezone
 from hits import channels
 from hits.channels import ChannelError
 from hits.models import Outbox, Round
+from hits.people.masking import mask_workers
 from hits.platforms.calling import make_call
 from journal.events import record, subject_of
 from journal.progress import Progress, silent
@@ -187,4 +188,5 @@ def _put_off(row: Outbox, error: ChannelError) -> None:
 def _fail(row: Outbox, error: str) -> None:
     with transaction.atomic():
         if _own(row).update(state=State.FAILED, error=error):
-            record("failed", row, actor="outbox", call=row.call, error=error)
+            # Everybody on the staff reads the journal, and no platform id of a worker stands there.
+            record("failed", row, actor="outbox", call=row.call, error=mask_workers([error])[0])

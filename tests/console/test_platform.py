@@ -215,6 +215,16 @@ def test_calls_that_failed_are_told_without_anybodys_platform_id(releaser, refus
         assert "ASECRET1" not in page
 
 
+def test_the_journal_names_nobody_by_platform_id(member, platform):
+    worker = make_worker()
+    WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="ASECRET1")
+    platform.failures = [ChannelError("Worker ASECRET1 is unknown.", permanent=True)]
+    posted()
+    page = member.get("/journal/").text
+    assert f"Worker {worker.pseudonym} is unknown." in page
+    assert "ASECRET1" not in page
+
+
 def test_one_error_of_many_calls_is_told_once_on_the_rounds_page(member, refused):
     (held_up,) = member.get("/rounds/round-1/").context["platform"].held_up
     assert (held_up.state, held_up.call, held_up.n) == ("failed", "put a HIT on the platform", 2)
