@@ -30,7 +30,7 @@ class Rehearsal:
 
     Nobody takes a HIT again that they have had, whatever became of it, so that every rehearsal ends. ``counts`` are
     what happened there: turns turned away, returned, abandoned and submitted twice, forms that the platform refused,
-    syncs, and the seconds by which its clock was moved on.
+    syncs, and the seconds by which its clock was moved on; ``failures`` are the troubles of the last sync.
     """
 
     round: Round
@@ -41,6 +41,7 @@ class Rehearsal:
     seed: int
     progress: Progress
     counts: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._worker_ids = [worker_id_of(f"{self.round.name}-{self.seed}-{person.index}") for person in self.people]
@@ -147,7 +148,9 @@ class Rehearsal:
     def _sync(self) -> int:
         """Bring the round together with its platform; return how many answer sets were asked for anew."""
         self.counts["syncs"] += 1
-        return sync_round(self.round, progress=self.progress).asked_for
+        synced = sync_round(self.round, progress=self.progress)
+        self.failures = synced.failures
+        return synced.asked_for
 
 
 def _others(answers: Sequence[Answer]) -> list[Answer]:

@@ -89,6 +89,7 @@ def _rehearsed(rehearsal: Rehearsal) -> dict[str, Any]:
         "not taken in yet": outcomes[""],
         **{name: counts[name] for name in names},
         "hours forward": float(f"{counts['seconds forward'] / 3600:.1f}"),
+        "failures": [{"failure": line} for line in rehearsal.failures],
     }
 
 

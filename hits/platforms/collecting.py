@@ -32,6 +32,7 @@ ONWARD = {
 }
 
 
+MOST_TOLD = 5  # kinds of trouble, which may be as many as HITs where the platform's words name them
 PATIENCE = 3  # connections that fail one after the other, before a sweep ends for now
 
 
@@ -54,8 +55,10 @@ class Collected:
 
     @property
     def failures(self) -> list[str]:
-        """One line for each kind of trouble."""
+        """One line for each kind of trouble, a few at most."""
         lines = [f"{_named(numbers)}: {error}" for error, numbers in self.troubles.items()]
+        if untold := sum(map(len, [*self.troubles.values()][MOST_TOLD:])):
+            lines[MOST_TOLD:] = [f"{untold} more HITs could not be listed."]
         return [*lines, f"The other {self.unasked} HITs were not asked about; sync again."] if self.unasked else lines
 
 

@@ -183,6 +183,14 @@ def test_an_emulator_that_does_not_run_is_named(there, profile):
         simulate_round(made, workers=1, profile=profile())
 
 
+def test_an_emulator_that_has_forgotten_the_round_is_told(there, profile, settings):
+    made = publish()
+    with rehearsing(settings):
+        figures = simulate_round(made, workers=1, profile=profile())
+    assert (figures["submitted"], figures["seats still open"]) == (0, 1)
+    assert "does not exist" in figures["failures"][0]["failure"]
+
+
 def test_our_site_that_does_not_run_is_named(there, profile, settings):
     settings.SITE_URL = "http://127.0.0.1:9"
     made = publish()

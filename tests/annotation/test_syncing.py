@@ -9,7 +9,7 @@ from annotation.syncing import sync_round
 from hits.models import Assignment, Payment, PlatformAssignment, PlatformHIT
 from hits.money.auditing import check_ledger
 from hits.money.ledger import balances
-from tests.annotation.platform import published, rehearsal, sync
+from tests.annotation.platform import published, rehearsal, rehearsing, sync
 
 __all__ = ["rehearsal"]
 
@@ -78,6 +78,15 @@ def test_hits_that_are_refused_do_not_keep_the_others_from_being_listed(rehearsa
     synced = sync_round(made)
     assert synced.listed == 1
     assert synced.failures[0].startswith("4 HITs (1, 2, 3, 4): MTurk: ")
+
+
+def test_an_emulator_that_knows_none_of_the_hits_is_told_in_a_few_lines(rehearsal, commit, settings):
+    made = published(hits=8, commit=commit)
+    with rehearsing(settings):
+        synced = sync_round(made)
+    assert len(synced.failures) == 6
+    assert "does not exist" in synced.failures[0]
+    assert synced.failures[-1] == "3 more HITs could not be listed."
 
 
 def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit, monkeypatch):
