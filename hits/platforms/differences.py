@@ -15,7 +15,7 @@ from hits.models import Outbox, Payment, PlatformAssignment, PlatformHIT, Round
 from hits.money.paying import note_paid_there, order_payment
 from hits.platforms.collecting import keep
 from hits.platforms.outbox import put, send_again
-from hits.platforms.settling import mark_closed, mark_disposed, mark_unpaid
+from hits.platforms.settling import mark_closed, mark_disposed, mark_over, mark_unpaid
 from journal.errors import CounterpartError
 from journal.events import record, subject_of
 from journal.progress import Progress, silent
@@ -119,7 +119,7 @@ def _of_strangers(
 
 def _of_posting(posting: PlatformHIT, there: Standing | None) -> Iterator[Difference]:
     name, round = f"HIT {posting.hit.number} ({posting.external_id or 'not posted'})", posting.hit.round
-    if there is None and posting.state == State.LIVE:
+    if there is None and posting.state in (State.LIVE, State.CLOSED) and posting.settled_at is None:
         yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "note that it is gone", partial(_gone, posting))
     if there is None and posting.state == State.PLANNED:
         call = Outbox.objects.filter(call=Outbox.Call.PUBLISH, subject=subject_of(posting)).first()
@@ -206,7 +206,9 @@ def _withdraw(platform: Platform, hit: Standing, environment: str) -> None:
 
 
 def _gone(posting: PlatformHIT) -> None:
+    """Expect nothing more of it: neither work, nor that the platform still keeps money for it."""
     mark_closed(posting)
+    mark_over(posting, unused=posting.posted_assignments - posting.assignments.exclude(status="").count())
     mark_disposed(posting)
 
 

@@ -5,14 +5,16 @@ import json
 import pytest
 from django.core.management import call_command
 
-from annotation.syncing import sync_round
+from annotation.syncing import rounds_to_sync, sync_round
 from hits.models import Assignment, Outbox, Payment, PlatformAssignment, PlatformHIT
 from hits.money.auditing import check_ledger
+from hits.money.ledger import balances
 from hits.platforms.differences import Kind, find_differences, mend
 from hits.platforms.settling import mark_paid
+from hits.publishing import close_round
 from journal.errors import CounterpartError
 from journal.models import Event
-from tests.annotation.platform import published, rehearsal, sync
+from tests.annotation.platform import published, rehearsal, rehearsing, sync
 from tests.factories import make_round
 
 __all__ = ["rehearsal"]
@@ -103,10 +105,22 @@ def test_a_hit_that_is_gone_there_is_noted_and_posted_anew(made, rehearsal, comm
     rehearsal.world.call("DeleteHIT", {"HITId": gone})
     assert kinds(made) == [Kind.ONLY_HERE]
     assert mended(made, commit) == []
+    assert (balances(made)["held"], check_ledger(made)) == (0, [])
     with commit(execute=True):
         sync_round(made)
     anew = PlatformHIT.objects.get(state="live")
     assert (anew.hit.number, anew.external_id != gone) == (2, True)
+
+
+def test_a_closed_round_that_the_platform_has_forgotten_comes_to_rest(made, commit, settings):
+    close_round(made, actor="robin")
+    settings.SYNC_LAG_SECONDS = 3600
+    with rehearsing(settings), commit(execute=True):
+        sync_round(made)
+        assert kinds(made) == [Kind.ONLY_HERE]
+        assert mended(made, commit) == []
+    assert (balances(made)["held"], check_ledger(made)) == (0, [])
+    assert made not in rounds_to_sync()
 
 
 def test_pay_that_the_platform_gave_by_itself_is_noted(made, commit):
