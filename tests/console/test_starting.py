@@ -8,9 +8,9 @@ from hits import channels
 from hits.models import Message, WorkerIdentity
 from hits.people.writing_once import write_once
 from journal.models import Job
+from tests.at_once import at_once
 from tests.factories import make_round, make_worker
 from tests.hits.fakes import FakePlatform
-from tests.hits.work.test_leasing_at_once import at_once
 
 
 @pytest.fixture

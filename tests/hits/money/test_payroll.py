@@ -16,8 +16,8 @@ from hits.work.deciding import accept, mark_submitted
 from hits.work.leasing import lease_seat
 from journal.errors import CounterpartError
 from journal.models import Event
+from tests.at_once import at_once
 from tests.factories import make_round, make_worker
-from tests.hits.work.test_leasing_at_once import at_once
 
 
 def earn(made: Round, worker: Worker, *, hits: int = 1) -> None:

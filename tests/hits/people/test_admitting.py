@@ -15,8 +15,8 @@ from hits.work.deciding import mark_submitted
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
 from journal.errors import CounterpartError
 from journal.models import Event
+from tests.at_once import at_once
 from tests.factories import make_assignment, make_round, make_worker
-from tests.hits.work.test_leasing_at_once import at_once
 
 
 def limit(made: Round, **fields: object) -> Round:

@@ -10,8 +10,8 @@ from hits.people.making_tests import Plan, make_test
 from hits.people.qualifying import answer_test, tries_of
 from journal.errors import CounterpartError
 from journal.models import Event
+from tests.at_once import at_once
 from tests.factories import make_collection, make_worker
-from tests.hits.work.test_leasing_at_once import at_once
 
 PLAN = Plan(positives=3, negatives=2, pass_mark=4)
 

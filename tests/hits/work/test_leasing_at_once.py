@@ -1,52 +1,15 @@
 """Many people at the door at the same time: every seat goes to one of them, and to one only."""
 
-import sqlite3
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.db.models import Count
 
 from hits.models import Assignment, Seat
 from hits.people.workers import worker_for
 from hits.work.deciding import mark_submitted
 from hits.work.leasing import expire_leases, lease_seat
+from tests.at_once import at_once
 from tests.factories import make_round, make_worker
-
-
-def at_once(*calls: Callable) -> list:
-    """Make every call in a thread and with a database connection of its own, all starting together."""
-    barrier = Barrier(len(calls))
-
-    def run(call):
-        barrier.wait()
-        try:
-            return call()
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
-
-
-@pytest.fixture
-def shared_database(transactional_db, tmp_path):
-    """Share the database with threads. SQLite's in-memory one cannot be shared: threads get a copy of it in a file."""
-    settings = connections.settings["default"]
-    in_memory = settings["NAME"]
-
-    def share():
-        if connection.vendor == "sqlite":
-            with sqlite3.connect(tmp_path / "shared.sqlite3") as file:
-                connection.connection.backup(file)
-                # As a migrated site's file is. Threads that switched it at the same time would not wait for each other.
-                file.execute("PRAGMA journal_mode = WAL")
-            settings["NAME"] = str(tmp_path / "shared.sqlite3")
-
-    yield share
-    settings["NAME"] = in_memory  # before Django closes the connection: an in-memory database would be gone
 
 
 @pytest.fixture
@@ -59,10 +22,9 @@ def lease_for(made, worker):
     return lambda: lease_seat(made, worker=worker)
 
 
-def test_threads_take_every_seat_once(shared_database):
+def test_threads_take_every_seat_once(transactional_db):
     made = make_round(hits=6)
     workers = [make_worker() for _ in range(8)]
-    shared_database()
     leases = at_once(*(lease_for(made, worker) for worker in workers))
     taken = [lease.seat_id for lease in leases if lease]
     assert len(taken) == len(set(taken)) == 6
@@ -70,24 +32,21 @@ def test_threads_take_every_seat_once(shared_database):
     assert states == {Seat.State.TAKEN}
 
 
-def test_two_tabs_of_one_worker_share_one_lease(shared_database):
+def test_two_tabs_of_one_worker_share_one_lease(transactional_db):
     made, worker = make_round(hits=3), make_worker()
-    shared_database()
     leases = at_once(*[lease_for(made, worker)] * 4)
     assert len({lease.pk for lease in leases}) == 1
 
 
-def test_a_double_click_submits_once(shared_database):
+def test_a_double_click_submits_once(transactional_db):
     lease = lease_seat(make_round(), worker=make_worker())
-    shared_database()
     fresh = [Assignment.objects.select_related("worker").get(pk=lease.pk) for _ in range(4)]
     receipts = at_once(*(lambda one=one: mark_submitted(one, active_seconds=60) for one in fresh))
     assert sum(receipt is not None for receipt in receipts) == 1
 
 
-def test_first_visits_at_once_make_one_worker(shared_database):
+def test_first_visits_at_once_make_one_worker(transactional_db):
     make_worker()
-    shared_database()
     workers = at_once(*[lambda: worker_for(channel="browser", external_id="x")] * 4)
     assert len({worker.pk for worker in workers}) == 1
 
