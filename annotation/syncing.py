@@ -22,10 +22,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Synced:
-    """What one sync did: postings listed, submissions that were new, taken in, answer sets asked for anew, and calls
-    made; and what still waits: calls not made yet or failed, and one line for each thing that went wrong."""
+    """What one sync did: postings listed or not, submissions that were new, taken in, answer sets asked for anew, and
+    calls made; and what still waits: calls not made yet or failed, and one line for each thing that went wrong."""
 
     listed: int
+    unlisted: int
     submitted: int
     taken_in: int
     asked_for: int
@@ -42,6 +43,11 @@ class Synced:
     @property
     def brought_anything(self) -> bool:
         return any(self.news.values())
+
+    @property
+    def found_nobody(self) -> bool:
+        """Whether nothing could be listed at all."""
+        return bool(self.unlisted) and not self.listed
 
     def as_figures(self) -> dict[str, object]:
         figures = {name.replace("_", " "): value for name, value in asdict(self).items() if name != "failures"}
@@ -66,6 +72,7 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
     failed = calls.filter(state=Outbox.State.FAILED)
     synced = Synced(
         listed=collected.postings,
+        unlisted=collected.unlisted,
         submitted=collected.submitted,
         taken_in=taken_in,
         asked_for=asked_for,

@@ -70,7 +70,7 @@ def sync_on_platform(round: Round, *, progress: Progress) -> str:
     """
     synced = sync_round(round, progress=progress)
     note_funds(round)
-    if synced.failures and not synced.listed:
+    if synced.found_nobody:
         raise CounterpartError(f"Nothing could be read. {mask_workers(synced.failures)[0]}")
     told = (
         f"{counted(synced.listed, 'HIT was', 'HITs were')} read: {counted(synced.submitted, 'new submission')}, "

@@ -54,6 +54,11 @@ class Collected:
         self.moved += found.moved
 
     @property
+    def unlisted(self) -> int:
+        """How many postings could not be listed."""
+        return self.unasked + sum(map(len, self.troubles.values()))
+
+    @property
     def failures(self) -> list[str]:
         """One line for each kind of trouble, a few at most."""
         lines = [f"{_named(numbers)}: {error}" for error, numbers in self.troubles.items()]

@@ -1,7 +1,7 @@
 """A round on a platform, from publishing to pay, against the emulator."""
 
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 
 from annotation import syncing
 from annotation.models import Judgment
@@ -64,7 +64,9 @@ def test_a_platform_that_is_not_there_is_told_once_and_soon_left_alone(rehearsal
     made = published(hits=5, commit=commit)
     rehearsal.emulator.stop()
     synced = sync_round(made)
-    assert synced.listed == 0
+    assert (synced.listed, synced.unlisted) == (0, 5)
+    with pytest.raises(CommandError, match=r"Nothing could be listed\. 3 HITs \(1, 2, 3\): MTurk cannot be reached"):
+        call_command("sync", made.name)
     assert synced.failures == [
         f"3 HITs (1, 2, 3): MTurk cannot be reached at {rehearsal.emulator.url}/; is its emulator, where that is one, "
         "running?",
@@ -76,7 +78,7 @@ def test_hits_that_are_refused_do_not_keep_the_others_from_being_listed(rehearsa
     made = published(hits=5, commit=commit)
     rehearsal.fault(kind="throttle", operation="GetHIT", times=4)
     synced = sync_round(made)
-    assert synced.listed == 1
+    assert (synced.listed, synced.unlisted) == (1, 4)
     assert synced.failures[0].startswith("4 HITs (1, 2, 3, 4): MTurk: ")
 
 

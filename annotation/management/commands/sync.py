@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from annotation.syncing import sync_round
 from hits.naming import find_round
 from journal.commands import ActCommand
+from journal.errors import CounterpartError
 from journal.progress import TerminalBar
 
 
@@ -18,4 +19,7 @@ class Command(ActCommand):
         parser.add_argument("round", help="the round's name")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        return sync_round(find_round(options["round"]), progress=progress).as_figures()
+        synced = sync_round(find_round(options["round"]), progress=progress)
+        if synced.found_nobody:
+            raise CounterpartError(f"Nothing could be listed. {synced.failures[0]}")
+        return synced.as_figures()
