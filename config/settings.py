@@ -160,7 +160,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
         "unacked_restore_throttle": 1,
     }
     if REDIS_URL
-    else {"data_folder_in": _messages, "data_folder_out": _messages, "control_folder": _messages / "control"}
+    else {
+        "data_folder_in": _messages,
+        "data_folder_out": _messages,
+        "control_folder": _messages / "control",
+        "polling_interval": 0.05,  # seconds; by itself it rests for one after every message
+    }
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
