@@ -11,11 +11,12 @@ from hits.money.bonuses import owe_bonus
 from hits.money.ledger import EARNED
 from hits.money.paying import note_paid_there, owe
 from hits.money.reserving import reserve
+from hits.work.leasing import return_assignment
 from hits.work.ruling import DECIDABLE, for_ruling, rule
 from journal.errors import CounterpartError
 from journal.events import record
 
-Status = PlatformAssignment.Status
+State, Status = Assignment.State, PlatformAssignment.Status
 
 OUTAGE = "A fault of ours kept your work from being saved. It is paid all the same."
 
@@ -24,8 +25,9 @@ def pay_for_outage(work: PlatformAssignment | Assignment, *, reason: str, by: Us
     """Pay for work whose answers a fault of ours has lost; nothing is counted, and the seat stays open.
 
     A PlatformAssignment is paid its reward, provided that its platform confirms it and no whole answer set is here. An
-    Assignment of our own pool that was begun and never submitted is paid as much as a bonus. Repeating it changes
-    nothing. Raises CounterpartError without a reason and for any other work, CeilingError past the round's ceiling.
+    Assignment of our own pool that was begun and never submitted is paid as much as a bonus, and ends. Repeating it
+    changes nothing. Raises CounterpartError without a reason and for any other work, CeilingError past the round's
+    ceiling.
     """
     if not reason.strip():
         raise CounterpartError("Say which fault lost the work; the journal keeps it.")
@@ -79,8 +81,16 @@ def _assignment_without_answers(turn: PlatformAssignment) -> Assignment:
 
 def _pay_begun(assignment: Assignment, *, reason: str, by: User) -> Payment:
     round = assignment.hit.round
-    if channels.get(round.channel).is_remote or assignment.submitted_at is not None:
+    current = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    if channels.get(round.channel).is_remote or current.submitted_at is not None:
         raise CounterpartError(f"{assignment} was submitted; decide it on its page, where it can be paid as well.")
+    _end(current, actor=str(by))
     payment = owe_bonus(assignment, amount=cents(round.reward), reason=OUTAGE, actor=str(by))
     record("lost by us", assignment, actor=str(by), reason=reason)
     return payment
+
+
+def _end(assignment: Assignment, *, actor: str) -> None:
+    """Let it be handed in no more, as it would be paid twice; a lease that ran out holds its seat no longer."""
+    if not return_assignment(assignment, actor=actor):
+        Assignment.objects.filter(pk=assignment.pk, state=State.EXPIRED).update(state=State.RETURNED)

@@ -1,8 +1,9 @@
 """Which pairs a worker has had before their eyes, so that nobody is asked twice about one."""
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from hits.models import HIT, Assignment, Item, PlatformAssignment, TestItem, Worker
+from hits.models import HIT, Assignment, Item, Payment, PlatformAssignment, TestItem, Worker
+from hits.money.ledger import EARNED
 
 Pairs = set[tuple[int, int]]
 """Keys of an image and a caption."""
@@ -29,5 +30,6 @@ def pairs_seen(worker: Worker, *, again: HIT | None = None) -> Pairs:
 
 
 def hits_of(worker: Worker) -> QuerySet[Assignment]:
-    """Return the worker's assignments but for those that they gave back or let run out."""
-    return Assignment.objects.filter(worker=worker).exclude(state__in=Assignment.ABANDONED)
+    """Return the worker's assignments but for those that they gave back or let run out, unpaid."""
+    is_paid = Exists(Payment.objects.filter(assignment=OuterRef("pk"), state__in=EARNED))  # as work that we lost is
+    return Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker)

@@ -2,10 +2,13 @@
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
-from hits.models import Assignment, Decision, Payment, PlatformAssignment
+from hits.models import Assignment, Decision, Payment, PlatformAssignment, Seat
 from hits.money.auditing import check_ledger
 from hits.money.outages import OUTAGE, pay_for_outage
+from hits.work.deciding import mark_submitted
+from hits.work.leasing import expire_leases, lease_seat
 from journal.errors import CounterpartError
 from journal.models import Event
 from tests.hits.money.moneyed import accepted, begin, flagged, pooled, posted
@@ -61,6 +64,32 @@ def test_in_the_house_pool_begun_work_is_paid_as_a_bonus(person):
     payment = pay_for_outage(held, reason="The site was down.", by=person)
     assert (payment.kind, payment.reason, str(payment.amount)) == ("bonus", OUTAGE, "0.65")
     assert pay_for_outage(held, reason="again", by=person) == payment
+
+
+def test_in_the_house_pool_work_that_was_paid_so_cannot_be_handed_in_and_paid_again(person):
+    held = begin(pooled())
+    pay_for_outage(held, reason="The site was down.", by=person)
+    assert mark_submitted(held, active_seconds=60) is None
+    assert (Payment.objects.count(), Seat.objects.get().state, check_ledger(held.hit.round)) == (1, "open", [])
+
+
+def test_in_the_house_pool_a_lease_that_ran_out_leaves_its_seat_to_whoever_has_it(person):
+    made = pooled()
+    held = begin(made)
+    Assignment.objects.update(deadline=timezone.now())
+    expire_leases()
+    other = begin(made)
+    pay_for_outage(held, reason="The site was down.", by=person)
+    assert mark_submitted(other, active_seconds=60)
+    assert (Seat.objects.get().state, mark_submitted(held, active_seconds=60)) == ("taken", None)
+
+
+def test_in_the_house_pool_the_seat_of_paid_work_waits_for_somebody_else(person):
+    made = pooled()
+    held = begin(made)
+    pay_for_outage(held, reason="The site was down.", by=person)
+    assert lease_seat(made, worker=held.worker) is None
+    assert begin(made)
 
 
 def test_in_the_house_pool_submitted_work_is_decided(person):
