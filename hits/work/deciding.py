@@ -13,7 +13,7 @@ from hits.people.admitting import has_room
 from hits.people.workers import actor_of, locked
 from hits.work.moving import claim, move
 from hits.work.rejecting import drop_proposal, reject, standing_rejection
-from hits.work.reversing import reverse
+from hits.work.reversing import pay_once, reverse
 from hits.work.ruling import for_ruling, rule
 from journal.errors import CounterpartError
 
@@ -100,7 +100,7 @@ def _decide_to_pay(assignment: Assignment, *, votes_count: bool, reason: str, by
         return reverse(standing, reason=reason, by=by, votes_count=votes_count)
     if standing:
         drop_proposal(standing, by=by)
-    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by)
+    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay_once)
 
 
 @transaction.atomic

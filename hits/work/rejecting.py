@@ -12,6 +12,7 @@ from django.utils import timezone
 from hits.models import Assignment, Outbox, PlatformAssignment, Rejection, Round
 from hits.money.ledger import locked
 from hits.platforms.outbox import put
+from hits.work.reversing import compensation_of
 from hits.work.ruling import for_ruling, rule
 from hits.work.wording import check_words
 from journal.errors import CounterpartError, some_of
@@ -112,6 +113,10 @@ def _checked(grounds: str, reason: str, evidence: str) -> dict[str, str]:
 def _refuse_settled(assignment: Assignment) -> None:
     if standing_rejection(assignment):
         raise CounterpartError(f"{assignment} is rejected already, or proposed to be; see its page.")
+    if compensation_of(assignment):
+        raise CounterpartError(
+            f"{assignment} was paid by a bonus, as an earlier rejection was wrong; exclude its votes."
+        )
     turn = PlatformAssignment.objects.filter(assignment=assignment).first()
     if turn and (turn.status == Status.APPROVED or (turn.auto_approval_at and turn.auto_approval_at <= timezone.now())):
         raise CounterpartError(

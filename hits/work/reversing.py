@@ -55,6 +55,16 @@ def gives_reward(rejection: Rejection) -> bool:
     return is_there and until is not None and timezone.now() < until
 
 
+def compensation_of(assignment: Assignment) -> Payment | None:
+    """Return the bonus that was given in place of the reward, where there was one."""
+    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=COMPENSATION).first()
+
+
+def pay_once(assignment: Assignment) -> Payment:
+    """Owe the reward, unless as much was given as a bonus already. Raises what ``owe`` raises."""
+    return compensation_of(assignment) or owe(assignment)
+
+
 def _compensate(assignment: Assignment, *, actor: str) -> Payment:
     return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=COMPENSATION, actor=actor)
 

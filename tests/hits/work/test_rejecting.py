@@ -279,6 +279,24 @@ def test_after_that_as_much_is_given_as_a_bonus(person, platform, late):
     assert (payment.kind, payment.amount, payment.reason) == ("bonus", Decimal("0.65"), COMPENSATION)
 
 
+def test_work_that_was_made_good_by_a_bonus_is_not_paid_again_when_it_is_decided_anew(person, platform):
+    work = reverse_late(person)
+    decide(work, votes_count=True, paid=True, reason="Its votes are fine as well.", by=person)
+    assert [payment.kind for payment in Payment.objects.all()] == ["bonus"]
+
+
+def test_work_that_was_made_good_by_a_bonus_cannot_be_rejected_anew(person, platform):
+    work = reverse_late(person)
+    with pytest.raises(CounterpartError, match="was paid by a bonus"):
+        reject(work, **WORDS, by=person)
+
+
+def reverse_late(person) -> Assignment:
+    rejection = rejected_there(person, days=31)
+    reverse(rejection, reason="Wrong.", by=person)
+    return Assignment.objects.get(pk=rejection.assignment_id)
+
+
 def test_in_the_house_pool_a_reversal_has_no_end(person):
     rejection = reject(flagged(pooled()), **WORDS, by=person)
     assert (reversible_until(rejection), gives_reward(rejection)) == (None, True)
