@@ -16,15 +16,15 @@ from journal.events import record
 def set_ceiling(round: Round, ceiling: Decimal, *, actor: str) -> Round:
     """Set the most that a round may cost in US dollars, fees included; seats that wait are planned for anew.
 
-    Raises CounterpartError for an amount that is none, or below what was paid, is owed, or is held by the
-    platform or asked of it.
+    Raises CounterpartError for an amount that is none, or below what was paid, is owed, is held by the
+    platform or asked of it, or will be earned by those who are at work.
     """
     ceiling = Terms(reward=round.reward, ceiling=ceiling).ceiling
     with transaction.atomic():
         held = locked(round)
         if ceiling < (bound := bound_by(held)):
             raise CounterpartError(
-                f"Round {round} has paid, owes or has promised its platform ${bound}; its ceiling cannot be ${ceiling}."
+                f"Round {round} has paid, owes or has promised ${bound}; its ceiling cannot be ${ceiling}."
             )
         if ceiling != held.ceiling:
             Round.objects.filter(pk=held.pk).update(ceiling=ceiling)

@@ -46,10 +46,13 @@ def planned_for(round: Round, amounts: dict[str, Decimal]) -> Decimal:
 
 
 def bound_by(round: Round) -> Decimal:
-    """Return what cannot be taken back in US dollars: gone, owed, held, or asked of the platform in postings."""
+    """Return what cannot be taken back in US dollars: gone, owed, held, asked of the platform in postings, or what
+    those will earn who are at work in the house's pool or whose work waits for a decision."""
+    if not round.channel:
+        return Decimal("0.00")
     amounts = balances(round)
-    asked = seat_cost(round) * unposted(round) if round.channel else Decimal("0.00")
-    return sum((amounts[account] for account in GONE), asked)
+    coming = unposted(round) if channels.get(round.channel).is_remote else _at_work(round)
+    return sum((amounts[account] for account in GONE), seat_cost(round) * coming)
 
 
 def affordable(round: Round) -> int:
@@ -66,10 +69,15 @@ def waiting(round: Round) -> int:
     if channels.get(round.channel).is_remote:
         short = sum(missing for _, missing in short_of_work(round)) if round.state == "open" else 0
         return unposted(round) + short
-    at_work = Seat.objects.filter(hit__round=round, state=Seat.State.TAKEN).count()
+    at_work = _at_work(round)
     if round.state == "closed":
         return at_work
     return at_work + Seat.objects.filter(hit__round=round, state=Seat.State.OPEN).count()
+
+
+def _at_work(round: Round) -> int:
+    """Count the seats that are taken and not decided."""
+    return Seat.objects.filter(hit__round=round, state=Seat.State.TAKEN).count()
 
 
 def _room(round: Round, amounts: dict[str, Decimal]) -> int:

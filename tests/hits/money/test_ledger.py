@@ -219,7 +219,7 @@ def test_a_raised_ceiling_lets_waiting_seats_be_posted(person, platform):
 
 def test_a_ceiling_cannot_fall_below_what_is_gone(db, platform):
     made = posted(hits=2)
-    with pytest.raises(CounterpartError, match=r"has paid, owes or has promised its platform \$1.56; .* be \$1.55"):
+    with pytest.raises(CounterpartError, match=r"has paid, owes or has promised \$1.56; .* be \$1.55"):
         set_ceiling(made, Decimal("1.55"), actor="robin")
     set_ceiling(made, Decimal("1.56"), actor="robin")
     assert books(made) == {"held": "1.56"}
@@ -227,8 +227,17 @@ def test_a_ceiling_cannot_fall_below_what_is_gone(db, platform):
 
 def test_a_ceiling_cannot_fall_below_what_is_being_posted(db, platform):
     made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
-    with pytest.raises(CounterpartError, match=r"promised its platform \$1.56"):
+    with pytest.raises(CounterpartError, match=r"promised \$1.56"):
         set_ceiling(made, Decimal("1.55"), actor="robin")
+
+
+def test_a_ceiling_cannot_fall_below_the_pay_of_those_who_are_at_work(db):
+    made = pooled(hits=3)
+    begin(made)
+    flagged(made)
+    with pytest.raises(CounterpartError, match=r"\$1\.30; its ceiling cannot be \$1\.29"):
+        set_ceiling(made, Decimal("1.29"), actor="robin")
+    assert set_ceiling(made, Decimal("1.30"), actor="robin").ceiling == Decimal("1.30")
 
 
 def test_a_drafts_ceiling_is_set_without_books(db):
