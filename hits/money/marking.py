@@ -72,15 +72,19 @@ def _rows(text: str) -> Iterator[tuple[int, Row]]:
     """Read the rows with their line numbers; spreadsheets may have written other separators."""
     header = text.partition("\n")[0]
     reader = csv.DictReader(io.StringIO(text), delimiter=next((mark for mark in ";\t" if mark in header), ","))
-    if missing := [name for name in NEEDED if name not in (reader.fieldnames or ())]:
-        raise CounterpartError(
-            f"The file lacks the columns {some_of(missing)}; it needs those that payments wrote: {', '.join(COLUMNS)}."
-        )
     try:
+        _check_columns(reader.fieldnames or ())
         for row in reader:
             yield reader.line_num, {name: (row[name] or "").strip() for name in NEEDED}
     except csv.Error as error:
-        raise CounterpartError(f"Line {reader.line_num} cannot be read as CSV ({error}).") from error
+        raise CounterpartError(f"Line {reader.line_num + 1} cannot be read as CSV ({error}).") from error
+
+
+def _check_columns(names: Sequence[str]) -> None:
+    if missing := [name for name in NEEDED if name not in names]:
+        raise CounterpartError(
+            f"The file lacks the columns {some_of(missing)}; it needs those that payments wrote: {', '.join(COLUMNS)}."
+        )
 
 
 def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:
@@ -113,9 +117,10 @@ def _total(payments: Iterable[Payment]) -> Decimal:
 def _amount(text: str) -> Decimal | None:
     """Read US dollars; a comma for the point is a spreadsheet's."""
     try:
-        return Decimal(text.removeprefix("'").removeprefix("$").replace(",", "."))
+        amount = Decimal(text.removeprefix("'").removeprefix("$").replace(",", "."))
     except InvalidOperation:
         return None
+    return amount if amount.is_finite() else None
 
 
 def _is_key(text: str) -> bool:

@@ -154,7 +154,7 @@ def test_what_a_spreadsheet_makes_of_it_is_understood(made):
     assert mark_wages(made, text, actor="robin").payments == 3
 
 
-@pytest.mark.parametrize("amount", ["1.29", "", "much", "NaN", "-1.30", "130", "1.30.0"])
+@pytest.mark.parametrize("amount", ["1.29", "", "much", "NaN", "sNaN", "-1.30", "130", "1.30.0"])
 def test_a_wrong_amount_is_refused_by_name_and_nothing_is_marked(made, ann, amount):
     rows = read(write_wages(made))
     rows[0]["amount"] = amount
@@ -206,6 +206,11 @@ def test_a_payment_withdrawn_since_is_refused(made, ann):
 def test_what_is_no_such_list_is_refused(made, text):
     with pytest.raises(CounterpartError, match="lacks the columns"):
         mark_wages(made, text, actor="robin")
+
+
+def test_a_list_whose_first_line_never_ends_is_refused(made):
+    with pytest.raises(CounterpartError, match="Line 1 cannot be read as CSV"):
+        mark_wages(made, "w" * 200_000 + "\n1,2\n", actor="robin")
 
 
 def test_a_round_that_its_platform_pays_is_not_marked_by_hand(made):
