@@ -4,6 +4,8 @@ import os
 
 from celery import Celery
 
+from config import message_files  # noqa: F401  the broker of this name
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("counterpart")

@@ -149,7 +149,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
 # Without REDIS_URL messages are files in a folder; that broker does not hand out again what a killed
 # worker held, so the reconciler re-sends from the Job rows (hits.work.reconciling).
-CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "filesystem://localhost"
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "files://localhost"
 _messages = VAR_DIR / "messages"
 if not REDIS_URL:
     _messages.mkdir(parents=True, exist_ok=True)
