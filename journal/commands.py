@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, OperationalError, ProgrammingError
 
 from journal.errors import CounterpartError
 from journal.progress import TerminalBar
@@ -28,6 +29,13 @@ class ActCommand(BaseCommand):
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         raise NotImplementedError(f"{type(self).__module__} has no act")
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """As Django does, which looks for migrations before ``handle``."""
+        try:
+            return super().execute(*args, **options)
+        except (OperationalError, ProgrammingError) as error:
+            raise CommandError(_of_the_database(error)) from error
+
     def handle(self, *args: Any, **options: Any) -> str | None:
         progress = TerminalBar()
         try:
@@ -41,6 +49,15 @@ class ActCommand(BaseCommand):
         if options["json"]:
             return json.dumps(outcome, default=str)
         return "\n".join(line for name, value in outcome.items() for line in _lines(name, value))
+
+
+def _of_the_database(error: DatabaseError) -> str:
+    """Say in a line what is mostly wrong: it is not there, not migrated, or somebody else writes to it for long."""
+    said = " ".join(str(error).split())
+    return (
+        f"The database could not be used ({said[:200]}). If it is new, run migrate first; if it is busy, give the "
+        "command again. --traceback shows where."
+    )
 
 
 def _lines(name: str, value: Any) -> list[str]:
