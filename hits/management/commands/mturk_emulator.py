@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import threading
+from argparse import ArgumentTypeError
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--port", type=int, default=PORT, help="where to serve (default %(default)s; 0: a free one)"
+            "--port", type=_port, default=PORT, help="where to serve (default %(default)s; 0: a free one)"
         )
         parser.add_argument("--host", default="127.0.0.1", help="the address to serve on (default %(default)s)")
         parser.add_argument(
@@ -67,6 +68,12 @@ class Command(ActCommand):
         return "The emulator has stopped." + ("" if options["journal"] else " Nothing of it is kept.")
 
 
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text[:9]) < 65536:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is no port; give a number up to 65535")
+
+
 def until_stopped() -> None:
     """Wait for Ctrl-C or a request to terminate."""
     stopped = threading.Event()
@@ -86,8 +93,10 @@ def _world(options: dict[str, Any]) -> World:
             # Two rehearsals of one installation must not give the same ids: they would be the same HITs to it.
             seed = secrets.randbelow(2**32)
         return World(seed=seed, sandbox=options["sandbox"], balance=options["balance"], journal=path)
-    except (JournalError, OSError) as error:
+    except JournalError as error:
         raise CounterpartError(str(error)) from error
+    except OSError as error:
+        raise CounterpartError(f"{path} cannot be used ({error.strerror}); name another --journal.") from error
 
 
 def _check_balance(text: str) -> None:

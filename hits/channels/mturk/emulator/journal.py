@@ -62,11 +62,22 @@ def seed_of(path: Path) -> int | None:
 def _read(path: Path) -> list[dict[str, Any]]:
     """Return the entries of a file, and cut off a last line that was not written to its end.
 
-    The process died while it wrote such a line, so nobody was told that the act was done.
+    The process died while it wrote such a line, so nobody was told that the act was done. Raises JournalError for any
+    other file, which is left as it is.
     """
-    whole, _, torn = path.read_text(encoding="utf-8").rpartition("\n")
+    try:
+        whole, _, torn = path.read_text(encoding="utf-8").rpartition("\n")
+    except UnicodeDecodeError as error:
+        raise JournalError(f"{path} is no journal, but no text at all. Name another file.") from error
+    entries = _entries(path, whole)
+    if torn and not (entries and isinstance(entries[0], dict) and "seed" in entries[0]):
+        raise JournalError(f"{path} does not begin as a journal does. Name another file.")
     if torn:
-        path.write_text(whole + "\n" * bool(whole), encoding="utf-8")
+        path.write_text(whole + "\n", encoding="utf-8")
+    return entries
+
+
+def _entries(path: Path, whole: str) -> list[dict[str, Any]]:
     entries = []
     for number, line in enumerate(filter(None, whole.split("\n")), start=1):
         try:

@@ -103,3 +103,14 @@ def test_ctrl_c_and_termination_end_the_wait(number):
     finally:
         signal.signal(signal.SIGINT, usual[0])
         signal.signal(signal.SIGTERM, usual[1])
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "x", "9" * 5000])
+def test_a_port_that_is_none_is_refused(port):
+    with pytest.raises(CommandError, match="is no port; give a number up to 65535"):
+        call_command("mturk_emulator", "--port", port)
+
+
+def test_a_journal_that_cannot_be_kept_is_named(tmp_path):
+    with pytest.raises(CommandError, match=f"{tmp_path} cannot be used .*; name another --journal"):
+        call_command("mturk_emulator", "--port", "0", "--journal", tmp_path)

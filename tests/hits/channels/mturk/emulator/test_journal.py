@@ -79,6 +79,14 @@ def test_what_fails_is_not_written_down(path):
     assert path.read_text() == before
 
 
+@pytest.mark.parametrize("content", [b"My only notes", b"[1]\nnotes", b"notes\nmore", b"\x93\xff", b"{}\nnotes"])
+def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(path, content):
+    path.write_bytes(content)
+    with pytest.raises(JournalError, match=r"Name another file\.$"):
+        seed_of(path)
+    assert path.read_bytes() == content
+
+
 def test_a_line_torn_by_a_crash_is_cut_off(path):
     before = everything(lived(path))
     with path.open("a") as file:
