@@ -51,7 +51,7 @@ def parse_draft(post: QueryDict, places: Places) -> DraftChange:
 
 def parse_active_seconds(post: QueryDict, *, since: datetime) -> int:
     """Return the seconds of work that the page counted, or all those ``since`` it began where it did not count."""
-    elapsed = int((timezone.now() - since).total_seconds())
+    elapsed = max(0, int((timezone.now() - since).total_seconds()))  # clocks of two machines may disagree
     counted = post.get("active_seconds", "")
     return min(int(counted), elapsed) if counted.isascii() and counted.isdigit() and len(counted) < 9 else elapsed
 

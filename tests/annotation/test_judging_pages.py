@@ -253,6 +253,13 @@ def test_active_seconds_never_exceed_the_time_since_the_lease(stranger, assignme
     assert Assignment.objects.get().active_seconds == pytest.approx(stored, abs=2)
 
 
+@pytest.mark.parametrize("sent", ["30", ""])
+def test_a_clock_that_was_set_back_costs_nobody_their_work(stranger, assignment, sent):
+    Assignment.objects.update(leased_at=timezone.now() + timezone.timedelta(seconds=120))
+    assert submit(stranger, assignment, active_seconds=sent).status_code == 302
+    assert Assignment.objects.get().active_seconds == 0
+
+
 def test_a_lost_lease_says_so_and_keeps_the_drafts(stranger, made):
     late = leased(made, minutes=-1)
     save_draft(late, right_answers(late)[0])
