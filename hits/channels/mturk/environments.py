@@ -1,7 +1,7 @@
 """The worlds that speak MTurk's protocol, and the guards that keep them apart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -24,7 +24,7 @@ class Environment:
     endpoint: str
     origins: Sequence[str]
     access_key: str
-    secret_key: str
+    secret_key: str = field(repr=False)
 
     @property
     def is_ours(self) -> bool:
