@@ -19,7 +19,7 @@ SCHEME = "files"
 class Channel(filesystem.Channel):
     """Kombu's channel makes an empty file and then fills it; a worker that took one in between stopped for good."""
 
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own do
         """Write the message under a name that no reader looks for, then give it its own."""
         whole = Path(self.data_folder_out) / f"{monotonic_ns()}_{uuid4()}.{queue}.msg"
         part = whole.with_name(f"{whole.name}.part")
