@@ -1,0 +1,9 @@
+"""Addresses that somebody has tampered with."""
+
+import pytest
+
+
+@pytest.mark.parametrize("address", ["/judge/join/%00/", "/journal/?subject=%00", "/login/?next=a%00b"])
+def test_an_address_with_a_nul_leads_nowhere(admin_client, address):
+    answer = admin_client.get(address)
+    assert (answer.status_code, "There is no such page" in answer.text) == (404, True)
