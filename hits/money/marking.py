@@ -43,9 +43,12 @@ def as_text(content: bytes) -> str:
     if len(content) > MAX_BYTES:
         raise CounterpartError(f"The file has {len(content):,} bytes; a list of payments has at most {MAX_BYTES:,}.")
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CounterpartError("The file is no UTF-8 text; save it as CSV (UTF-8).") from error
+    if "\0" in text:
+        raise CounterpartError("The file holds NUL characters; save it as CSV (UTF-8).")
+    return text
 
 
 def mark_wages(round: Round, text: str, *, actor: str) -> Marked:

@@ -19,10 +19,7 @@ def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> 
 
     Raises CounterpartError for no or too many words, and for workers whom no platform can reach. Nothing is sent then.
     """
-    words = {
-        "subject": check_words(subject, what="subject", at_most=LONGEST["subject"]),
-        "text": check_words(text, what="message", at_most=LONGEST["text"]),
-    }
+    words = checked(subject, text)
     addresses = {worker.pk: address_of(worker) for worker in workers}
     if lost := [str(worker) for worker in workers if addresses[worker.pk] is None]:
         raise CounterpartError(f"{len(lost)} workers cannot be written to on any platform: {some_of(lost)}.")
@@ -33,6 +30,14 @@ def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> 
             record("written to", message.worker, actor=by, message=message.pk)
             put(Outbox.Call.MESSAGE, message, channel=channel, environment=environment)
     return messages
+
+
+def checked(subject: str, text: str) -> dict[str, str]:
+    """Return the words of a message. Raises CounterpartError for none, too many, and what no platform takes."""
+    return {
+        "subject": check_words(subject, what="subject", at_most=LONGEST["subject"]),
+        "text": check_words(text, what="message", at_most=LONGEST["text"]),
+    }
 
 
 def address_of(worker: Worker) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from hits.models import Message, Worker
 from hits.people.workers import locked
-from hits.people.writing import write_to
+from hits.people.writing import checked, write_to
 
 AGAIN = timedelta(minutes=10)
 
@@ -15,9 +15,10 @@ AGAIN = timedelta(minutes=10)
 def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Message, bool]:
     """Write to a worker unless the same person sent them the same words a moment ago; returns the message, and whether
     it is new. Raises CounterpartError as ``write_to`` does."""
+    words = checked(subject, text)
     with transaction.atomic():
         locked(worker.pk)
-        same = Message.objects.filter(worker=worker, by=by, subject=subject.strip(), text=text.strip())
+        same = Message.objects.filter(worker=worker, by=by, **words)
         if sent := same.filter(at__gt=timezone.now() - AGAIN).last():
             return sent, False
-        return write_to([worker], subject=subject, text=text, by=by)[0], True
+        return write_to([worker], **words, by=by)[0], True

@@ -244,7 +244,8 @@ def test_a_list_is_never_written_over_another(made, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(None, "cannot be read"), (b"\xff\xfe\x00", "no UTF-8"), (b"x" * 5_000_001, "at most")]
+    ("content", "said"),
+    [(None, "cannot be read"), (b"\xff\xfe\x00", "no UTF-8"), (b"a\x00", "NUL"), (b"x" * 5_000_001, "at most")],
 )
 def test_a_file_that_is_no_list_is_refused_in_one_line(made, tmp_path, content, said):
     path = tmp_path / "owed.csv"

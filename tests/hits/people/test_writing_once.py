@@ -40,3 +40,8 @@ def test_words_to_nobodys_address_are_refused(db):
     with pytest.raises(CounterpartError, match="cannot be written to"):
         write_once(make_worker(), **WORDS, by="robin")
     assert not Message.objects.exists()
+
+
+def test_words_that_no_database_takes_are_refused(worker):
+    with pytest.raises(CounterpartError, match=r"holds 1 control characters: U\+0000"):
+        write_once(worker, subject="Thank\0you", text="Your notes helped.", by="robin")
