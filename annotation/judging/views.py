@@ -122,9 +122,10 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
 
 @link_page("POST")
 def give_back(request: HttpRequest, token: str) -> HttpResponse:
-    """Return the HIT unanswered; somebody else gets it."""
+    """Return the HIT unanswered; somebody else gets it. One that another tab has submitted shows its receipt."""
     assignment = assignment_of(token)
-    return_assignment(assignment, actor=actor_of(assignment.worker))
+    if not return_assignment(assignment, actor=actor_of(assignment.worker)) and receipt_of(assignment):
+        return redirect("judging:receipt", token=token)
     return _to_home(visit_behind(assignment), "returned")
 
 

@@ -253,6 +253,12 @@ def test_active_seconds_never_exceed_the_time_since_the_lease(stranger, assignme
     assert Assignment.objects.get().active_seconds == pytest.approx(stored, abs=2)
 
 
+def test_giving_back_what_another_tab_has_submitted_shows_its_receipt(stranger, assignment):
+    submit(stranger, assignment)
+    answer = stranger.post(address("give_back", assignment), follow=True)
+    assert Assignment.objects.get().receipt in answer.text
+
+
 @pytest.mark.parametrize("sent", ["30", ""])
 def test_a_clock_that_was_set_back_costs_nobody_their_work(stranger, assignment, sent):
     Assignment.objects.update(leased_at=timezone.now() + timezone.timedelta(seconds=120))
