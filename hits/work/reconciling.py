@@ -44,11 +44,16 @@ def reconcile(*, call_platforms: bool = True) -> dict[str, int]:
 
 
 def heal_if_due() -> bool:
-    """Reconcile unless that was done in the last RECONCILE_SECONDS, by any process that shares the cache."""
-    if not cache.add("hits.reconcile", True, timeout=settings.RECONCILE_SECONDS):
-        return False
-    reconcile(call_platforms=False)
-    return True
+    """Reconcile unless that was done in the last RECONCILE_SECONDS, by any process that shares the cache, or the cache
+    is not there to tell: a worker who waits for their HIT gets it all the same."""
+    try:
+        is_due = cache.add("hits.reconcile", True, timeout=settings.RECONCILE_SECONDS)
+    except Exception:
+        logger.exception("the cache could not be asked when rows were last healed")
+        is_due = False
+    if is_due:
+        reconcile(call_platforms=False)
+    return is_due
 
 
 def free_orphaned_seats() -> int:

@@ -129,3 +129,11 @@ def test_the_command_prints_json(db, capsys):
     late_lease()
     call_command("reconcile", json=True)
     assert json.loads(capsys.readouterr().out)["expired leases"] == 1
+
+
+def test_a_cache_that_is_not_there_keeps_nobody_from_their_hit(db, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ConnectionError("Redis is not there")
+
+    monkeypatch.setattr(cache, "add", refuse)
+    assert not heal_if_due()
