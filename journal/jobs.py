@@ -35,7 +35,8 @@ def open_job(title: str, task: str, params: dict[str, Any], *, by: User | None =
     with transaction.atomic():
         job = Job.objects.create(title=title, task=task, params=params, created_by=by)
         record("opened", job, actor=str(by or "command"), title=title)
-        transaction.on_commit(lambda: send(job))
+        # Robust: the job stands; without a broker its failure is logged, and the reconciler sends it later.
+        transaction.on_commit(lambda: send(job), robust=True)
     return job
 
 

@@ -49,6 +49,19 @@ def test_a_job_is_sent_once_what_opened_it_has_committed(db, sent, django_captur
     assert sent == [job.pk]
 
 
+def test_a_job_that_no_broker_takes_is_opened_and_sent_later(db, sent, monkeypatch, django_capture_on_commit_callbacks):
+    def refuse(job):
+        raise ConnectionError("the broker is not there")
+
+    with monkeypatch.context() as patch, django_capture_on_commit_callbacks(execute=True):
+        patch.setattr(jobs, "send", refuse)
+        job = open_job("Count", "farm.tasks.count", {})
+    Job.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=5))
+    with django_capture_on_commit_callbacks(execute=True):
+        heal_stale_jobs()
+    assert sent == [job.pk]
+
+
 def test_a_job_remembers_who_opened_it_and_with_what(db):
     user = User.objects.create_user("bo")
     job = open_job("Count", "farm.tasks.count", {"sheep": 3}, by=user)
