@@ -18,11 +18,8 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
     Raises CounterpartError for an unknown pseudonym, while the worker is owed money that could then no longer reach
     them, and while work of theirs was not taken in.
     """
-    worker = Worker.objects.filter(pseudonym=pseudonym).first()
-    if worker is None:
-        raise CounterpartError(f"There is no worker {pseudonym!r}; give the pseudonym, not the platform's id.")
     with transaction.atomic():
-        _refuse_unsettled(worker)
+        worker = check_forgettable(pseudonym)
         ids = [one.external_id for one in worker.identities.all() if channels.get(one.channel).is_remote]
         deleted, _ = WorkerIdentity.objects.filter(worker=worker).delete()
         _erase_words(worker)
@@ -30,6 +27,15 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
             scrub(external_id)
         record("forgotten", worker, actor=actor, identities=deleted)
     return deleted
+
+
+def check_forgettable(pseudonym: str) -> Worker:
+    """Return the worker who may be forgotten. Raises CounterpartError as ``forget_worker`` does."""
+    worker = Worker.objects.filter(pseudonym=pseudonym).first()
+    if worker is None:
+        raise CounterpartError(f"There is no worker {pseudonym!r}; give the pseudonym, not the platform's id.")
+    _refuse_unsettled(worker)
+    return worker
 
 
 def _refuse_unsettled(worker: Worker) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.people.forgetting import forget_worker
+from hits.people.forgetting import check_forgettable, forget_worker
 from journal.commands import ActCommand
 from journal.errors import CounterpartError
 from journal.progress import TerminalBar
@@ -19,6 +19,7 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         pseudonym = options["id"]
+        check_forgettable(pseudonym)
         if not options["yes"] and not _confirmed(pseudonym):
             raise CounterpartError("Nothing was erased.")
         deleted = forget_worker(pseudonym, actor="forget_worker")

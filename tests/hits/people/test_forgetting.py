@@ -146,6 +146,12 @@ def test_an_unknown_worker_is_refused(db):
         call_command("forget_worker", "nobody", "--yes")
 
 
+def test_the_command_asks_nothing_about_an_unknown_worker(db, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda prompt: pytest.fail("it asked"))
+    with pytest.raises(CommandError, match="There is no worker 'nobody'"):
+        call_command("forget_worker", "nobody")
+
+
 def test_the_command_erases_where_told_not_to_ask(worker, capsys):
     call_command("forget_worker", worker.pseudonym, "--yes")
     assert "Erased 1 platform ids" in capsys.readouterr().out
