@@ -10,6 +10,7 @@ from hits.money.amounts import bonus_fee, cents
 from hits.money.budget import check_may_give
 from hits.money.ledger import locked, note_owed
 from hits.money.paying import order_payment
+from hits.people.forgetting import was_forgotten
 from hits.work.wording import check_words
 from journal.errors import CounterpartError
 from journal.events import record
@@ -21,7 +22,7 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
     """Owe the assignment's worker a bonus and have the channel pay it. The same reason again changes nothing.
 
     Raises CeilingError past the round's ceiling, CounterpartError for an amount below a cent, an assignment that no
-    platform knows of as submitted, and a reason that its worker could not read.
+    platform knows of as submitted or whose worker it cannot reach, and a reason that its worker could not read.
     """
     reason = check_words(reason, what="reason of a bonus", at_most=LONGEST_REASON)
     if amount != cents(amount) or amount <= 0:
@@ -33,6 +34,8 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
         given = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=reason).first()
         if given:
             return given
+        if channels.get(round.channel).is_remote and was_forgotten(assignment.worker):
+            raise CounterpartError(f"The worker of {assignment} was forgotten, so no bonus can reach them any more.")
         fee = bonus_fee(amount, round.channel)
         check_may_give(round, amount + fee)
         payment = Payment.objects.create(

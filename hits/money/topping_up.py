@@ -6,12 +6,14 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from hits import channels
 from hits.models import Assignment, Payment, Round
 from hits.money.amounts import bonus_fee
 from hits.money.bonuses import owe_bonus
 from hits.money.budget import check_may_give
 from hits.money.ledger import EARNED, locked
 from hits.money.wages import LEAST_TIMED, Timing, fair_reward, timing_of
+from hits.people.forgetting import forgotten_workers
 from journal.errors import CounterpartError
 from journal.progress import Progress, silent
 
@@ -65,9 +67,11 @@ def top_up(round: Round, *, actor: str, progress: Progress = silent) -> TopUp:
 
 
 def _without_top_up(round: Round) -> QuerySet[Assignment]:
-    """Assignments whose reward is owed or paid and that had no top-up yet."""
+    """Assignments whose reward is owed or paid and that had no top-up yet; on a platform, of those it can reach."""
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
     rewarded = payments.filter(kind=Payment.Kind.REWARD, state__in=EARNED)
     topped_up = payments.filter(kind=Payment.Kind.BONUS, reason=REASON)
     theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(topped_up), hit__round=round)
+    if channels.get(round.channel).is_remote:
+        theirs = theirs.exclude(worker__in=forgotten_workers())
     return theirs.select_related("hit__round").order_by("pk")

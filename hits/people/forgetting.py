@@ -6,7 +6,10 @@ from hits import channels
 from hits.models import Appeal, Message, Payment, PlatformAssignment, Worker, WorkerIdentity
 from hits.people.scrubbing import ERASED, scrub
 from journal.errors import CounterpartError
-from journal.events import record
+from journal.events import record, subject_of
+from journal.models import Event
+
+FORGOTTEN = "forgotten"
 
 
 def forget_worker(pseudonym: str, *, actor: str) -> int:
@@ -25,8 +28,19 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
         _erase_words(worker)
         for external_id in ids:
             scrub(external_id)
-        record("forgotten", worker, actor=actor, identities=deleted)
+        record(FORGOTTEN, worker, actor=actor, identities=deleted)
     return deleted
+
+
+def forgotten_workers() -> set[int]:
+    """Return the keys of the workers who were forgotten: on a platform nothing reaches them any more."""
+    subjects = Event.objects.filter(verb=FORGOTTEN).values_list("subject", flat=True)
+    return {int(subject.partition(":")[2]) for subject in subjects}
+
+
+def was_forgotten(worker: Worker) -> bool:
+    """Whether the worker is one of them."""
+    return Event.objects.filter(verb=FORGOTTEN, subject=subject_of(worker)).exists()
 
 
 def check_forgettable(pseudonym: str) -> Worker:

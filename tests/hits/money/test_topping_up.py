@@ -6,9 +6,14 @@ from django.core.management import CommandError, call_command
 
 from hits.models import Assignment, Payment
 from hits.money.auditing import check_ledger
+from hits.money.bonuses import owe_bonus
 from hits.money.budget import CeilingError
 from hits.money.ceilings import set_ceiling
+from hits.money.marking import mark_wages
+from hits.money.payroll import write_wages
 from hits.money.topping_up import REASON, shortfall_of, top_up
+from hits.people.forgetting import forget_worker
+from hits.platforms.outbox import deliver_due
 from journal.errors import CounterpartError
 from tests.hits.money.moneyed import accepted, flagged, pooled, posted
 
@@ -32,6 +37,23 @@ def test_everybody_who_is_paid_gets_what_is_missing(db, platform):
     assert (short.fair, short.bonus, short.assignments, short.total) == (1, Decimal("0.35"), 5, Decimal("2.10"))
     assert set(bonuses().values_list("amount", "fee", "reason")) == {(Decimal("0.35"), Decimal("0.07"), REASON)}
     assert check_ledger(made) == []
+
+
+def test_who_was_forgotten_is_not_owed_what_no_platform_could_bring_them(db, platform):
+    made = slow(posted(hits=5))
+    deliver_due(made)
+    gone = Assignment.objects.first()
+    forget_worker(gone.worker.pseudonym, actor="robin")
+    assert top_up(made, actor="robin").assignments == 4
+    with pytest.raises(CounterpartError, match="was forgotten, so no bonus can reach them"):
+        owe_bonus(gone, amount=Decimal("0.10"), reason="Thanks.", actor="robin")
+
+
+def test_in_the_house_pool_who_was_forgotten_still_shows_their_code(db):
+    made = slow(pooled(hits=5))
+    mark_wages(made, write_wages(made), actor="robin")
+    forget_worker(Assignment.objects.first().worker.pseudonym, actor="robin")
+    assert top_up(made, actor="robin").assignments == 5
 
 
 def test_a_top_up_is_given_once(db):
