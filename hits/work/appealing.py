@@ -22,7 +22,8 @@ def appealable_until(rejection: Rejection) -> datetime:
 
 
 def appeal(rejection: Rejection, *, text: str, actor: str) -> Appeal:
-    """Keep a worker's objection, once. ``actor`` is the worker, or who wrote down what reached us another way.
+    """Keep a worker's objection, once; the same words again change nothing. ``actor`` is the worker, or who wrote down
+    what reached us another way.
 
     Raises CounterpartError for a rejection that does not hold, one that was appealed before or too long ago, and words
     that are missing or too many.
@@ -37,7 +38,9 @@ def appeal(rejection: Rejection, *, text: str, actor: str) -> Appeal:
             made = Appeal.objects.create(rejection=rejection, text=text)
             record("appealed", rejection.assignment, actor=actor, appeal=made.pk)
     except IntegrityError as error:
-        raise CounterpartError("You have objected before; a person reads that and answers here.") from error
+        made = Appeal.objects.get(rejection=rejection)
+        if made.text != text:
+            raise CounterpartError("You have objected before; a person reads that and answers here.") from error
     return made
 
 

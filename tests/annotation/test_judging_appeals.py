@@ -58,7 +58,7 @@ def test_an_objection_is_taken_once_and_shown_as_waiting(stranger, rejection):
     page = page_of(stranger, rejection)
     assert "Somebody who did not decide this reads it" in page
     assert "<textarea" not in page
-    assert object_to(stranger, rejection).status_code == 422
+    assert object_to(stranger, rejection, text="And another thing.").status_code == 422
 
 
 def test_nobody_objects_for_another(stranger, rejection):

@@ -35,8 +35,13 @@ def test_an_objection_is_kept_and_told(rejection):
 def test_one_objects_once(rejection):
     object_to(rejection)
     with pytest.raises(CounterpartError, match="objected before"):
-        object_to(rejection)
-    assert Appeal.objects.count() == 1
+        appeal(rejection, text="And another thing.", actor="worker:x")
+    assert Appeal.objects.get().text == "I read every picture."
+
+
+def test_a_button_pressed_twice_objects_once_and_complains_of_nothing(rejection):
+    assert object_to(rejection) == object_to(rejection)
+    assert Event.objects.filter(verb="appealed").count() == 1
 
 
 @pytest.mark.parametrize(("text", "message"), [("  ", "is empty"), ("x" * 4097, "shorten it to 4,096"), ("\x1b", "U")])
