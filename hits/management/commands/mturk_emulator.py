@@ -57,8 +57,10 @@ class Command(ActCommand):
             may_control = is_own if options["open_controls"] else is_local
             emulator = launch(world, host=options["host"], port=options["port"], may_control=may_control)
         except OSError as error:
+            number = error.errno or 0  # below nothing for an unknown host, which the system has no words for
+            why = os.strerror(number) if number > 0 else error.strerror
             raise CounterpartError(
-                f"Nothing can be served on {options['host']}:{options['port']} ({os.strerror(error.errno or 0)}); "
+                f"Nothing can be served on {options['host']}:{options['port']} ({why}); "
                 "stop what is there, or name another --port."
             ) from error
         with emulator:

@@ -12,7 +12,7 @@ from journal.progress import TerminalBar
 
 
 class Command(ActCommand):
-    help = "Set the most that a round may cost, fees included. Not below what is paid, owed or held by its platform."
+    help = "Set the most that a round may cost, fees included. Not below what is paid, owed, held or at work."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")

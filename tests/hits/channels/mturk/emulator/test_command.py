@@ -114,3 +114,8 @@ def test_a_port_that_is_none_is_refused(port):
 def test_a_journal_that_cannot_be_kept_is_named(tmp_path):
     with pytest.raises(CommandError, match=f"{tmp_path} cannot be used .*; name another --journal"):
         call_command("mturk_emulator", "--port", "0", "--journal", tmp_path)
+
+
+def test_a_host_that_is_none_is_told_as_such():
+    with pytest.raises(CommandError, match=r"on 999\.1\.1\.1:0 \((?!Unknown error)"):
+        call_command("mturk_emulator", "--port", "0", "--host", "999.1.1.1")
