@@ -1,6 +1,7 @@
 """Which gold pairs go into which HIT: decks of controls, dealt without replacement. Pure arrays."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from heapq import heapify, heappop, heappush, heapreplace
 from itertools import cycle, islice
 from typing import NamedTuple
@@ -130,8 +131,9 @@ def _tables(hits: Codes, images: Codes, captions: Codes) -> Iterator[tuple[int, 
         start += size
 
 
-def _wanted(design: Design, missing: int) -> Iterator[Sequence[str]]:
+@cache
+def _wanted(design: Design, missing: int) -> tuple[tuple[str, ...], ...]:
     """The controls of one HIT, each as the polarities that will do, the better one first."""
-    yield from [(POSITIVE,)] * design.positives + [(NEGATIVE,)] * design.negatives
-    kinds = [kind for kind, count in ((POSITIVE, design.positives), (NEGATIVE, design.negatives)) if count]
-    yield from islice(cycle((kinds, kinds[::-1])), missing)
+    kinds = tuple(kind for kind, count in ((POSITIVE, design.positives), (NEGATIVE, design.negatives)) if count)
+    topping_up = islice(cycle((kinds, kinds[::-1])), missing)
+    return ((POSITIVE,),) * design.positives + ((NEGATIVE,),) * design.negatives + tuple(topping_up)

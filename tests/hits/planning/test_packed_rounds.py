@@ -1,5 +1,6 @@
 """A pool becomes a round: every pair asked, gold in every HIT, nothing written where anything is wrong."""
 
+import gc
 from collections import Counter, defaultdict
 from decimal import Decimal
 
@@ -135,6 +136,13 @@ def test_the_same_input_and_seed_give_the_same_plan(db):
     first, second = (pack_round(name, pool=pool_of(40, name=name), design=SMALL, seed=7) for name in ("a", "b"))
     assert plan_text(first) == plan_text(second)
     assert first.plan_hash == second.plan_hash
+
+
+def test_planning_leaves_the_garbage_collector_as_it_was(db):
+    huge = Design("huge", candidates=9_999, positives=0, negatives=0)
+    with pytest.raises(CounterpartError, match="fewer than the 9999 of one huge HIT"):
+        make_plan(pool_of(), design=huge, seed=0, sharing="avoid", progress=silent)
+    assert gc.isenabled()
 
 
 def test_another_seed_gives_another_plan(db):
