@@ -21,6 +21,8 @@ from hits.models import Assignment, Round, Seat
 from journal.errors import CounterpartError
 from journal.progress import Progress, silent
 
+LARGEST_CROWD = 10_000
+
 
 def simulate_round(
     round: Round,
@@ -46,10 +48,11 @@ def simulate_round(
     Raises CounterpartError for a round that is not open or on a platform where people work for money, an unknown
     profile or source, and a bad number.
     """
-    if round.state != "open":
-        raise CounterpartError(f"Round {round} is {round.state}; publish it before people can work on it.")
-    if workers < 1 or seed < 0:
-        raise CounterpartError(f"A crowd has at least 1 worker and a seed from 0, not {workers} and {seed}.")
+    _check_open(round)
+    if not 1 <= workers <= LARGEST_CROWD or seed < 0:
+        raise CounterpartError(
+            f"A crowd has 1 to {LARGEST_CROWD:,} workers and a seed from 0, not {workers:,} and {seed}."
+        )
     rehearsed = channels.get(round.channel).is_remote
     site = _emulator_of(round, through_http) if rehearsed else None
     shape = load_profile(profile or (REHEARSAL if rehearsed else DEFAULT))
@@ -61,6 +64,13 @@ def simulate_round(
     door: Door = PagesDoor(round, through_http) if through_http else IntakeDoor(round, seed=seed)
     outcomes = Crowd(round, people, seen, Reviewer(shape.excluded), seed).work(door, progress)
     return _summary(round, workers, outcomes)
+
+
+def _check_open(round: Round) -> None:
+    if round.state == "draft":
+        raise CounterpartError(f"Round {round} is a draft; publish it before people can work on it.")
+    if round.state != "open":
+        raise CounterpartError(f"Round {round} is {round.state}: nobody can work on it any more. Pack another.")
 
 
 def _emulator_of(round: Round, through_http: str | None) -> EmulatedSite:

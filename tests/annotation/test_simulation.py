@@ -5,6 +5,7 @@ import pytest
 from annotation.models import Judgment
 from annotation.simulation import simulate_round
 from hits.models import Assignment, Control, Decision, WorkerIdentity
+from hits.publishing import close_round
 from journal.errors import CounterpartError
 from tests.factories import make_collection, make_round
 
@@ -139,7 +140,8 @@ def test_the_quick_do_more(transactional_db, profile):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"workers": 0}, "at least 1 worker"),
+        ({"workers": 0}, "1 to 10,000 workers"),
+        ({"workers": 10_001}, "not 10,001 and 0"),
         ({"seed": -1}, "a seed from 0"),
         ({"profile": "sleepy"}, "No crowd profile 'sleepy'"),
         ({"truth": "eccv"}, "unknown to zoo: eccv"),
@@ -153,8 +155,14 @@ def test_bad_wishes_change_nothing(round, options, message):
     assert not WorkerIdentity.objects.exists()
 
 
+def test_a_closed_round_cannot_be_worked_on(round):
+    close_round(round, actor="robin")
+    with pytest.raises(CounterpartError, match="is closed: nobody can work on it any more"):
+        simulate_round(round)
+
+
 def test_a_draft_cannot_be_worked_on(transactional_db):
-    with pytest.raises(CounterpartError, match="Round round-1 is draft; publish it"):
+    with pytest.raises(CounterpartError, match="Round round-1 is a draft; publish it"):
         simulate_round(make_round(published=False))
 
 

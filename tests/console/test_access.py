@@ -162,5 +162,12 @@ def test_what_is_not_there_gets_a_page_that_says_so(member, site, path):
     assert "no such page" in answer.content.decode()
 
 
+def test_what_no_form_of_ours_sends_gets_a_page_that_says_so(stranger, settings):
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 2
+    answer = stranger.post("/login/", {str(number): "x" for number in range(9)})
+    assert answer.status_code == 400
+    assert "This was not understood" in answer.content.decode()
+
+
 def test_the_page_for_our_own_faults_needs_nothing_to_render():
     assert "Something broke" in get_template("500.html").render()
