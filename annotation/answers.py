@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Level, Shortcoming, WrongWay
+from core.errors import CounterpartError, some_of
 from hits.models import Item
-from journal.errors import CounterpartError, some_of
 
 ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
 

@@ -10,11 +10,11 @@ from django.db import transaction
 
 from annotation.aggregation import METHODS, Method, Ties, aggregate, choose_levels
 from annotation.models import Judgment, JudgmentQuerySet, Level, Verdict
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from core.models import Event
+from core.progress import Progress, silent, tracked
 from hits.models import Round
-from journal.errors import CounterpartError
-from journal.events import record, subject_of
-from journal.models import Event
-from journal.progress import Progress, silent, tracked
 
 # A pair's two database ids in one 64-bit number, so that frames and sets hold pairs as plain integers.
 _SHIFT = 32

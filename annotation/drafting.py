@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from annotation.answers import Answer, check_answer
 from annotation.models import Draft
+from core.errors import CounterpartError
 from hits.models import Assignment
-from journal.errors import CounterpartError
 
 # A lease that ran out may still be answered: whether its seat is free decides hits.work.deciding.
 ANSWERABLE = (Assignment.State.LEASED, Assignment.State.EXPIRED)

@@ -11,9 +11,9 @@ from annotation.aggregation import LEVELS, Ties, choose_levels
 from annotation.concluding import conclusion_of
 from annotation.merging import MergeTerm, Pair, merged_pairs
 from annotation.models import Verdict
+from core.errors import CounterpartError
 from corpus.models import Collection, Match, Sample
 from hits.models import Round
-from journal.errors import CounterpartError
 
 JUDGED = "judged"
 

@@ -9,9 +9,9 @@ from annotation.answers import Answer, check_answer_set
 from annotation.drafting import ANSWERABLE, SeatLostError, drafts_of
 from annotation.grading import grade
 from annotation.models import Judgment
+from core.errors import CounterpartError, some_of
 from hits.models import Assignment, Item
 from hits.work.deciding import mark_submitted
-from journal.errors import CounterpartError, some_of
 
 __all__ = ["Answer", "Receipt", "SeatLostError", "store_answers", "submit_answers"]
 

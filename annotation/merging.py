@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Q
 
+from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match
-from journal.errors import CounterpartError, some_of
 
 Pair = tuple[int, int]
 """Database ids of an image and a caption."""

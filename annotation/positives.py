@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.models import Version
 from annotation.version_files import checked_file, positives_file
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.models import Direction
 
 Positives = dict[Direction, dict[int, set[int]]]

@@ -10,13 +10,13 @@ from annotation.manifest import describe
 from annotation.merging import MergeTerm, check_sources, parse_merge
 from annotation.models import Level, Version
 from annotation.version_files import removed_on_error, write_manifest, write_version_files
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.progress import Progress, silent, tracked
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
 from corpus.naming import check_name
 from hits.models import Round
-from journal.errors import CounterpartError, some_of
-from journal.events import record
-from journal.progress import Progress, silent, tracked
 
 _BATCH = 5_000
 

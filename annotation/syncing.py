@@ -7,15 +7,15 @@ from django.db.models import Q, QuerySet
 
 from annotation.grading import grade_waiting
 from annotation.taking_in import take_in_waiting
+from core.errors import CounterpartError
+from core.events import record
+from core.progress import Progress, silent
 from hits import channels
 from hits.channels import ChannelError
 from hits.models import Outbox, PlatformHIT, Round
 from hits.platforms.collecting import collect_round
 from hits.platforms.outbox import deliver_due
 from hits.platforms.posting import post_open_seats
-from journal.errors import CounterpartError
-from journal.events import record
-from journal.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
 

@@ -15,6 +15,9 @@ from annotation.intake import store_answers
 from annotation.judging import compact
 from annotation.models import Judgment
 from annotation.turns import kept_answers
+from core.errors import CounterpartError
+from core.events import record
+from core.progress import Progress, silent
 from hits import channels
 from hits.models import Assignment, Decision, Item, PlatformAssignment, Round, Seat
 from hits.money.budget import CeilingError
@@ -22,9 +25,6 @@ from hits.money.paying import note_paid_there, owe
 from hits.people.workers import actor_of, give_consent, locked
 from hits.work.deciding import flag, receipt_of
 from hits.work.moving import claim
-from journal.errors import CounterpartError
-from journal.events import record
-from journal.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
 

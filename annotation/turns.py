@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from annotation.answers import Answer, check_answer, check_answer_set
 from annotation.drafting import SeatLostError
+from core.errors import CounterpartError
+from core.events import record
 from hits.models import PlatformAssignment
 from hits.people.workers import actor_of
-from journal.errors import CounterpartError
-from journal.events import record
 
 
 def kept_answers(turn: PlatformAssignment) -> dict[int, Answer]:

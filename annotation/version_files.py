@@ -14,11 +14,11 @@ from django.core.files.storage import default_storage
 
 from annotation.harvest import Harvest
 from annotation.models import Judgment, Version
-from corpus.artefacts import Artefact, local_copy, write_file
+from core.errors import CounterpartError
+from core.files import Artefact, local_copy, write_file
+from core.progress import Progress
 from corpus.models import Collection
 from hits.models import Assignment
-from journal.errors import CounterpartError
-from journal.progress import Progress
 from mitl.models import Direction
 
 PAIRS, JUDGMENTS, MANIFEST = "pairs.csv", "judgments.csv", "manifest.json"

@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from corpus.demo import make_demo_collection
+    from demo.making import make_demo_collection
 
     collection = make_demo_collection("encoded", images=max(40, options.images), seed=7)
     images = list(collection.images.order_by("pk")[: options.images])
@@ -90,8 +90,8 @@ def encoders(machine, name: str) -> tuple[Callable, Callable]:
 
 def untrained(name: str, small: bool, collection) -> Any:
     """A machine of this kind with drawn weights."""
+    from demo.machines import MACHINES as DEMO
     from mitl.annotators import load
-    from mitl.demo import MACHINES as DEMO
     from mitl.registration import add_annotator
     from mitl.training import train_annotator
 

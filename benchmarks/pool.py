@@ -58,9 +58,9 @@ def measure(queries: int, repeats: int) -> None:
 
 def make_collection(queries: int):
     """5,000 images of five captions each, and a sample of so many queries, one sixth of them images."""
+    from core.inserts import insert_rows
     from corpus.models import Caption, Collection, Image, Match
     from corpus.sampling import sample_queries
-    from journal.inserting import insert_rows
 
     collection = Collection.objects.create(name="coco")
     keys = np.arange(IMAGES * CAPTIONS_EACH).astype(str)

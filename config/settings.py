@@ -34,13 +34,15 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "axes",
     "csp",
-    "journal",
+    "core",
     "corpus",
     "mitl",
     "hits",
     "annotation",
+    "crowd",
     "evaluation",
     "console",
+    "demo",
 ]
 
 MIDDLEWARE = [

@@ -7,12 +7,12 @@ from typing import Any
 from django import forms
 
 from annotation.models import Level, Version
+from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match, Sample
 from hits.models import QualificationTest, Rejection, Round
 from hits.people.admission import Admission
 from hits.planning.designs import DESIGNS
 from hits.planning.ordering import LONGEST
-from journal.errors import CounterpartError, some_of
 from mitl.learning.examples import Validation
 from mitl.models import Annotator
 

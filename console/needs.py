@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from console.counting import counted
 from console.templatetags.console import ago, dollars
+from core.models import Job
 from hits.channels.markets import market_of
 from hits.models import Appeal, Assignment, Control, Outbox, PlatformAssignment, Rejection, Round
 from hits.money.funds import shortages
 from hits.platforms.overview import late_rounds, work_to_look_at
-from journal.models import Job
 
 RECENT = timedelta(days=2)
 NEARLY = timedelta(hours=48)

@@ -6,8 +6,8 @@ from django.urls import reverse
 
 from annotation.models import Version
 from console import tasks
+from core.models import Job
 from hits.models import Round
-from journal.models import Job
 from mitl.models import Annotator
 from mitl.training import TASK as TRAINING
 

@@ -5,6 +5,10 @@ from typing import Any
 
 from annotation.syncing import sync_round
 from console.counting import counted
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from core.models import Event
+from core.progress import Progress
 from hits.channels.markets import market_of
 from hits.models import Outbox, Round
 from hits.money.auditing import check_ledger
@@ -16,10 +20,6 @@ from hits.platforms.offers import Offer
 from hits.platforms.outbox import deliver_due, send_failed_again
 from hits.platforms.overview import overview_of
 from hits.publishing import close_round, publish_round
-from journal.errors import CounterpartError
-from journal.events import record, subject_of
-from journal.models import Event
-from journal.progress import Progress
 
 AUDITED = "audited"
 MOST_TOLD = 3  # things that went wrong, told in one line

@@ -5,9 +5,9 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from core.jobs import LIVE, open_job
+from core.models import Job
 from hits.models import Round
-from journal.jobs import LIVE, open_job
-from journal.models import Job
 
 
 def start_once(title: str, task: str, round: Round, *, by: User, **params: Any) -> Job:

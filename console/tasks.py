@@ -12,12 +12,12 @@ from console.platform_work import (
     repair_round,
     sync_on_platform,
 )
+from core.jobs import JobProgress, finish, running
+from core.models import Job
 from corpus.models import Sample
 from hits.models import Round
 from hits.money.topping_up import top_up as give_top_up
 from hits.naming import find_round
-from journal.jobs import JobProgress, finish, running
-from journal.models import Job
 
 
 @app.task(name="console.tasks.release")

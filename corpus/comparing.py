@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from core.errors import CounterpartError, some_of
 from corpus.models import Collection
 from corpus.readers.record import Record
-from journal.errors import CounterpartError, some_of
 
 
 @dataclass

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from django.db import IntegrityError, connection, transaction
 
+from core.errors import CounterpartError, some_of
+from core.events import record as record_event
+from core.progress import Progress, silent, tracked
 from corpus.comparing import Comparison, compare
 from corpus.models import Caption, Collection, Image, Match
 from corpus.naming import check_name
@@ -14,9 +17,6 @@ from corpus.picture_folders import find_pictures, pictures_stored
 from corpus.pictures import StoredPicture
 from corpus.readers import reader_of
 from corpus.readers.record import Record
-from journal.errors import CounterpartError, some_of
-from journal.events import record as record_event
-from journal.progress import Progress, silent, tracked
 
 BATCH = 5_000
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.errors import CounterpartError
 from corpus.models import Collection
 from corpus.readers import cxc, pairs_csv
 from corpus.readers.opening import csv_header, lines
@@ -16,7 +17,6 @@ from corpus.readers.pairs_json import (
     keys_and_values,
     read_pairs_json,
 )
-from journal.errors import CounterpartError
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.progress import Progress, silent, tracked
 from corpus.match_files import Keys, keys_of, read_pairs
 from corpus.models import Collection, Match
 from corpus.readers.pair import Pair
-from journal.errors import CounterpartError, some_of
-from journal.events import record
-from journal.progress import Progress, silent, tracked
 
 BATCH = 5_000
 MAX_SOURCE = 80

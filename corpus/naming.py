@@ -6,8 +6,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db.models import Model, QuerySet
 
+from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Sample
-from journal.errors import CounterpartError, some_of
 
 MAX_NAME = 80
 Named = TypeVar("Named", bound=Model)

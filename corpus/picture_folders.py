@@ -9,10 +9,10 @@ from pathlib import Path
 
 from django.core.files.storage import default_storage
 
+from core.errors import CounterpartError, some_of
+from core.progress import Progress, tracked
 from corpus.models import Image
 from corpus.pictures import BrokenPictureError, StoredPicture, store_picture
-from journal.errors import CounterpartError, some_of
-from journal.progress import Progress, tracked
 
 
 def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path | None]:

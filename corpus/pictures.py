@@ -10,8 +10,8 @@ from django.core.files.storage import default_storage
 from PIL import Image as Pillow
 from PIL import ImageOps, UnidentifiedImageError
 
+from core.errors import CounterpartError
 from corpus.models import Image
-from journal.errors import CounterpartError
 
 # What every browser shows.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 from django.db import transaction
 
+from core.errors import CounterpartError, some_of
+from core.events import record
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
 from corpus.naming import check_name
 from corpus.readers.opening import lines
-from journal.errors import CounterpartError, some_of
-from journal.events import record
 
 
 def sample_queries(

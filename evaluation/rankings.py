@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.models import Version
+from core.errors import CounterpartError, some_of
 from corpus.models import Collection
-from journal.errors import CounterpartError, some_of
 from mitl.lists import load_lists
 from mitl.models import Direction, Retrieval
 

@@ -8,13 +8,13 @@ from django.db import transaction
 
 from annotation.models import Version
 from annotation.positives import load_positives
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.progress import Progress, silent, tracked
 from corpus.models import Caption, Image
 from evaluation.metrics import Mean, map_at_r, mean_over_queries, r_precision, recall_at_k
 from evaluation.models import Run, Score
 from evaluation.rankings import Ranked, Rankings, annotators_rankings, read_rankings
-from journal.errors import CounterpartError, some_of
-from journal.events import record
-from journal.progress import Progress, silent, tracked
 from mitl.models import Direction
 
 Metric = Callable[[Sequence[int], Collection[int]], float]

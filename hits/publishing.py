@@ -8,6 +8,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from core.errors import CounterpartError, some_of
+from core.events import record
 from corpus.models import Image
 from hits import channels
 from hits.channels import ChannelError
@@ -19,8 +21,6 @@ from hits.money.wages import Expectation, check_wage
 from hits.people.admission import Admission
 from hits.platforms.offers import Offer
 from hits.platforms.posting import close_postings, post_open_seats
-from journal.errors import CounterpartError, some_of
-from journal.events import record
 
 
 def publish_round(

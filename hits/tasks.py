@@ -3,13 +3,13 @@
 from celery import chain
 
 from config.celery import app
+from core.jobs import finish, running
+from core.models import Job
 from hits.models import Round
 from hits.planning import pipeline
 from hits.planning.ordering import parse_order
 from hits.platforms import outbox
 from hits.work import reconciling
-from journal.jobs import finish, running
-from journal.models import Job
 
 
 @app.task(name="hits.tasks.reconcile")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators import module_of
 from mitl.models import Annotator
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 Spec = dict[str, Any]
 

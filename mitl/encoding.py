@@ -6,9 +6,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from core.errors import CounterpartError, some_of
+from core.progress import Progress
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError, some_of
-from journal.progress import Progress
 from mitl.annotators.base import EmbeddingAnnotator, Embeddings, Machine
 from mitl.embedding_cache import PART, EmbeddingCache
 

@@ -8,8 +8,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.artefacts import Artefact, read_arrays
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
+from core.files import Artefact, read_arrays
 from mitl.annotators.base import Adopted, Arrays
 from mitl.models import Annotator
 

@@ -9,8 +9,8 @@ import numpy as np
 from django.db.models import Model, QuerySet
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError, some_of
 from corpus.models import Caption, Collection, Image, Sample
-from journal.errors import CounterpartError, some_of
 from mitl.models import Direction
 
 Places = NDArray[np.int64]

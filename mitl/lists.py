@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.artefacts import Artefact, read_arrays, write_arrays
+from core.files import Artefact, read_arrays, write_arrays
 from mitl.models import Direction, Retrieval
 
 Ids = NDArray[np.int64]

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError
-from journal.progress import Progress, silent
 from mitl.annotators.base import CrossEncoder, EmbeddingAnnotator, Embeddings, Machine, PairScorer
 from mitl.comparing import comparison
 from mitl.embedding_cache import EmbeddingCache

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from core.errors import CounterpartError, some_of
 from corpus.naming import find_named
-from journal.errors import CounterpartError, some_of
 from mitl.models import Annotator, Pool
 
 

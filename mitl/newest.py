@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
 from corpus.models import Collection, Sample
-from journal.errors import CounterpartError
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import BothLists, load_lists
 from mitl.models import Annotator, Direction, Retrieval

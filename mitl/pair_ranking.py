@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from journal.errors import CounterpartError
-from journal.progress import Progress
+from core.errors import CounterpartError
+from core.progress import Progress
 from mitl.annotators.base import CrossEncoder
 from mitl.checkpoints import Checkpoints
 from mitl.encoding import check_pictures

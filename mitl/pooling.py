@@ -7,12 +7,12 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
+from core.events import record
+from core.inserts import Columns, insert_rows
+from core.progress import Progress, silent
 from corpus.models import Collection, Sample
 from corpus.naming import check_name
-from journal.errors import CounterpartError
-from journal.events import record
-from journal.inserting import Columns, insert_rows
-from journal.progress import Progress, silent
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import RankedLists, load_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval

@@ -6,13 +6,13 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from core.inserts import insert_rows
+from core.models import Event
+from core.progress import Progress, silent, tracked
 from corpus.models import Caption
 from corpus.naming import check_name
-from journal.errors import CounterpartError
-from journal.events import record, subject_of
-from journal.inserting import insert_rows
-from journal.models import Event
-from journal.progress import Progress, silent, tracked
 from mitl.classical.bleu import UNLIKELY_BELOW, bleu_1
 from mitl.models import Pool, Proposal
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError, some_of
+from core.progress import Progress, silent, tracked
 from corpus.models import Image
-from journal.errors import CounterpartError, some_of
-from journal.progress import Progress, silent, tracked
 from mitl.annotators.base import Arrays, Embeddings
 
 FEATURES, IDS = "_ims.npy", "_ids.txt"

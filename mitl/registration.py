@@ -8,10 +8,10 @@ from types import ModuleType
 
 from django.db import transaction
 
-from corpus.artefacts import Artefact, write_arrays
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.files import Artefact, write_arrays
 from corpus.naming import check_name
-from journal.errors import CounterpartError, some_of
-from journal.events import record
 from mitl.annotators import kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, Settings, Value
 from mitl.exporting import read_export

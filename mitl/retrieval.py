@@ -12,10 +12,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.progress import Progress, silent
 from corpus.models import Collection, Sample
-from journal.errors import CounterpartError, some_of
-from journal.events import record
-from journal.progress import Progress, silent
 from mitl import annotators as machines
 from mitl.annotators.base import CrossEncoder
 from mitl.cascading import Cascade, check_cascade, is_cross_encoder

@@ -10,8 +10,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from journal.errors import CounterpartError
-from journal.progress import Progress, silent
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 from mitl.annotators.base import JointScores
 from mitl.checkpoints import Checkpoints
 from mitl.gallery import Gallery

@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
+from core.progress import Progress
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError
-from journal.progress import Progress
 from mitl.annotators.base import EmbeddingAnnotator, Embeddings, ListAnnotator, Machine, PairScorer, QuickMachine
 from mitl.checkpoints import Checkpoints
 from mitl.comparing import comparison, embeddings_an_item

@@ -14,13 +14,13 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from corpus.artefacts import Artefact, remove_artefact
+from core.errors import CounterpartError
+from core.files import Artefact, remove_artefact
+from core.jobs import LIVE, Cancelled, JobProgress, cancel, finish, heal_stale_jobs, open_job, running, send
+from core.models import Job
+from core.progress import Progress, silent
 from corpus.models import Collection
 from corpus.naming import find_collection
-from journal.errors import CounterpartError
-from journal.jobs import LIVE, Cancelled, JobProgress, cancel, finish, heal_stale_jobs, open_job, running, send
-from journal.models import Job
-from journal.progress import Progress, silent
 from mitl import annotators as machines
 from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
 from mitl.embedding_cache import EmbeddingCache

@@ -6,7 +6,7 @@ from io import BytesIO
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.artefacts import Artefact, local_copy, read_arrays, write_arrays, write_file
+from core.files import Artefact, local_copy, read_arrays, write_arrays, write_file
 from mitl.topk.ranking import Ranking
 from mitl.topk.searching import Strip
 from mitl.topk.sides import fit_together, open_side

@@ -2,8 +2,8 @@
 stands in ``mitl.sharding`` and ``mitl.training``."""
 
 from config.celery import app
-from journal.jobs import finish, running
-from journal.models import Job
+from core.jobs import finish, running
+from core.models import Job
 from mitl import sharding, training
 
 

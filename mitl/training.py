@@ -10,14 +10,14 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from corpus.artefacts import write_arrays
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.files import write_arrays
+from core.jobs import open_job
+from core.models import Job
+from core.progress import Progress, silent
 from corpus.models import Collection, Match
 from corpus.naming import find_collection
-from journal.errors import CounterpartError, some_of
-from journal.events import record
-from journal.jobs import open_job
-from journal.models import Job
-from journal.progress import Progress, silent
 from mitl.annotators import module_of
 from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints, remove_stale

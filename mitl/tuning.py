@@ -1,7 +1,7 @@
 """Choose the settings of a re-ranking for one machine, on the validation split."""
 
+from core.progress import Progress, silent
 from corpus.models import Collection
-from journal.progress import Progress, silent
 from mitl.annotators.base import Machine
 from mitl.reranking import Choice, Steps, choose, variations
 from mitl.validation import validation_blocks

@@ -14,10 +14,10 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Image, Match
-from journal.errors import CounterpartError
-from journal.progress import Progress, silent
 from mitl.annotators import load
 from mitl.checkpoints import Checkpoints
 from mitl.encoding import CHUNK, check_pictures

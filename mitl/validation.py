@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Image, Match
-from journal.errors import CounterpartError
-from journal.progress import Progress, silent
 from mitl.annotators.base import Machine
 from mitl.hubness.blocks import Blocks
 from mitl.machine_scores import machine_scores

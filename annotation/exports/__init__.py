@@ -7,8 +7,8 @@ from pathlib import Path
 from annotation.exports.eccv_json import write_eccv_json
 from annotation.exports.judgments_csv import write_judgments_csv
 from annotation.models import Version
-from journal.errors import CounterpartError, some_of
-from journal.progress import Progress, silent
+from core.errors import CounterpartError, some_of
+from core.progress import Progress, silent
 
 FORMATS: dict[str, Callable[[Version, Path, Progress], list[Path]]] = {
     "eccv-json": write_eccv_json,

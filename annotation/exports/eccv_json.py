@@ -5,7 +5,7 @@ from pathlib import Path
 
 from annotation.models import Version
 from annotation.version_files import checked_file, positives_file
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.models import Direction
 
 

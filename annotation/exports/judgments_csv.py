@@ -8,9 +8,9 @@ from typing import Any
 
 from annotation.models import Version
 from annotation.version_files import JUDGMENTS, checked_file
+from core.errors import CounterpartError
+from core.progress import Progress, tracked
 from hits.models import Round
-from journal.errors import CounterpartError
-from journal.progress import Progress, tracked
 from mitl.models import Pool, Proposal
 
 COLUMNS = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")

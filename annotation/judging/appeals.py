@@ -5,10 +5,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.judging.access import Trouble, link_page, visit_of
+from core.errors import CounterpartError
 from hits.models import Rejection
 from hits.people.workers import actor_of
 from hits.work.appealing import appeal
-from journal.errors import CounterpartError
 
 
 @link_page("POST")

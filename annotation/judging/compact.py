@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from annotation.answers import Answer
 from annotation.models import Shortcoming, WrongWay
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 # The keys of static/judging/keys.js: four shortcomings, then ten wrong ways.
 REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))

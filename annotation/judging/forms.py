@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from annotation.answers import ASKS_REASONS, Answer
 from annotation.models import Shortcoming
+from core.errors import CounterpartError, some_of
 from hits.models import Item, TestItem
-from journal.errors import CounterpartError, some_of
 
 PARTS = ("level", "shortcoming", "wrong_way")
 

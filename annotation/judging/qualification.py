@@ -11,10 +11,10 @@ from annotation.judging.access import Trouble, Visit, link_page, refuse_excluded
 from annotation.judging.forms import parse_answers, parse_number, places_of
 from annotation.judging.pictures import picture_response
 from annotation.judging.sheet import sheet_of
+from core.errors import CounterpartError
 from hits.models import QualificationTest, TestAttempt
 from hits.people.admitting import permit_of
 from hits.people.qualifying import Tries, answer_test
-from journal.errors import CounterpartError
 
 
 @link_page("GET", "POST")

@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 import httpx
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 TIMEOUT_SECONDS = 60
 

@@ -6,12 +6,12 @@ from datetime import timedelta
 from hashlib import blake2b
 
 from annotation.simulation.browser import Browser, Detour, Form, Page
+from core.errors import CounterpartError
 from hits import channels
 from hits.channels import ChannelError
 from hits.channels.mturk.environments import environment_of
 from hits.models import Round
 from hits.platforms.offers import Offer, offer_of
-from journal.errors import CounterpartError
 
 REFUSED = (409,)
 TURNED_AWAY = (403, 409, 410)  # our own page's answers to somebody who cannot work on this HIT

@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from journal.errors import CounterpartError, some_of
+from core.errors import CounterpartError, some_of
 
 PRESETS = Path(__file__).parent / "presets"
 DEFAULT, REHEARSAL = "careful", "rehearsal"

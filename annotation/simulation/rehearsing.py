@@ -17,8 +17,8 @@ from annotation.simulation.profiles import Profile
 from annotation.simulation.reviewing import Reviewer, review_flagged
 from annotation.simulation.truth import Seen
 from annotation.syncing import sync_round
+from core.progress import Progress
 from hits.models import HIT, Assignment, PlatformHIT, Round, Seat
-from journal.progress import Progress
 
 SYNC_EVERY = 25  # turns: work is taken in while others are at work, as a worker process would do it
 IN_VAIN = 2  # rounds of everybody without a single HIT, after which nothing more can be hoped for

@@ -16,10 +16,10 @@ from annotation.simulation.rehearsing import Rehearsal
 from annotation.simulation.reviewing import Reviewer
 from annotation.simulation.through_http import PagesDoor
 from annotation.simulation.truth import Seen, default_source, true_levels
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 from hits import channels
 from hits.models import Assignment, Round, Seat
-from journal.errors import CounterpartError
-from journal.progress import Progress, silent
 
 LARGEST_CROWD = 10_000
 

@@ -11,8 +11,8 @@ from annotation.answers import Answer
 from annotation.judging.tokens import read_assignment_token
 from annotation.simulation.browser import Browser, Form, Page
 from annotation.simulation.filling import Places, filled_with, places_in
+from core.errors import CounterpartError
 from hits.models import Assignment, Round
-from journal.errors import CounterpartError
 
 
 class PagesDoor:

@@ -7,10 +7,10 @@ from typing import Any
 
 from annotation.merging import MergeTerm, Pair, check_sources, parse_merge
 from annotation.models import Level
+from core.errors import CounterpartError
 from corpus.models import Collection, Match
 from hits.models import Item, Round
 from hits.people.qualifying import RIGHT_LEVELS
-from journal.errors import CounterpartError
 
 # ECCV Caption, table B.2: means over the five machines' rows "Avg.", as shares within yes and within no.
 YES_OF_POSITIVE = 36.38 / (36.38 + 36.74)

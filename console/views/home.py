@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from console.access import members_only
 from console.needs import needs_of_all_rounds
 from console.stations import stations
-from journal.models import Event, Job
+from core.models import Event, Job
 
 
 @members_only

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST, require_safe
 from console.access import StaffRequest, members_only, researchers_only
 from console.outcomes import outcome_of
 from console.pages import page_of
-from journal.jobs import cancel
-from journal.models import Event, Job
+from core.jobs import cancel
+from core.models import Event, Job
 
 UNTOUCHED_FOR = timedelta(seconds=10)
 

@@ -12,13 +12,13 @@ from console import tasks
 from console.access import StaffRequest, members_only, researchers_only
 from console.pages import page_of
 from console.starting import start_once
+from core.errors import CounterpartError
 from hits.models import LedgerEntry, Round
 from hits.money.auditing import check_ledger
 from hits.money.ceilings import set_ceiling
 from hits.money.statements import accounts_of, earners_of, entries_as_csv
 from hits.money.topping_up import shortfall_of
 from hits.money.wages import fair_reward, timing_of
-from journal.errors import CounterpartError
 
 
 @members_only

@@ -11,9 +11,9 @@ from console.access import members_only
 from console.curves import learns, training_of
 from console.examples import Example, examples
 from console.pages import count_of, page_of
+from core.errors import CounterpartError
 from corpus.models import Collection
 from hits.models import Round
-from journal.errors import CounterpartError
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.overlap import Overlap, overlap
 

@@ -6,13 +6,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import StaffRequest, members_only, payers_only
+from core.errors import CounterpartError
+from core.events import record
 from hits import channels
 from hits.models import Round
 from hits.money.marking import as_text, mark_wages
 from hits.money.payroll import wages_of, write_wages
 from hits.people.codes import Proof, verify_code
-from journal.errors import CounterpartError
-from journal.events import record
 
 
 @payers_only

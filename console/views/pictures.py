@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from console.access import members_only
 from console.thumbnails import SIZES, thumbnail
+from core.errors import CounterpartError
 from corpus.models import Image, Match
-from journal.errors import CounterpartError
 
 
 @members_only

@@ -15,13 +15,13 @@ from console.outgoing import outgoing
 from console.pages import page_of
 from console.platform_work import audits_of
 from console.starting import start_once
+from core.errors import CounterpartError
+from core.models import Event, Job
 from hits.channels.markets import market_of
 from hits.models import Outbox, PlatformAssignment, Round
 from hits.money.outages import pay_for_outage
 from hits.people.masking import mask_workers
 from hits.platforms.outbox import send_again, send_failed_again
-from journal.errors import CounterpartError
-from journal.models import Event, Job
 
 
 @researchers_only

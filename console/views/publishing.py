@@ -12,6 +12,8 @@ from console.access import StaffRequest, researchers_only
 from console.forms import AdmissionForm
 from console.offering import OfferForm
 from console.starting import start_once
+from core.errors import CounterpartError
+from core.models import Job
 from hits.channels.markets import Market, find_market, usable_markets
 from hits.models import Round
 from hits.money.funds import ask_funds
@@ -20,8 +22,6 @@ from hits.money.wages import Expectation, fair_reward, is_rehearsal, pilot_of
 from hits.people.admission import Admission
 from hits.platforms.posting import postings_for
 from hits.publishing import check_publishable, missing_pictures, publish_round
-from journal.errors import CounterpartError
-from journal.models import Job
 
 
 @researchers_only

@@ -11,11 +11,11 @@ from django.views.decorators.http import require_POST, require_safe
 from console.access import StaffRequest, members_only, reviewers_only
 from console.pages import page_of
 from console.refused import Refused
+from core.errors import CounterpartError
 from hits.models import Appeal, Rejection
 from hits.work.appealing import answer_appeal, appeal
 from hits.work.rejecting import drop_proposal, second
 from hits.work.reversing import reverse
-from journal.errors import CounterpartError
 
 SHOWN = {
     "proposed": {"dropped_at": None, "needs_second": True, "seconded_at": None},

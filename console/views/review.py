@@ -12,10 +12,10 @@ from console.forms import DecisionForm
 from console.pages import page_of
 from console.quality import record_of
 from console.refused import refused_of
+from core.errors import CounterpartError
 from hits.models import Assignment, PlatformAssignment
 from hits.people.masking import mask_workers
 from hits.work.deciding import decide
-from journal.errors import CounterpartError
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 

@@ -15,12 +15,12 @@ from console.on_platform import is_on_platform, on_platform
 from console.pages import count_of, page_of
 from console.quality import quality_of
 from console.starting import start_once
+from core.errors import CounterpartError
 from hits.channels.markets import market_of, usable_markets
 from hits.models import HIT, Assignment, Item, Round, Seat
 from hits.planning.pipeline import start_pipeline
 from hits.publishing import close_round, join_link, published_cost
 from hits.standing import standing_of, standings
-from journal.errors import CounterpartError
 
 
 @members_only

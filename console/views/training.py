@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access import StaffRequest, members_only, researchers_only
 from console.curves import curve_of, losses_of, training_of
 from console.forms import TrainForm
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.models import Annotator
 from mitl.training import open_training
 

@@ -13,7 +13,7 @@ from console.access import StaffRequest, members_only, releasers_only
 from console.forms import ReleaseForm
 from console.pages import page_of
 from console.scoreboard import scoreboard
-from journal.jobs import open_job
+from core.jobs import open_job
 
 
 @members_only

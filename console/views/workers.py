@@ -13,12 +13,12 @@ from console.access import StaffRequest, members_only, payers_only, stewards_onl
 from console.pages import count_of, page_of
 from console.people import messages_to, origins_of, rounds_of, standing_exclusion
 from console.quality import record_of
+from core.errors import CounterpartError
 from hits.models import Assignment, Exclusion, Payment, Round, Worker
 from hits.people.excluding import exclude, readmit
 from hits.people.forgetting import forget_worker
 from hits.people.writing import LONGEST, address_of
 from hits.people.writing_once import write_once
-from journal.errors import CounterpartError
 
 MOST_PAYMENTS = 50
 

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from core.errors import CounterpartError
 from corpus.readers.coco import read_coco
 from corpus.readers.flickr import read_flickr
 from corpus.readers.folder import read_folder
 from corpus.readers.jsonl import read_jsonl
 from corpus.readers.karpathy import read_karpathy
 from corpus.readers.record import Record
-from journal.errors import CounterpartError
 
 Reader = Callable[[Path], Iterator[Record]]
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from core.errors import CounterpartError, some_of
 from corpus.readers.opening import at, csv_header, csv_rows, lines
 from corpus.readers.record import Record, bare_image, caption_record
-from journal.errors import CounterpartError, some_of
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp")
 FILE_COLUMNS = ("file_name", "file", "image")

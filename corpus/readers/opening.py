@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 
 import ijson
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 GZIP_MAGIC = b"\x1f\x8b"
 

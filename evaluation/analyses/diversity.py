@@ -6,10 +6,10 @@ import numpy as np
 from django.core.management.base import CommandParser
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
+from core.progress import Progress
 from corpus.naming import find_collection, find_sample
 from evaluation.analyses import Findings
-from journal.errors import CounterpartError
-from journal.progress import Progress
 from mitl.charts import Spec, heat_map, heat_maps
 from mitl.diversity import POLICIES, Absent, first_place_ranks, rank_correlations
 from mitl.models import Direction

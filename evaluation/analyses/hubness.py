@@ -7,10 +7,10 @@ import numpy as np
 from django.core.management.base import CommandParser
 from numpy.typing import NDArray
 
+from core.progress import Progress
 from corpus.models import Caption, Image
 from corpus.naming import find_collection, find_sample
 from evaluation.analyses import Findings
-from journal.progress import Progress
 from mitl.charts import Spec, tail_chart
 from mitl.hubness import DEPTHS, k_occurrence, skewness
 from mitl.models import Direction

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.progress import Progress
 from corpus.models import Match
 from corpus.naming import find_collection
 from evaluation.analyses import Findings
-from journal.progress import Progress
 from mitl.charts import Spec, level_chart
 from mitl.gallery import open_gallery
 from mitl.multiplicity import Multiplicity, multiplicity

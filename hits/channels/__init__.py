@@ -2,10 +2,10 @@
 
 from typing import cast
 
+from core.errors import CounterpartError, some_of
 from hits.channels.base import Arrival, Bonus, Channel, ChannelError, Listed, Listing, Platform, Standing
 from hits.channels.browser import BrowserChannel
 from hits.channels.mturk import MTurkChannel
-from journal.errors import CounterpartError, some_of
 
 __all__ = [
     "CHANNELS",

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from core.errors import CounterpartError, some_of
 from hits import channels
 from hits.channels import ChannelError
-from journal.errors import CounterpartError, some_of
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
+from core.events import subject_of
 from hits.models import LedgerEntry, Payment, PlatformAssignment, PlatformHIT, Round
 from hits.money.amounts import cents, seat_cost
 from hits.money.ledger import EARNED, Account, balances
 from hits.money.reserving import planned_for
-from journal.events import subject_of
 
 NOTHING = Decimal("0.00")
 Positions = dict[str, dict[str, Decimal]]

@@ -4,6 +4,8 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from core.errors import CounterpartError
+from core.events import record
 from hits import channels
 from hits.models import Assignment, Payment
 from hits.money.amounts import bonus_fee, cents
@@ -12,8 +14,6 @@ from hits.money.ledger import locked, note_owed
 from hits.money.paying import order_payment
 from hits.people.forgetting import was_forgotten
 from hits.work.wording import check_words
-from journal.errors import CounterpartError
-from journal.events import record
 
 LONGEST_REASON = 200
 

@@ -4,10 +4,10 @@ from decimal import Decimal
 
 from django.db.models import Sum
 
+from core.errors import CounterpartError
 from hits.models import Payment, Round, Seat
 from hits.money.amounts import cents, seat_cost
 from hits.money.ledger import EARNED, Account, balances
-from journal.errors import CounterpartError
 
 
 class CeilingError(CounterpartError):

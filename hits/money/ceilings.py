@@ -4,13 +4,13 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from core.errors import CounterpartError
+from core.events import record
 from hits.models import Round
 from hits.money.ledger import locked, note_ceiling
 from hits.money.reserving import bound_by, reserve
 from hits.planning.terms import Terms
 from hits.platforms.posting import post_open_seats
-from journal.errors import CounterpartError
-from journal.events import record
 
 
 def set_ceiling(round: Round, ceiling: Decimal, *, actor: str) -> Round:

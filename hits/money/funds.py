@@ -6,13 +6,13 @@ from decimal import Decimal
 
 from django.db.models import F, Max, Q, Sum
 
+from core.events import record, subject_of
+from core.models import Event
 from hits import channels
 from hits.channels import ChannelError
 from hits.models import LedgerEntry, Payment, Round
 from hits.money.amounts import cents
 from hits.money.ledger import Account, balances
-from journal.events import record, subject_of
-from journal.models import Event
 
 NOTED = "account held"
 

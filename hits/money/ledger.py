@@ -8,9 +8,9 @@ from decimal import Decimal
 
 from django.db.models import Model, Sum
 
+from core.events import subject_of
 from hits.models import LedgerEntry, Payment, PlatformAssignment, PlatformHIT, Round
 from hits.money.amounts import cents, seat_cost
-from journal.events import subject_of
 
 Account = LedgerEntry.Account
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from django.db import transaction
 
+from core.errors import CounterpartError, some_of
 from hits import channels
 from hits.models import Payment, Round
 from hits.money.payroll import COLUMNS
 from hits.platforms.settling import mark_paid
-from journal.errors import CounterpartError, some_of
 
 NEEDED = ("worker", "amount", "payments")
 MAX_BYTES = 5_000_000

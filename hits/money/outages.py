@@ -4,6 +4,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.events import record
 from hits import channels
 from hits.models import Assignment, Decision, Payment, PlatformAssignment, Seat
 from hits.money.amounts import cents
@@ -13,8 +15,6 @@ from hits.money.paying import note_paid_there, owe
 from hits.money.reserving import reserve
 from hits.work.leasing import return_assignment
 from hits.work.ruling import DECIDABLE, for_ruling, rule
-from journal.errors import CounterpartError
-from journal.events import record
 
 State, Status = Assignment.State, PlatformAssignment.Status
 

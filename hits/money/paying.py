@@ -2,6 +2,8 @@
 
 from django.db import transaction
 
+from core.errors import CounterpartError
+from core.events import record, subject_of
 from hits.models import Assignment, Outbox, Payment, Round
 from hits.money.amounts import cents, seat_cost
 from hits.money.budget import check_may_owe
@@ -9,8 +11,6 @@ from hits.money.ledger import locked, note_owed, note_withdrawn
 from hits.money.reserving import reserve
 from hits.platforms.outbox import may_be_under_way, put
 from hits.platforms.settling import mark_paid
-from journal.errors import CounterpartError
-from journal.events import record, subject_of
 
 EARNED = (Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 

@@ -6,6 +6,8 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 from hits import channels
 from hits.models import Assignment, Payment, Round
 from hits.money.amounts import bonus_fee
@@ -14,8 +16,6 @@ from hits.money.budget import check_may_give
 from hits.money.ledger import EARNED, locked
 from hits.money.wages import LEAST_TIMED, Timing, fair_reward, timing_of
 from hits.people.forgetting import forgotten_workers
-from journal.errors import CounterpartError
-from journal.progress import Progress, silent
 
 REASON = "Top-up: this work took longer than we had planned."
 

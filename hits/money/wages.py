@@ -7,10 +7,10 @@ from statistics import median
 
 from django.db.models import F
 
+from core.errors import CounterpartError
 from hits import channels
 from hits.models import Assignment, Round, Seat
 from hits.money.amounts import CENT
-from journal.errors import CounterpartError
 
 PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
 LEAST_TIMED = 5  # submissions below which a median tells nothing

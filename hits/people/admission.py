@@ -3,9 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from core.errors import CounterpartError
 from hits import channels
 from hits.models import QualificationTest
-from journal.errors import CounterpartError
 
 MOST = 1_000_000
 

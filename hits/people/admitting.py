@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from core.errors import CounterpartError
+from core.events import record
 from hits.models import Exclusion, Participant, Round, Worker
 from hits.people.qualifying import Tries, tries_of
 from hits.people.workers import actor_of
 from hits.work.seen import hits_of
-from journal.errors import CounterpartError
-from journal.events import record
 
 
 class NotAdmittedError(CounterpartError):

@@ -7,11 +7,11 @@ from decimal import Decimal
 from django.db.models import QuerySet, Sum
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from core.errors import CounterpartError
 from hits.models import Assignment, Payment, Round, Worker
 from hits.money.amounts import cents
 from hits.work.deciding import receipt_of
 from hits.work.seen import hits_of
-from journal.errors import CounterpartError
 
 COMPLETION = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
 RECEIPT = re.compile(r"(\d{1,18})-([0-9a-f]{10})")

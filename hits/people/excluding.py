@@ -3,12 +3,12 @@
 from django.db import transaction
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.events import record
 from hits import channels
 from hits.models import Exclusion, Outbox, Worker
 from hits.platforms.outbox import put
 from hits.work.wording import check_words
-from journal.errors import CounterpartError
-from journal.events import record
 
 
 def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:

@@ -2,12 +2,12 @@
 
 from django.db import transaction
 
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from core.models import Event
 from hits import channels
 from hits.models import Appeal, Message, Payment, PlatformAssignment, Worker, WorkerIdentity
 from hits.people.scrubbing import ERASED, scrub
-from journal.errors import CounterpartError
-from journal.events import record, subject_of
-from journal.models import Event
 
 FORGOTTEN = "forgotten"
 

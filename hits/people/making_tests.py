@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
+from core.errors import CounterpartError
+from core.events import record
 from corpus.models import Collection, Image, Match
 from corpus.naming import check_name
 from hits.models import Control, QualificationTest, TestItem
-from journal.errors import CounterpartError
-from journal.events import record
 
 LARGEST, MOST_ATTEMPTS = 50, 20
 POSITIVE, NEGATIVE = Control.Polarity.POSITIVE.value, Control.Polarity.NEGATIVE.value

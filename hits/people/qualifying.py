@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from core.errors import CounterpartError, some_of
+from core.events import record
 from hits.models import Control, QualificationTest, TestAttempt, Worker
 from hits.people.workers import actor_of, locked
-from journal.errors import CounterpartError, some_of
-from journal.events import record
 
 RIGHT_LEVELS: Mapping[str, frozenset[int]] = {
     Control.Polarity.POSITIVE: frozenset({1, 2}),

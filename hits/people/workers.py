@@ -3,8 +3,8 @@
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.events import record
 from hits.models import Worker, WorkerIdentity
-from journal.events import record
 
 
 def actor_of(worker: Worker) -> str:

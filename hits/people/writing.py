@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
+from core.errors import CounterpartError, some_of
+from core.events import record
 from hits import channels
 from hits.models import Message, Outbox, Worker
 from hits.platforms.outbox import put
 from hits.work.wording import check_words
-from journal.errors import CounterpartError, some_of
-from journal.events import record
 
 LONGEST = {"subject": 200, "text": 4096}
 

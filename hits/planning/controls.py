@@ -7,11 +7,11 @@ import numpy as np
 from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
 from corpus.models import Match, Sample
 from hits.planning.dealing import draw_outside
 from hits.planning.numbering import Ground
 from hits.planning.packing import Codes, distinct
-from journal.errors import CounterpartError
 from mitl.lists import RankedLists, load_lists
 from mitl.models import Direction, Pool
 

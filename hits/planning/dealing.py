@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from core.errors import CounterpartError
 from hits.planning.designs import Design
 from hits.planning.packing import Codes, Sharing
-from journal.errors import CounterpartError
 
 POSITIVE, NEGATIVE = "positive", "negative"
 Pair = tuple[int, int]  # image, caption

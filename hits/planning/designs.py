@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from journal.errors import CounterpartError, some_of
+from core.errors import CounterpartError, some_of
 
 AT_MOST = 100  # pairs in a HIT: more than anybody judges in one go
 

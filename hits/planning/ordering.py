@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass, field, fields
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from core.errors import CounterpartError, some_of
 from corpus.naming import MAX_NAME, check_name
 from hits.planning.designs import DESIGNS, Design, parse_design
 from hits.planning.packed_rounds import check_randomness
 from hits.planning.packing import Sharing
 from hits.planning.terms import LARGEST, Terms
-from journal.errors import CounterpartError, some_of
 from mitl.cascading import CASCADE_DEPTH
 
 LONGEST = MAX_NAME - len("-queries")

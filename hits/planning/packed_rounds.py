@@ -8,16 +8,16 @@ from typing import Any, get_args
 import numpy as np
 from django.db import IntegrityError, transaction
 
+from core.errors import CounterpartError
+from core.events import record
+from core.inserts import Columns, insert_rows
+from core.progress import Progress, silent
 from corpus.naming import check_name
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.planning.designs import Design, load_design
 from hits.planning.packing import Codes, Sharing
 from hits.planning.plans import ROLES, Plan, make_plan
 from hits.planning.terms import Terms
-from journal.errors import CounterpartError
-from journal.events import record
-from journal.inserting import Columns, insert_rows
-from journal.progress import Progress, silent
 from mitl.models import Pool
 
 LARGEST_SEED = 2**63 - 1

@@ -6,15 +6,15 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from core.jobs import open_job
+from core.models import Job
+from core.progress import Progress, silent
 from corpus.models import Sample
 from corpus.naming import find_collection, find_sample
 from corpus.sampling import sample_queries
 from hits.models import Round
 from hits.planning.ordering import RoundOrder, parse_order
 from hits.planning.packed_rounds import pack_round
-from journal.jobs import open_job
-from journal.models import Job
-from journal.progress import Progress, silent
 from mitl.cascading import Cascade, check_cascade, is_cross_encoder
 from mitl.naming import find_annotators, find_pool
 from mitl.pooling import pool_proposals

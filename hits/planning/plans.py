@@ -11,13 +11,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
+from core.progress import Progress
 from hits.planning.controls import negative_pairs, original_pairs
 from hits.planning.dealing import NEGATIVE, POSITIVE, Dealt, Deck, deal_controls
 from hits.planning.designs import Design
 from hits.planning.numbering import Ground, number_collection
 from hits.planning.packing import Codes, Sharing, count_shared, pack_pairs
-from journal.errors import CounterpartError
-from journal.progress import Progress
 from mitl.models import Pool
 
 ROLES = ("candidate", POSITIVE, NEGATIVE)  # an item's role is its place here: 0 is no control

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
+from core.errors import CounterpartError
 from hits.channels import CHANNELS
 from hits.money.amounts import cents, fee, round_cost
-from journal.errors import CounterpartError
 
 MOST_VOTES = 99
 LARGEST = {"reward": Decimal("999999.99"), "ceiling": Decimal("9999999999.99")}  # what the columns hold

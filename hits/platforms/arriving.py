@@ -3,13 +3,13 @@
 from django.db import transaction
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.events import record
 from hits.channels import Arrival
 from hits.models import PlatformAssignment, PlatformHIT, Worker
 from hits.people.admitting import is_excluded
 from hits.people.workers import actor_of, give_consent, locked, worker_for
 from hits.work.seen import pairs_seen
-from journal.errors import CounterpartError
-from journal.events import record
 
 
 class TurnedAwayError(CounterpartError):

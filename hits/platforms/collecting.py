@@ -10,6 +10,9 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from core.errors import some_of
+from core.events import record
+from core.progress import Progress, silent
 from hits import channels
 from hits.channels import ChannelError, Listed, Listing
 from hits.models import PlatformAssignment, PlatformHIT, Round, WorkerIdentity
@@ -17,9 +20,6 @@ from hits.money.ledger import note_rejected
 from hits.money.paying import note_paid_there
 from hits.people.workers import worker_for
 from hits.platforms.settling import mark_closed, mark_over
-from journal.errors import some_of
-from journal.events import record
-from journal.progress import Progress, silent
 
 State, Status = PlatformHIT.State, PlatformAssignment.Status
 

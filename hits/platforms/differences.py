@@ -9,6 +9,9 @@ from functools import partial
 
 from django.db import transaction
 
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from core.progress import Progress, silent
 from hits import channels
 from hits.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
 from hits.models import Outbox, Payment, PlatformAssignment, PlatformHIT, Round
@@ -16,9 +19,6 @@ from hits.money.paying import note_paid_there, order_payment
 from hits.platforms.collecting import keep
 from hits.platforms.outbox import put, send_again
 from hits.platforms.settling import mark_closed, mark_disposed, mark_over, mark_unpaid
-from journal.errors import CounterpartError
-from journal.events import record, subject_of
-from journal.progress import Progress, silent
 
 State, Status, Pay = PlatformHIT.State, PlatformAssignment.Status, Payment.State
 Repair = Callable[[], object]

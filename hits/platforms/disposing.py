@@ -6,9 +6,9 @@ from django.db.models import Exists, Max, OuterRef
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from core.events import subject_of
 from hits.models import Outbox, PlatformAssignment, PlatformHIT
 from hits.platforms.outbox import put
-from journal.events import subject_of
 
 REVERSIBLE = timedelta(days=30)
 """So long after its submission a rejection can be reversed on MTurk, unless its HIT was removed."""

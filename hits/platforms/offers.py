@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from core.errors import CounterpartError, some_of
 from hits.models import Round
-from journal.errors import CounterpartError, some_of
 
 LONGEST = {"title": 128, "description": 2000, "keywords": 1000}
 LIMITS = {

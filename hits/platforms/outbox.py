@@ -13,13 +13,13 @@ from django.db import transaction
 from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
+from core.events import record, subject_of
+from core.progress import Progress, silent
 from hits import channels
 from hits.channels import ChannelError
 from hits.models import Outbox, Round
 from hits.people.masking import mask_workers
 from hits.platforms.calling import make_call
-from journal.events import record, subject_of
-from journal.progress import Progress, silent
 
 logger = logging.getLogger(__name__)
 

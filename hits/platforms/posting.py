@@ -3,12 +3,12 @@
 from django.db import transaction
 from django.db.models import F
 
+from core.events import record
 from hits import channels
 from hits.models import HIT, Outbox, PlatformHIT, Round
 from hits.money.coming import COMING, short_of_work
 from hits.money.reserving import affordable, reserve
 from hits.platforms.outbox import send_round_on_commit, write_down
-from journal.events import record
 
 State, Call = PlatformHIT.State, Outbox.Call
 

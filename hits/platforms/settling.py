@@ -5,10 +5,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from core.events import record
 from hits.models import Payment, PlatformAssignment, PlatformHIT
 from hits.money.ledger import hold, locked, note_paid, note_rejected, note_unpaid, release_held
 from hits.money.reserving import reserve
-from journal.events import record
 
 State = PlatformHIT.State
 

@@ -6,11 +6,11 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.events import record
 from hits.models import Appeal, Rejection
 from hits.work.reversing import reverse
 from hits.work.wording import check_words
-from journal.errors import CounterpartError
-from journal.events import record
 
 WINDOW = timedelta(days=30)
 LONGEST = {"appeal": 4096, "answer": 1024}

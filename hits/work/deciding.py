@@ -5,6 +5,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from core.errors import CounterpartError
 from hits.models import Assignment, Decision
 from hits.money.budget import CeilingError
 from hits.money.paying import owe
@@ -15,7 +16,6 @@ from hits.work.moving import claim, move
 from hits.work.rejecting import drop_proposal, reject, standing_rejection
 from hits.work.reversing import pay_once, reverse
 from hits.work.ruling import for_ruling, rule
-from journal.errors import CounterpartError
 
 State = Assignment.State
 

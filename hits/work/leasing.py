@@ -9,6 +9,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.events import record
 from hits.models import HIT, Assignment, Item, Round, Seat, Worker
 from hits.money.budget import may_lease
 from hits.money.reserving import reserve_where_closed
@@ -16,8 +18,6 @@ from hits.people.admitting import admit
 from hits.people.workers import actor_of, locked
 from hits.work.moving import claim, move, record_each
 from hits.work.seen import hits_of, pairs_seen
-from journal.errors import CounterpartError
-from journal.events import record
 
 NEAREST = 20  # HITs looked at first: more than one, as others may be taking the first seats just now
 AT_ONCE = 500  # HITs looked at together after that, and leases expired in one transaction

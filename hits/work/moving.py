@@ -6,9 +6,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Model
 
+from core.events import record, subject_of
+from core.models import Event
 from hits.models import Assignment, Seat
-from journal.events import record, subject_of
-from journal.models import Event
 
 State = Assignment.State
 

@@ -9,13 +9,13 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import Signal
 
+from core.jobs import heal_stale_jobs
 from hits.models import Assignment, Round, Seat
 from hits.money.reserving import reserve
 from hits.platforms.disposing import dispose_of_finished
 from hits.platforms.outbox import deliver_due
 from hits.work.leasing import AT_ONCE, expire_leases
 from hits.work.moving import record_each
-from journal.jobs import heal_stale_jobs
 
 logger = logging.getLogger(__name__)
 

@@ -9,14 +9,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from core.errors import CounterpartError, some_of
+from core.events import record
 from hits.models import Assignment, Outbox, PlatformAssignment, Rejection, Round
 from hits.money.ledger import locked
 from hits.platforms.outbox import put
 from hits.work.reversing import compensation_of
 from hits.work.ruling import for_ruling, rule
 from hits.work.wording import check_words
-from journal.errors import CounterpartError, some_of
-from journal.events import record
 
 LONGEST = {"reason": 1024, "evidence": 10_000}
 

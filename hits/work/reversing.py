@@ -7,14 +7,14 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.events import record, subject_of
 from hits.models import Assignment, Decision, Outbox, Payment, PlatformAssignment, PlatformHIT, Rejection
 from hits.money.amounts import cents
 from hits.money.bonuses import owe_bonus
 from hits.money.paying import owe
 from hits.platforms.outbox import may_be_under_way
 from hits.work.ruling import for_ruling, rule
-from journal.errors import CounterpartError
-from journal.events import record, subject_of
 
 WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
 COMPENSATION = "This work should not have been refused. We pay it as a bonus, as its reward cannot be given any more."

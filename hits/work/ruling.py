@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from django.contrib.auth.models import User
 
+from core.errors import CounterpartError
+from core.events import record
 from hits.models import Assignment, Decision, Payment
 from hits.money.ledger import locked
 from hits.money.paying import owe, withdraw
 from hits.money.reserving import reserve
 from hits.work.moving import claim, move
-from journal.errors import CounterpartError
-from journal.events import record
 
 State = Assignment.State
 

@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from journal.errors import CounterpartError, some_of
+from core.errors import CounterpartError, some_of
 
 ALLOWED = "\t\n\r"
 

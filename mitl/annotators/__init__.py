@@ -5,7 +5,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators.base import Machine
 from mitl.models import Annotator
 

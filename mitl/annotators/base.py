@@ -24,8 +24,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError
 from mitl.models import Direction
 
 Embeddings = NDArray[np.float32]

@@ -7,7 +7,7 @@ Hugging Face's folders load; smaller networks of the same make are trained on a 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Settings
 from mitl.annotators.transformer.options import pictures_and_words, size, tell_towers, tower
 from mitl.learning.options import RANKING_LOSSES, training_options

@@ -13,9 +13,9 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.artefacts import Artefact, read_arrays
+from core.errors import CounterpartError, some_of
+from core.files import Artefact, read_arrays
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError, some_of
 from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
 from mitl.models import Annotator, Direction
 

@@ -7,7 +7,7 @@ Zhai et al. (2023), "Sigmoid loss for language image pre-training". Hugging Face
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Settings
 from mitl.annotators.transformer.options import pictures_and_words, tell_towers, tower
 from mitl.learning.options import RANKING_LOSSES, training_options

@@ -7,7 +7,7 @@ authors' files and Hugging Face's folders load; smaller networks of the same mak
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Settings
 from mitl.annotators.transformer.options import BATCH_SIZE, NEGATIVES, pictures_and_words, tower
 from mitl.learning.options import training_options

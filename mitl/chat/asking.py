@@ -10,7 +10,7 @@ import httpx
 import tenacity
 from tenacity import RetryCallState, Retrying
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.chat.answers import Answer, NonsenseError, read_answer
 from mitl.chat.ledger import Ledger
 from mitl.chat.pacing import Pacer

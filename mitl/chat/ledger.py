@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.chat.answers import Answer
 
 BUSY_SECONDS = 60

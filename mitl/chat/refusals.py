@@ -6,7 +6,7 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.chat.service import Service
 
 PASSING = (408, 409, 425, 429)  # and all from 500

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from journal.errors import CounterpartError
-from journal.progress import Progress, silent
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 
 Matrix = NDArray[np.float64]
 NEGLIGIBLE = 1e-6  # of an item's own kernel: what is left of it is nothing new

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from journal.progress import Progress, silent
+from core.progress import Progress, silent
 from mitl.hubness.blocks import MEMORY, Blocks, Scores, read, slices, tile_shape
 
 BYTES_PER_PLACE = 16

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from journal.progress import Progress, silent
+from core.progress import Progress, silent
 from mitl.hubness.best import Best
 from mitl.hubness.blocks import MEMORY, Blocks, Matrix, Scores, read, tiles
 

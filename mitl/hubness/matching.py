@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
-from journal.progress import Progress, silent
+from core.progress import Progress, silent
 from mitl.hubness.best import BYTES_PER_PLACE, best_places
 from mitl.hubness.blocks import MEMORY, Blocks, Matrix, Transposed
 

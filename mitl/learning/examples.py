@@ -6,9 +6,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
 from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Image
-from journal.errors import CounterpartError
 from mitl.learning.base import TrainingSet
 from mitl.validation import SPLIT
 

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 from torch.nn.utils import clip_grad_norm_
 
-from journal.errors import CounterpartError
-from journal.progress import Progress
+from core.errors import CounterpartError
+from core.progress import Progress
 from mitl.annotators.base import Arrays
 from mitl.learning.base import Epoch, Learner, Plan, Trained, TrainingSet
 from mitl.learning.batches import Batches

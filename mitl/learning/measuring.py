@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from journal.progress import Progress, silent, tracked
+from core.progress import Progress, silent, tracked
 from mitl.annotators.base import CrossEncoder, Machine
 from mitl.encoding import check_pictures
 from mitl.hubness.best import best_places

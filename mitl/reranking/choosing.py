@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from journal.progress import Progress, silent
+from core.progress import Progress, silent
 from mitl.hubness.blocks import MEMORY, Blocks, Transposed
 from mitl.reranking.ranking import corrected, ranked
 from mitl.reranking.steps import Step, Steps, written

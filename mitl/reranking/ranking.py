@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from journal.progress import Progress, silent
+from core.progress import Progress, silent
 from mitl.hubness.best import best_places
 from mitl.hubness.blocks import MEMORY, Blocks
 from mitl.hubness.corrections import Csls, LogInvertedSoftmax

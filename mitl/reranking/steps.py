@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.hubness.corrections import BETA, NEIGHBOURS
 
 

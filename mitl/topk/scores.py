@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from journal.progress import Progress, silent
+from core.progress import Progress, silent
 from mitl.topk.ranking import Ranking
 from mitl.topk.sides import Places, check_k
 from mitl.topk.sweeping import Sweep, sweep

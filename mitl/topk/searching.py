@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from journal.progress import Progress, silent
+from core.progress import Progress, silent
 from mitl.topk.accelerated import AcceleratedTiles
 from mitl.topk.centring import CentredTiles
 from mitl.topk.distinct import all_different, group_equals, spread

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.topk.ranking import Ranking, empty_ranking
 from mitl.topk.scanning import Buffers, buffer_size, open_buffers, seed
 from mitl.topk.slicing import slices

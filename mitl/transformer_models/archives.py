@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile, is_zipfile
 import torch
 from torch import Tensor
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 _TYPES = {
     "HalfStorage": torch.float16,

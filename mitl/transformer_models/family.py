@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.transformer_models.pictures import Preparation
 
 State = dict[str, Tensor]

@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import Tokenizer
 from torch import nn
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators.base import Arrays
 from mitl.transformer_models.family import Family, Sizes, fill_places
 from mitl.transformer_models.pictures import Preparation

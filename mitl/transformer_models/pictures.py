@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 from torch import Tensor
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 Colours = tuple[float, float, float]
 Pixels = NDArray[np.uint8]

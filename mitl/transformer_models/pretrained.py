@@ -9,7 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from journal.errors import CounterpartError, some_of
+from core.errors import CounterpartError, some_of
 from mitl.annotators.base import Adopted
 from mitl.transformer_models.archives import is_archive, read_archive
 from mitl.transformer_models.family import Family, Sizes, State

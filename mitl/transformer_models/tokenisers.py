@@ -11,7 +11,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.language.pieces import CLASS, byte_pair_ids, byte_pairs, word_pieces
 
 PUBLISHED_MERGES = 48_894  # lines of CLIP's list that are used, after its first

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from journal.errors import CounterpartError, some_of
+from core.errors import CounterpartError, some_of
 from mitl.annotators.base import Arrays
 
 NETWORK = "network."  # what stands before a tensor's name in the arrays kept for a machine

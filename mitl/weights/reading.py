@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from journal.errors import CounterpartError, some_of
+from core.errors import CounterpartError, some_of
 from mitl.annotators.base import Arrays
 from mitl.weights.keys import strip_prefix
 

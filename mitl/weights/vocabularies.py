@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from journal.errors import CounterpartError, some_of
+from core.errors import CounterpartError, some_of
 from mitl.language.words import SPECIALS, Vocabulary
 
 CLASS = "Vocabulary"

@@ -11,12 +11,12 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotation.simulation.browser import read_page
-from hits.channels.mturk.emulator.faults.declaring import declare
-from hits.channels.mturk.emulator.faults.plan import FaultPlan
-from hits.channels.mturk.emulator.faults.work import Work
-from hits.channels.mturk.emulator.launching import launch
-from hits.channels.mturk.emulator.server import Emulator
-from hits.channels.mturk.emulator.world import World
+from emulators.mturk.faults.declaring import declare
+from emulators.mturk.faults.plan import FaultPlan
+from emulators.mturk.faults.work import Work
+from emulators.mturk.launching import launch
+from emulators.mturk.server import Emulator
+from emulators.mturk.world import World
 from hits.models import Outbox, PlatformHIT, Round
 from tests.factories import make_round
 

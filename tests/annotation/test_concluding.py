@@ -2,9 +2,9 @@ import pytest
 
 from annotation.concluding import aggregate_round, conclusion_of
 from annotation.models import Verdict
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Assignment
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.annotation.cast import answer, candidates
 from tests.factories import make_round
 

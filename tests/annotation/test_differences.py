@@ -6,14 +6,14 @@ import pytest
 from django.core.management import call_command
 
 from annotation.syncing import rounds_to_sync, sync_round
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Assignment, Outbox, Payment, PlatformAssignment, PlatformHIT
 from hits.money.auditing import check_ledger
 from hits.money.ledger import balances
 from hits.platforms.differences import Kind, find_differences, mend
 from hits.platforms.settling import mark_paid
 from hits.publishing import close_round
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.annotation.platform import published, rehearsal, rehearsing, sync
 from tests.factories import make_round
 

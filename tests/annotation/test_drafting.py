@@ -3,9 +3,9 @@ import pytest
 from annotation.drafting import SeatLostError, drafts_of, drop_draft, save_draft
 from annotation.intake import Answer, submit_answers
 from annotation.models import Draft
+from core.errors import CounterpartError
 from hits.models import Assignment
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
-from journal.errors import CounterpartError
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_round
 

@@ -7,10 +7,10 @@ from annotation.concluding import aggregate_round
 from annotation.exports import export_version
 from annotation.positives import load_positives
 from annotation.release import release_version
+from core.errors import CounterpartError
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Match
 from hits.models import Assignment
-from journal.errors import CounterpartError
 from tests.annotation.cast import candidates, propose, sample_of, say
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 

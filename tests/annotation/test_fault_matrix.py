@@ -17,9 +17,9 @@ from django.db.transaction import Atomic
 
 from annotation.models import Judgment
 from annotation.taking_in import FOREIGN, LOST
+from emulators.mturk.errors import Refusal
+from emulators.mturk.faults.answers import SHAPES
 from hits.channels.mturk import client
-from hits.channels.mturk.emulator.errors import Refusal
-from hits.channels.mturk.emulator.faults.answers import SHAPES
 from hits.models import Assignment, Outbox, Payment, PlatformAssignment, PlatformHIT, Round
 from hits.money.ledger import balances
 from hits.publishing import close_round

@@ -8,8 +8,8 @@ from annotation.judging.compact import decode
 from annotation.judging.forms import places_of
 from annotation.models import Judgment
 from annotation.turns import kept_answers
+from core.models import Event
 from hits.models import Assignment, PlatformAssignment, PlatformHIT, Worker, WorkerIdentity
-from journal.models import Event
 from tests.annotation.framing import (
     FRAME,
     ORIGIN,

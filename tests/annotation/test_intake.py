@@ -8,10 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from annotation.drafting import save_draft
 from annotation.intake import Answer, SeatLostError, submit_answers
 from annotation.models import Draft, Judgment
+from core.errors import CounterpartError
 from hits.models import Assignment, Item
 from hits.work.deciding import mark_submitted
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
-from journal.errors import CounterpartError
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_collection, make_round, make_worker
 

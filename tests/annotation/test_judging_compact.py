@@ -9,7 +9,7 @@ from django.conf import settings
 from annotation.answers import Answer
 from annotation.judging.compact import REASONS, decode, encode
 from annotation.models import Shortcoming, WrongWay
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 PLACES = {1: 71, 2: 33, 3: 52, 4: 90}
 ANSWERS = [

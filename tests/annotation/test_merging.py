@@ -1,7 +1,7 @@
 import pytest
 
 from annotation.merging import MergeTerm, check_sources, merged_pairs, parse_merge
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from tests.annotation.cast import associate
 from tests.factories import make_collection
 

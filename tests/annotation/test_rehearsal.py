@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Judgment
 from annotation.simulation import simulate_round
+from core.errors import CounterpartError
 from hits.models import Assignment, Payment, PlatformAssignment, Round, Seat, WorkerIdentity
-from journal.errors import CounterpartError
 from tests.annotation.platform import rehearsing
 from tests.annotation.platform_books import check_both_sides, check_judgments
 from tests.factories import make_round

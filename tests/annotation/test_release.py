@@ -9,12 +9,12 @@ from annotation.concluding import aggregate_round
 from annotation.models import Version
 from annotation.positives import load_positives, source_table
 from annotation.release import release_version
-from corpus.artefacts import write_file
+from core.errors import CounterpartError
+from core.files import write_file
+from core.models import Event
 from corpus.matches import import_matches
 from corpus.models import Match
 from hits.models import Assignment
-from journal.errors import CounterpartError
-from journal.models import Event
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, candidates, sample_of
 from tests.factories import make_collection, make_round, make_sample

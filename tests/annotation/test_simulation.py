@@ -4,9 +4,9 @@ import pytest
 
 from annotation.models import Judgment
 from annotation.simulation import simulate_round
+from core.errors import CounterpartError
 from hits.models import Assignment, Control, Decision, WorkerIdentity
 from hits.publishing import close_round
-from journal.errors import CounterpartError
 from tests.factories import make_collection, make_round
 
 EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]

@@ -1,7 +1,7 @@
 import pytest
 
 from annotation.simulation.browser import Browser, read_page
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 PAGE = """
 <h1>Judge <b>two</b>

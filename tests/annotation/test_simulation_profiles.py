@@ -3,7 +3,7 @@ import json
 import pytest
 
 from annotation.simulation.profiles import load_profile
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 
 GOOD = {
     "confusion": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],

@@ -3,9 +3,9 @@ from collections import Counter
 import pytest
 
 from annotation.simulation.truth import Seen, default_source, true_levels
+from core.errors import CounterpartError
 from corpus.models import Match
 from hits.models import Control, Item
-from journal.errors import CounterpartError
 from tests.annotation.cast import associate, candidates
 from tests.factories import make_collection, make_round
 

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.tasks import sync_one
-from journal.models import Event
+from core.models import Event
 from tests.annotation.platform import published, rehearsal, sync
 
 __all__ = ["rehearsal"]

@@ -3,8 +3,8 @@ from django.template.loader import get_template
 from django.urls import reverse
 
 from console import urls
+from core.models import Job
 from hits.models import Assignment, Decision, Outbox, Round
-from journal.models import Job
 
 OPEN_TO_ALL = {"login", "logout"}
 

@@ -5,10 +5,10 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from core.events import record
+from core.models import Job
 from hits import channels
 from hits.models import Assignment, Message, Outbox, Round, WorkerIdentity
-from journal.events import record
-from journal.models import Job
 from tests.conftest import client_of
 from tests.console.conftest import Site
 from tests.hits.fakes import FakePlatform

@@ -2,8 +2,8 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from core.models import Job
 from corpus.models import Caption, Collection
-from journal.models import Job
 
 
 def page(client) -> str:

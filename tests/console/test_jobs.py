@@ -3,8 +3,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from journal.events import record
-from journal.models import Job
+from core.events import record
+from core.models import Job
 from tests.factories import make_collection, make_round
 
 

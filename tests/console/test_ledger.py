@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
+from core.models import Job
 from hits.models import Assignment, LedgerEntry, Payment, Round
-from journal.models import Job
 from tests.console.conftest import answer_rightly
 from tests.factories import make_round
 

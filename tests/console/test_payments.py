@@ -8,11 +8,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.intake import submit_answers
+from core.models import Event
 from hits.models import Assignment, Payment, Round, WorkerIdentity
 from hits.people.codes import completion_code
 from hits.people.making_tests import Plan, make_test
 from hits.work.leasing import lease_seat
-from journal.models import Event
 from tests.annotation.answering import right_answers
 from tests.factories import make_round, make_worker
 

@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.models import Event, Job
 from hits import channels
 from hits.channels import ChannelError
 from hits.models import Outbox, Payment, PlatformAssignment, PlatformHIT, Round, WorkerIdentity
-from journal.models import Event, Job
 from tests.annotation.platform import published, rehearsal, sync
 from tests.factories import make_collection, make_round, make_worker
 from tests.hits.fakes import FakePlatform

@@ -5,10 +5,10 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
+from core.models import Event, Job
 from hits import channels
 from hits.channels import ChannelError
 from hits.models import PlatformHIT, Round
-from journal.models import Event, Job
 from tests.annotation.platform import rehearsal
 from tests.factories import make_round
 from tests.hits.fakes import FakePlatform

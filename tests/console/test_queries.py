@@ -4,9 +4,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from core.events import record
+from core.models import Job
 from hits.models import Outbox, PlatformHIT, Round
-from journal.events import record
-from journal.models import Job
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
 

@@ -1,8 +1,8 @@
 import pytest
 
+from core.models import Event
 from corpus.models import Collection
 from hits.models import Assignment, Seat
-from journal.models import Event
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
 

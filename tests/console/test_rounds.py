@@ -3,9 +3,9 @@ from decimal import Decimal
 import pytest
 
 from config.celery import app
+from core.models import Job
 from corpus.models import Collection, Image
 from hits.models import Round
-from journal.models import Job
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 

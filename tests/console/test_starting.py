@@ -4,10 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from console.starting import start_once
+from core.models import Job
 from hits import channels
 from hits.models import Message, WorkerIdentity
 from hits.people.writing_once import write_once
-from journal.models import Job
 from tests.at_once import at_once
 from tests.factories import make_round, make_worker
 from tests.hits.fakes import FakePlatform
@@ -19,7 +19,7 @@ def robin(transactional_db) -> User:
 
 
 def test_pressed_at_the_same_moment_one_job_is_started(robin, monkeypatch):
-    monkeypatch.setattr("journal.jobs.send", lambda job: None)
+    monkeypatch.setattr("core.jobs.send", lambda job: None)
     made = make_round()
     jobs = at_once(*[lambda: start_once("Sync", "none", made, by=robin)] * 4)
     assert (len({job.pk for job in jobs}), Job.objects.count()) == (1, 1)

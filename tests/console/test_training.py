@@ -1,6 +1,6 @@
 import pytest
 
-from journal.models import Job
+from core.models import Job
 from mitl.models import Annotator
 from mitl.registration import add_annotator
 from mitl.training import train_annotator

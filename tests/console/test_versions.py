@@ -6,8 +6,8 @@ from django.core.files.storage import default_storage
 
 from annotation.models import Version
 from console.tasks import release
+from core.models import Job
 from evaluation.models import Run, Score
-from journal.models import Job
 from tests.console.conftest import answer_rightly
 from tests.factories import make_collection, make_round
 

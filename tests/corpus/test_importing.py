@@ -1,9 +1,9 @@
 import pytest
 
+from core.errors import CounterpartError
+from core.models import Event
 from corpus.importing import import_collection
 from corpus.models import Caption, Collection, Image, Match
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.corpus.files import jsonl, line, picture_folder, written
 
 

@@ -3,10 +3,10 @@
 import pytest
 from django.core.files.storage import default_storage
 
+from core.errors import CounterpartError
 from corpus.importing import import_collection
 from corpus.models import Caption, Collection, Image
 from corpus.pictures import open_picture
-from journal.errors import CounterpartError
 from tests.corpus.files import jsonl, line, picture_folder, written
 from tests.factories import picture
 

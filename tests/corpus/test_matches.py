@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
+from core.models import Event
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Match
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.corpus.files import written, zipped
 from tests.factories import make_collection
 

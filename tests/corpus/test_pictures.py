@@ -5,9 +5,9 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from PIL import Image as Pillow
 
+from core.errors import CounterpartError
 from corpus.models import Image
 from corpus.pictures import open_picture, store_picture
-from journal.errors import CounterpartError
 from tests.factories import make_collection, picture
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from core.errors import CounterpartError
 from corpus.readers.flickr import read_flickr
-from journal.errors import CounterpartError
 from tests.corpus.files import written
 
 

@@ -1,7 +1,7 @@
 import pytest
 
+from core.errors import CounterpartError
 from corpus.readers.folder import read_folder
-from journal.errors import CounterpartError
 from tests.corpus.files import picture_folder, written
 
 

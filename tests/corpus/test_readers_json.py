@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from core.errors import CounterpartError
 from corpus.readers.coco import read_coco
 from corpus.readers.karpathy import read_karpathy
-from journal.errors import CounterpartError
 from tests.corpus.files import written, zipped
 
 COCO = {

@@ -1,7 +1,7 @@
 import pytest
 
+from core.errors import CounterpartError
 from corpus.readers.jsonl import read_jsonl
-from journal.errors import CounterpartError
 from tests.corpus.files import jsonl, line, written, zipped
 
 

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
+from core.models import Event
 from corpus.importing import import_collection
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Caption, Collection, Image, Match
 from corpus.sampling import sample_queries
-from journal.errors import CounterpartError
-from journal.models import Event
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow, pytest.mark.django_db]
 

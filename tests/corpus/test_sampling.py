@@ -1,9 +1,9 @@
 import pytest
 
+from core.errors import CounterpartError
+from core.models import Event
 from corpus.models import Image, Sample
 from corpus.sampling import sample_queries
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.corpus.files import written
 from tests.factories import make_collection
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from annotation.release import release_version
+from core.errors import CounterpartError
 from corpus.models import Match
 from evaluation.models import Run, Score
 from evaluation.scoring import evaluate_version
-from journal.errors import CounterpartError
 from mitl.lists import RankedLists, store_lists
 from mitl.models import Direction, Retrieval
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_sample

@@ -1,12 +1,12 @@
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.errors import CounterpartError
+from core.models import Event
 from corpus.models import Image
 from hits.models import Outbox, PlatformHIT, Round
 from hits.publishing import close_round, join_link, publish_round, published_cost
 from hits.work.leasing import lease_seat
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.factories import make_collection, make_round, make_worker
 
 

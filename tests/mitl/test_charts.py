@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.charts import check_chart_path, heat_map, heat_maps, tail_chart, write_chart
 
 COUNTS = {"image → captions": {"one": np.array([0, 1, 1, 5]), "two": np.array([3, 0, 0, 0])}}

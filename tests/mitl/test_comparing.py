@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators import load
 from mitl.gallery import open_gallery
 from mitl.lists import load_lists

@@ -7,8 +7,8 @@ from itertools import groupby, pairwise
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
 from corpus.models import Caption, Collection, Image, Sample
-from journal.errors import CounterpartError
 from mitl.cascading import Cascade
 from mitl.gallery import open_gallery
 from mitl.lists import load_lists

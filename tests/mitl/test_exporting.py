@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from corpus.artefacts import Artefact, read_arrays
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
+from core.files import Artefact, read_arrays
 from mitl.annotators import load
 from mitl.exporting import export_annotator
 from mitl.models import Annotator

@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.errors import CounterpartError
 from corpus.models import Image
-from journal.errors import CounterpartError
 from mitl.gallery import open_gallery
 from tests.factories import make_collection
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl import annotators
 from mitl.annotators.base import EmbeddingAnnotator
 from mitl.lists import load_lists

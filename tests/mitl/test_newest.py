@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.lists import load_lists
 from mitl.models import Direction
 from mitl.newest import newest_lists

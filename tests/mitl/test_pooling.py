@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from core.errors import CounterpartError
+from core.jobs import Cancelled
+from core.models import Event
 from corpus.models import Sample
-from journal.errors import CounterpartError
-from journal.jobs import Cancelled
-from journal.models import Event
 from mitl.lists import load_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.pooling import pool_proposals

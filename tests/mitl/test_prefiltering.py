@@ -3,9 +3,9 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.errors import CounterpartError
+from core.models import Event
 from corpus.models import Caption, Collection, Image
-from journal.errors import CounterpartError
-from journal.models import Event
 from mitl.models import Pool
 from mitl.prefiltering import prefilter_pool
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
 from corpus.models import Image
-from journal.errors import CounterpartError
 from mitl.regions import Regions, survey
 from tests.mitl.regioned import make_regions, write_regions
 

@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from journal.errors import CounterpartError
-from journal.models import Event
+from core.errors import CounterpartError
+from core.models import Event
 from mitl.annotators import load, module_of
 from mitl.models import Annotator
 from mitl.registration import Origin, add_annotator

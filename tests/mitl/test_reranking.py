@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.hubness import Matrix, k_occurrence
 from mitl.reranking import choose, parse_steps, rerank, variations, written
 from tests.mitl.slow_hubs import slow_csls, slow_inverted_softmax, slow_matching

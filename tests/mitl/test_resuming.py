@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from journal.jobs import Cancelled
+from core.jobs import Cancelled
 from mitl.models import Retrieval
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve

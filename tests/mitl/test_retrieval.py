@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from corpus.artefacts import Artefact, read_arrays
+from core.errors import CounterpartError
+from core.files import Artefact, read_arrays
 from corpus.models import Caption, Collection, Image, Sample
-from journal.errors import CounterpartError
 from mitl import searching
 from mitl.annotators.overlap import OverlapScores
 from mitl.lists import load_lists

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from journal import jobs
-from journal.models import Job
+from core import jobs
+from core.models import Job
 from mitl import sharding
 from mitl.models import Retrieval
 from mitl.registration import add_annotator

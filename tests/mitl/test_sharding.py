@@ -7,11 +7,11 @@ import pytest
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from core import jobs
+from core.errors import CounterpartError
+from core.jobs import cancel, heal_stale_jobs
+from core.models import Job
 from corpus.models import Collection
-from journal import jobs
-from journal.errors import CounterpartError
-from journal.jobs import cancel, heal_stale_jobs
-from journal.models import Job
 from mitl import (
     sharding,
     tasks,  # noqa: F401  registered with Celery, as a worker does

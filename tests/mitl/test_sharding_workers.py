@@ -91,7 +91,7 @@ class Site:
         return self._database.execute(query).fetchall()
 
     def states(self, task: str) -> list[tuple[str, int]]:
-        return self.rows(f"SELECT state, attempts FROM journal_job WHERE task = 'mitl.tasks.{task}'")
+        return self.rows(f"SELECT state, attempts FROM core_job WHERE task = 'mitl.tasks.{task}'")
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -132,7 +132,7 @@ def test_a_worker_killed_in_a_shard_changes_no_bit_of_the_result(site):
     killed.kill()
     killed.wait()
     # Minutes pass.
-    site.rows("UPDATE journal_job SET heartbeat_at = '2020-01-01 00:00:00' WHERE state IN ('queued', 'running')")
+    site.rows("UPDATE core_job SET heartbeat_at = '2020-01-01 00:00:00' WHERE state IN ('queued', 'running')")
     site.manage("reconcile")
     site.start_worker(), site.start_worker()
     wait_until(lambda: site.states("share_retrieval")[0][0] not in ("queued", "running"))

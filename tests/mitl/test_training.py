@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from corpus.artefacts import Artefact, local_copy
+from core.errors import CounterpartError
+from core.files import Artefact, local_copy
+from core.models import Event, Job
 from corpus.models import Image
-from journal.errors import CounterpartError
-from journal.models import Event, Job
 from mitl.annotators import load
 from mitl.models import Annotator
 from mitl.registration import add_annotator

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
 from corpus.models import Match
-from journal.errors import CounterpartError
 from mitl import encoding, uncertainty
 from mitl.gallery import open_gallery
 from mitl.uncertainty import count_positives, kept_uncertainty, measure_uncertainty

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
 from corpus.models import Match
-from journal.errors import CounterpartError
 from mitl.annotators import load
 from mitl.annotators.overlap import OverlapScores
 from mitl.reranking import choose, variations

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.judging.access import Trouble, View, answered
 from annotation.judging.tokens import read_turn_token
+from core.errors import CounterpartError
 from hits import channels
 from hits.channels import Arrival, ChannelError, Platform
 from hits.models import PlatformAssignment
-from journal.errors import CounterpartError
 
 FROM_THERE = "Go back to the platform and open the HIT from there once more; what you answered is not lost."
 

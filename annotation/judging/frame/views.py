@@ -20,10 +20,10 @@ from annotation.judging.pictures import picture_response
 from annotation.judging.sheet import SAMPLE, contact, sheet_of, terms_of
 from annotation.judging.tokens import turn_token
 from annotation.turns import drop_answer, keep_answer, kept_answers, save_answers
+from core.errors import CounterpartError
 from hits.channels import Arrival
 from hits.models import Item, PlatformAssignment, PlatformHIT
 from hits.platforms.arriving import TurnedAwayError, open_turn, posting_of
-from journal.errors import CounterpartError
 
 RECEIPT_FIELD = "receipt"
 

@@ -4,9 +4,9 @@ from django.core.management.base import CommandParser
 
 from annotation.aggregation import METHODS
 from annotation.concluding import aggregate_round
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -5,8 +5,8 @@ from django.core.management.base import CommandParser
 
 from annotation.exports import FORMATS, export_version
 from annotation.naming import find_version
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
+from core.commands import ActCommand
+from core.progress import TerminalBar
 
 
 class Command(ActCommand):

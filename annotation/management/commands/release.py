@@ -5,11 +5,11 @@ from django.core.management.base import CommandParser
 
 from annotation.positives import source_table
 from annotation.release import release_version
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
 from corpus.naming import find_collection, find_sample
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.errors import CounterpartError
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -3,9 +3,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.simulation import simulate_round
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

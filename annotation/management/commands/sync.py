@@ -5,10 +5,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.syncing import sync_round
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.errors import CounterpartError
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from corpus.importing import import_collection
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from corpus.naming import find_collection
 from corpus.sampling import sample_queries
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 def count_or_file(argument: str) -> int | Path:

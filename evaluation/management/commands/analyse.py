@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from evaluation.analyses import Findings, subjects
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 from mitl.charts import check_chart_path, write_chart
 
 

@@ -4,10 +4,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.naming import find_version
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from evaluation.scoring import evaluate_version
 from evaluation.tables import csv_table, figures, latex_table, plain_table
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

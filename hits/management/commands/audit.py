@@ -4,14 +4,14 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits import channels
 from hits.models import Round
 from hits.money.auditing import check_ledger
 from hits.naming import find_round
 from hits.platforms.differences import find_differences, mend
 from hits.platforms.outbox import deliver_due
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

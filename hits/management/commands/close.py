@@ -4,12 +4,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits.models import Assignment
 from hits.naming import find_round
 from hits.publishing import close_round
 from hits.standing import standing_of
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
 from hits.people.forgetting import check_forgettable, forget_worker
-from journal.commands import ActCommand
-from journal.errors import CounterpartError
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

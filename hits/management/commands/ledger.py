@@ -4,12 +4,12 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits.money.auditing import check_ledger
 from hits.money.statements import accounts_of, earners_of
 from hits.money.wages import timing_of
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from corpus.naming import find_collection
 from hits.people.making_tests import Plan, make_test
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits.management.packing import add_packing_options, figures_of, packing_of
 from hits.planning.packed_rounds import pack_round
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 from mitl.naming import find_pool
 
 

@@ -5,12 +5,12 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
 from hits.models import Assignment, PlatformAssignment, Round
 from hits.money.outages import pay_for_outage
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.errors import CounterpartError
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
 from hits.money.payroll import wages_of, write_wages
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.errors import CounterpartError
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits import channels
 from hits.channels import CHANNELS
 from hits.management.admitting import add_admission_options, admission_in
@@ -13,8 +15,6 @@ from hits.models import Outbox, PlatformHIT, Round
 from hits.naming import find_round
 from hits.platforms.outbox import deliver_due, send_failed_again
 from hits.publishing import join_link, missing_pictures, publish_round, published_cost
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

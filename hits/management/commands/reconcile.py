@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits.work.reconciling import reconcile
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

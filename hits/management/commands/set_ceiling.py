@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from hits.management.packing import dollars
 from hits.money.ceilings import set_ceiling
 from hits.naming import find_round
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 
 
 class Command(ActCommand):

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from corpus.artefacts import Artefact, read_arrays
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
+from core.files import Artefact, read_arrays
 from mitl.annotators.base import Adopted, Arrays, Option, Settings
 from mitl.models import Annotator
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.progress import Progress, silent, tracked
 from corpus.models import Image
 from corpus.pictures import open_picture
-from journal.progress import Progress, silent, tracked
 from mitl.annotators.base import Arrays, Settings
 from mitl.classical.picture_points import Picture
 from mitl.classical.visual_words import LEVELS, PICTURES, WORDS, learn_words, signature

@@ -13,10 +13,10 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.artefacts import Artefact, read_arrays
+from core.errors import CounterpartError
+from core.files import Artefact, read_arrays
+from core.progress import Progress
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError
-from journal.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
 from mitl.learning.options import RANKING_LOSSES
 from mitl.models import Annotator

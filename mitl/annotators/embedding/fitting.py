@@ -16,8 +16,8 @@ from scipy import linalg, sparse
 from torch import Tensor
 from torch.nn import functional
 
-from journal.errors import CounterpartError, some_of
-from journal.progress import Progress, tracked
+from core.errors import CounterpartError, some_of
+from core.progress import Progress, tracked
 from mitl.annotators.base import Arrays
 from mitl.annotators.embedding.pictures import CHUNK, PICTURE_FEATURES, Pictures, read_pictures
 from mitl.learning.base import Epoch, TrainingSet

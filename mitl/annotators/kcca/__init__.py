@@ -6,7 +6,7 @@ of regularisation and dimension vote, as the paper's figures have it.
 
 from typing import TYPE_CHECKING
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.base import Arrays, Option, Settings
 from mitl.annotators.classical.options import IDF_OPTION, PICTURE_OPTIONS, PREPROCESSING, adopt, trained_arrays
 from mitl.models import Annotator

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from journal.errors import CounterpartError
-from journal.progress import Progress
+from core.errors import CounterpartError
+from core.progress import Progress
 from mitl.annotators.base import Arrays, Settings
 from mitl.annotators.classical.reading import PictureReader, Signatures, captions_by_image, learn_picture_words
 from mitl.annotators.kcca.choosing import choose

@@ -7,7 +7,7 @@ trained by being shown a collection.
 
 from typing import TYPE_CHECKING
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.base import Arrays, Option, Settings
 from mitl.annotators.classical.options import IDF_OPTION, PICTURE_OPTIONS, adopt, trained_arrays
 from mitl.models import Annotator

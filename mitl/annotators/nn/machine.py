@@ -6,8 +6,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from core.progress import Progress
 from corpus.models import Caption, Image
-from journal.progress import Progress
 from mitl.annotators.base import Arrays, Settings
 from mitl.annotators.classical.options import MOST_PLACES
 from mitl.annotators.classical.reading import PictureReader, captions_by_image, learn_picture_words

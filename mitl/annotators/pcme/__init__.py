@@ -8,7 +8,7 @@ training follows the first stage of the authors' COCO recipe where nothing else 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Option, Settings
 from mitl.annotators.recurrent.options import PICTURE_OPTIONS, PREPROCESSING, SIZE_OPTIONS, WORD_OPTIONS
 from mitl.learning.options import training_options

@@ -6,8 +6,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from journal.errors import CounterpartError
-from journal.progress import Progress
+from core.errors import CounterpartError
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Settings, Value
 from mitl.annotators.pcme.embedder import ProbabilisticEmbedder
 from mitl.annotators.recurrent.keeping import (

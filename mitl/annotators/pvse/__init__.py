@@ -7,7 +7,7 @@ do those of smaller networks of the same make; training follows the authors' COC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Option, Settings
 from mitl.annotators.recurrent.options import PICTURE_OPTIONS, PREPROCESSING, SIZE_OPTIONS, WORD_OPTIONS
 from mitl.learning.options import RANKING_LOSSES, training_options

@@ -7,8 +7,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from journal.errors import CounterpartError
-from journal.progress import Progress
+from core.errors import CounterpartError
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Settings, Value
 from mitl.annotators.recurrent.embedder import Embedder
 from mitl.annotators.recurrent.keeping import (

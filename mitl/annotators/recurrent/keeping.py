@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.artefacts import Artefact, read_arrays
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
+from core.files import Artefact, read_arrays
 from mitl.annotators.base import Arrays, Settings
 from mitl.language.words import Vocabulary
 from mitl.models import Annotator

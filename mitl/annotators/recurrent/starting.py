@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators.base import Arrays, Settings
 from mitl.annotators.recurrent.keeping import kept_arrays
 from mitl.language.words import Vocabulary

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from journal.progress import Progress
+from core.progress import Progress
 from mitl.annotators.recurrent.keeping import kept_arrays
 from mitl.learning.base import Learner, Plan, Trained, TrainingSet
 from mitl.learning.fitting import fit

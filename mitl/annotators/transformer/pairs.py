@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from core.progress import Progress
 from corpus.models import Caption, Image
-from journal.progress import Progress
 from mitl.annotators.transformer.opening import kept_model, new_model, trained_model
 from mitl.annotators.transformer.pictures import TrainingPictures, prepared
 from mitl.learning.base import Batch, Plan, Trained, TrainingSet

@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from core.progress import Progress
 from corpus.models import Caption, Image
-from journal.progress import Progress
 from mitl.annotators.base import Embeddings
 from mitl.annotators.transformer.opening import kept_model, new_model, trained_model
 from mitl.annotators.transformer.pictures import TrainingPictures, prepared

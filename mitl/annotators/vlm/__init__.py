@@ -8,7 +8,7 @@ import os
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators.base import Arrays, Settings
 from mitl.annotators.vlm.options import OPTIONS, read_money
 from mitl.models import Annotator

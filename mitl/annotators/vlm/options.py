@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from urllib.parse import urlsplit
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators.base import Option, Value
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

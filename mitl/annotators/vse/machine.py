@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from journal.errors import CounterpartError
-from journal.progress import Progress
+from core.errors import CounterpartError
+from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Embeddings, Settings, Value
 from mitl.annotators.recurrent.embedder import Embedder
 from mitl.annotators.recurrent.keeping import (

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.errors import CounterpartError
 from corpus.models import Image
-from journal.errors import CounterpartError
 from mitl import regions
 from mitl.annotators.base import Arrays, Settings
 

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.errors import CounterpartError
+from core.progress import Progress
 from corpus.models import Image
-from journal.errors import CounterpartError
-from journal.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Settings, Value
 from mitl.annotators.recurrent.embedder import Embedder
 from mitl.annotators.recurrent.keeping import (

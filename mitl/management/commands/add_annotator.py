@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from mitl.annotators import kinds, module_of
 from mitl.registration import Origin, add_annotator
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from mitl.exporting import export_annotator
 from mitl.naming import find_annotators
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from corpus.naming import find_collection, find_sample
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 from mitl.models import Direction
 from mitl.naming import find_annotators
 from mitl.pooling import pool_proposals

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from mitl.classical.bleu import UNLIKELY_BELOW
 from mitl.naming import find_pool
 from mitl.prefiltering import prefilter_pool

@@ -9,12 +9,12 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.models import Job
+from core.progress import TerminalBar
 from corpus.models import Collection
 from corpus.naming import find_collection, find_sample
-from journal.commands import ActCommand
-from journal.errors import CounterpartError
-from journal.models import Job
-from journal.progress import TerminalBar
 from mitl.cascading import CASCADE_DEPTH, Cascade
 from mitl.estimating import Estimate
 from mitl.models import Annotator, Retrieval

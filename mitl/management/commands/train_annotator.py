@@ -4,10 +4,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from core.commands import ActCommand
+from core.progress import TerminalBar
 from corpus.models import Match
 from corpus.naming import find_collection
-from journal.commands import ActCommand
-from journal.progress import TerminalBar
 from mitl.learning.base import in_order
 from mitl.learning.examples import Validation
 from mitl.training import train_annotator

@@ -1,8 +1,8 @@
 import pytest
 
+from core.errors import CounterpartError
 from hits import channels
 from hits.channels.markets import find_market, market_of, usable_markets
-from journal.errors import CounterpartError
 
 
 def test_only_what_the_settings_allow_is_a_usable_market(settings):

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
+from core.errors import CounterpartError
 from hits.money.amounts import cents, fee, round_cost
-from journal.errors import CounterpartError
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,12 @@ from decimal import Decimal
 
 import pytest
 
+from core.models import Event
 from hits.channels import ChannelError
 from hits.models import LedgerEntry, PlatformHIT
 from hits.money.bonuses import owe_bonus
 from hits.money.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund
 from hits.publishing import publish_round
-from journal.models import Event
 from tests.factories import make_collection, make_round
 from tests.hits.money.moneyed import accepted, posted
 

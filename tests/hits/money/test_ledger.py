@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.errors import CounterpartError
 from hits.models import Assignment, LedgerEntry, Payment, PlatformHIT, Round
 from hits.money.auditing import check_ledger
 from hits.money.bonuses import owe_bonus
@@ -20,7 +21,6 @@ from hits.platforms.settling import mark_closed, mark_over, mark_paid, mark_post
 from hits.publishing import close_round, publish_round
 from hits.work.deciding import decide
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
-from journal.errors import CounterpartError
 from tests.factories import make_round, make_worker
 from tests.hits.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted
 

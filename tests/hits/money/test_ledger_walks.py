@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 
+from core.errors import CounterpartError
 from hits.channels import ChannelError
 from hits.models import Assignment, Outbox, Payment, PlatformAssignment, PlatformHIT, Rejection
 from hits.money.auditing import check_ledger
@@ -22,7 +23,6 @@ from hits.work.deciding import accept, decide
 from hits.work.leasing import expire_leases, return_assignment
 from hits.work.reconciling import free_orphaned_seats
 from hits.work.rejecting import drop_proposal, second
-from journal.errors import CounterpartError
 from tests.hits.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted, submit
 
 STEPS = 45

@@ -4,13 +4,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Assignment, Decision, Payment, PlatformAssignment, Seat
 from hits.money.auditing import check_ledger
 from hits.money.outages import OUTAGE, pay_for_outage
 from hits.work.deciding import mark_submitted
 from hits.work.leasing import expire_leases, lease_seat
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.hits.money.moneyed import accepted, begin, flagged, pooled, posted
 
 

@@ -2,6 +2,8 @@ from decimal import Decimal
 
 import pytest
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.channels import ChannelError
 from hits.models import Assignment, Outbox, Payment, Round
 from hits.money.budget import CeilingError
@@ -11,8 +13,6 @@ from hits.platforms.outbox import deliver
 from hits.platforms.settling import mark_paid
 from hits.work.deciding import accept, mark_submitted
 from hits.work.leasing import lease_seat
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.factories import make_round, make_worker
 
 

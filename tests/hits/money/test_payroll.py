@@ -7,6 +7,8 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Assignment, Payment, Round, Worker, WorkerIdentity
 from hits.money.ledger import balances
 from hits.money.marking import mark_wages
@@ -14,8 +16,6 @@ from hits.money.payroll import wages_of, write_wages
 from hits.people.codes import completion_code
 from hits.work.deciding import accept, mark_submitted
 from hits.work.leasing import lease_seat
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.at_once import at_once
 from tests.factories import make_round, make_worker
 

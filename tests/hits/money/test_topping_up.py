@@ -4,6 +4,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.errors import CounterpartError
 from hits.models import Assignment, Payment
 from hits.money.auditing import check_ledger
 from hits.money.bonuses import owe_bonus
@@ -14,7 +15,6 @@ from hits.money.payroll import write_wages
 from hits.money.topping_up import REASON, shortfall_of, top_up
 from hits.people.forgetting import forget_worker
 from hits.platforms.outbox import deliver_due
-from journal.errors import CounterpartError
 from tests.hits.money.moneyed import accepted, flagged, pooled, posted
 
 

@@ -4,11 +4,11 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Assignment, Rejection, Round
 from hits.money.wages import PILOT_SIZE, check_wage, fair_reward, pilot_of, timing_of
 from hits.publishing import publish_round
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.factories import make_assignment, make_collection, make_round
 
 

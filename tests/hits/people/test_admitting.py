@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Assignment, Exclusion, Item, Participant, Round, TestItem, Worker
 from hits.people.admission import Admission
 from hits.people.admitting import NotAdmittedError, join_round, permit_of
@@ -13,8 +15,6 @@ from hits.people.qualifying import answer_test
 from hits.publishing import publish_round
 from hits.work.deciding import mark_submitted
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.at_once import at_once
 from tests.factories import make_assignment, make_round, make_worker
 

@@ -6,11 +6,11 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.errors import CounterpartError
 from hits.models import Assignment, Round, Worker
 from hits.people.codes import completion_code, verify_code
 from hits.work.deciding import accept, mark_submitted
 from hits.work.leasing import lease_seat, return_assignment
-from journal.errors import CounterpartError
 from tests.factories import make_round, make_worker
 
 

@@ -1,10 +1,10 @@
 import pytest
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Exclusion, Message, Outbox, WorkerIdentity
 from hits.people.excluding import exclude, readmit
 from hits.people.writing import write_to
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.factories import make_worker
 
 

@@ -3,6 +3,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.events import record
+from core.models import Event
 from hits.models import (
     Appeal,
     Assignment,
@@ -21,9 +24,6 @@ from hits.people.workers import give_consent, worker_for
 from hits.platforms.settling import mark_paid
 from hits.work.deciding import accept, mark_submitted
 from hits.work.leasing import lease_seat
-from journal.errors import CounterpartError
-from journal.events import record
-from journal.models import Event
 from tests.factories import make_round
 from tests.hits.money.moneyed import accepted, posted
 

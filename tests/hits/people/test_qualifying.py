@@ -4,12 +4,12 @@ from contextlib import suppress
 
 import pytest
 
+from core.errors import CounterpartError
+from core.models import Event
 from corpus.models import Image, Match
 from hits.models import Control, QualificationTest, TestAttempt, TestItem
 from hits.people.making_tests import Plan, make_test
 from hits.people.qualifying import answer_test, tries_of
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.at_once import at_once
 from tests.factories import make_collection, make_worker
 

@@ -1,9 +1,9 @@
 import pytest
 
+from core.models import Event
 from hits.models import Worker
 from hits.people import workers
 from hits.people.workers import actor_of, give_consent, worker_for
-from journal.models import Event
 from tests.factories import make_worker
 
 

@@ -3,9 +3,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.errors import CounterpartError
 from hits.models import Message, WorkerIdentity
 from hits.people.writing_once import write_once
-from journal.errors import CounterpartError
 from tests.factories import make_worker
 
 WORDS = {"subject": "Thank you", "text": "Your notes helped."}

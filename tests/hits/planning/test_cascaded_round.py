@@ -8,12 +8,12 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.jobs import cancel, heal_stale_jobs
+from core.models import Job
 from hits.planning.ordering import parse_order
 from hits.planning.pipeline import start_pipeline
 from hits.tasks import plan_round
-from journal.errors import CounterpartError
-from journal.jobs import cancel, heal_stale_jobs
-from journal.models import Job
 from mitl.models import Retrieval
 from mitl.scoring import GROUP
 from tests.factories import make_annotator, make_collection
@@ -67,7 +67,7 @@ def test_a_job_cancelled_while_pairs_are_scored_stops_there_and_the_next_one_goe
         cancel(Job.objects.get(), actor="bo")
         return scores
 
-    monkeypatch.setattr("journal.jobs.monotonic", count().__next__)
+    monkeypatch.setattr("core.jobs.monotonic", count().__next__)
     joint.at_batch[GROUP + 3] = cancelled
     assert start(params).state == "cancelled"
     assert (len(joint.batches), "vilt" in searched()) == (GROUP + 3, False)

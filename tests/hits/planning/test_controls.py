@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
 from corpus.models import Match, Sample
 from hits.planning.controls import negative_pairs, original_pairs
 from hits.planning.numbering import number_collection
-from journal.errors import CounterpartError
 from mitl.lists import load_lists
 from tests.factories import make_collection, make_pool, make_sample
 from tests.hits.planning.pools import pool_of

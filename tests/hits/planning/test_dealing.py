@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.errors import CounterpartError
 from hits.planning.dealing import NEGATIVE, POSITIVE, Deck, Table, deal_controls, draw_outside
 from hits.planning.designs import Design
-from journal.errors import CounterpartError
 
 SMALL = Design("small", candidates=2, positives=1, negatives=1)
 

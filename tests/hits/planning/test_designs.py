@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from core.errors import CounterpartError
 from hits.planning.designs import Design, load_design
-from journal.errors import CounterpartError
 
 GOOD = {"name": "small", "candidates": 4, "positives": 1, "negatives": 2}
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
+from core.errors import CounterpartError
 from hits.planning.ordering import parse_order
-from journal.errors import CounterpartError
 
 LEAST = {"round": "r", "collection": "zoo", "annotators": ["one"], "images": 5}
 

@@ -6,15 +6,15 @@ from decimal import Decimal
 
 import pytest
 
+from core.errors import CounterpartError
+from core.jobs import Cancelled
+from core.models import Event
+from core.progress import silent
 from corpus.models import Match
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.planning.designs import Design
 from hits.planning.packed_rounds import pack_round
 from hits.planning.plans import make_plan
-from journal.errors import CounterpartError
-from journal.jobs import Cancelled
-from journal.models import Event
-from journal.progress import silent
 from mitl.lists import load_lists
 from mitl.naming import find_pool
 from tests.factories import make_collection, make_pool, make_sample

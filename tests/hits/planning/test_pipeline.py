@@ -6,6 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.jobs import cancel, heal_stale_jobs
+from core.models import Event, Job
 from corpus.models import Collection, Sample
 from hits.models import HIT, Item, Round, Seat
 from hits.planning import pipeline
@@ -13,9 +16,6 @@ from hits.planning.ordering import parse_order
 from hits.planning.pipeline import run_pipeline, start_pipeline
 from hits.planning.plans import make_plan
 from hits.tasks import plan_round, take_step
-from journal.errors import CounterpartError
-from journal.jobs import cancel, heal_stale_jobs
-from journal.models import Event, Job
 from mitl.models import Pool, Proposal, Retrieval
 from tests.factories import make_annotator, make_collection, make_sample
 

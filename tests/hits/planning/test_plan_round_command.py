@@ -5,9 +5,9 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from core import jobs
+from core.models import Job
 from hits.models import Round
-from journal import jobs
-from journal.models import Job
 from mitl.models import Pool, Retrieval
 from tests.factories import make_annotator, make_collection
 

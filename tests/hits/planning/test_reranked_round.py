@@ -5,11 +5,11 @@ import json
 import pytest
 from django.core.management import call_command
 
+from core.errors import CounterpartError
+from core.models import Job
 from hits.planning.ordering import parse_order
 from hits.planning.pipeline import start_pipeline
 from hits.tasks import plan_round
-from journal.errors import CounterpartError
-from journal.models import Job
 from mitl.models import Pool, Retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl.plugged import plug_in

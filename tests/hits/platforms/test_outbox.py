@@ -3,11 +3,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.models import Event
 from hits.channels import ChannelError
 from hits.models import Outbox, PlatformHIT
 from hits.platforms import outbox
 from hits.platforms.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, may_be_under_way, put, send_again
-from journal.models import Event
 from tests.factories import make_round
 
 State = Outbox.State

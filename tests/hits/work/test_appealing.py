@@ -4,11 +4,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Appeal, Payment, Rejection
 from hits.work.appealing import WINDOW, answer_appeal, appeal, appealable_until
 from hits.work.rejecting import MassPolicy, reject
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.hits.money.moneyed import WORDS, flagged, pooled
 
 

@@ -3,13 +3,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import Assignment, Decision, Payment, Round, Seat
 from hits.platforms.settling import mark_paid
 from hits.publishing import close_round
 from hits.work.deciding import accept, decide, flag, mark_submitted, receipt_of
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.factories import make_assignment, make_round, make_worker
 
 State = Assignment.State

@@ -3,13 +3,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import HIT, Assignment, Item, Round, Seat
 from hits.publishing import close_round
 from hits.work import leasing
 from hits.work.deciding import mark_submitted
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 
 State = Assignment.State

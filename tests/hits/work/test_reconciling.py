@@ -6,12 +6,12 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.utils import timezone
 
+from core.events import subject_of
+from core.models import Event, Job
 from hits.models import Assignment, Outbox, PlatformHIT, Seat
 from hits.work import reconciling
 from hits.work.leasing import lease_seat
 from hits.work.reconciling import free_orphaned_seats, heal_if_due, healing, reconcile
-from journal.events import subject_of
-from journal.models import Event, Job
 from tests.factories import make_assignment, make_round, make_worker
 
 LONG_AGO = timezone.now() - timedelta(days=1)
@@ -60,7 +60,7 @@ def test_a_second_reconciling_finds_nothing(db):
 
 def test_a_stale_job_is_sent_again(db, monkeypatch, django_capture_on_commit_callbacks):
     sent = []
-    monkeypatch.setattr("journal.jobs.send", sent.append)
+    monkeypatch.setattr("core.jobs.send", sent.append)
     job = Job.objects.create(title="pack", task="hits.tasks.pack", heartbeat_at=LONG_AGO)
     with django_capture_on_commit_callbacks(execute=True):
         assert reconcile()["stale jobs"] == 1

@@ -10,6 +10,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from core.errors import CounterpartError
+from core.models import Event
 from hits.models import (
     Assignment,
     Decision,
@@ -24,8 +26,6 @@ from hits.platforms.outbox import deliver_due
 from hits.work.deciding import decide
 from hits.work.rejecting import MassPolicy, drop_proposal, reject, second
 from hits.work.reversing import COMPENSATION, gives_reward, reverse, reversible_until
-from journal.errors import CounterpartError
-from journal.models import Event
 from tests.hits.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
 
 State = Assignment.State

@@ -11,11 +11,11 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.errors import CounterpartError
 from hits.models import Assignment, Decision, Payment, Seat
 from hits.work.deciding import accept, decide, flag, mark_submitted
 from hits.work.leasing import expire_leases, lease_seat, return_assignment
 from hits.work.reconciling import free_orphaned_seats
-from journal.errors import CounterpartError
 from tests.factories import make_round, make_worker
 
 State = Assignment.State

@@ -3,7 +3,7 @@
 import numpy as np
 from django.conf import settings
 
-from corpus.artefacts import write_arrays
+from core.files import write_arrays
 from corpus.models import Caption, Collection, Image
 from mitl.annotators import module_of
 from mitl.annotators.base import Arrays, EmbeddingAnnotator, Value

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators import kcca, load
 from mitl.annotators.base import EmbeddingAnnotator, ListAnnotator
 from mitl.annotators.kcca.choosing import best_of, dimensions, recalls_of

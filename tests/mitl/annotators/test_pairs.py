@@ -6,8 +6,8 @@ import torch
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from core.errors import CounterpartError
 from corpus.models import Collection
-from journal.errors import CounterpartError
 from mitl.annotators import load, module_of
 from mitl.annotators.base import Arrays, CrossEncoder
 from mitl.annotators.transformer.pairs import JointMachine, draw_captions

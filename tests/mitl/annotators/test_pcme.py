@@ -5,8 +5,8 @@ import pytest
 import torch
 from django.core.files.storage import default_storage
 
+from core.errors import CounterpartError
 from corpus.models import Caption, Image
-from journal.errors import CounterpartError
 from mitl.annotators import load
 from mitl.annotators.base import ComparingAnnotator
 from mitl.annotators.pcme import embedder

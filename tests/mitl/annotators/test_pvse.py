@@ -6,8 +6,8 @@ import torch
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 
+from core.errors import CounterpartError
 from corpus.models import Caption
-from journal.errors import CounterpartError
 from mitl.annotators import load, pvse
 from mitl.annotators.pvse.machine import build
 from mitl.models import Annotator

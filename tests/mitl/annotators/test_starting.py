@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.networks.resnet import ResNet
 from mitl.networks.trunks import TRUNKS
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, trained_arrays

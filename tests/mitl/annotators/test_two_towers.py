@@ -5,9 +5,9 @@ import pytest
 import torch
 from transformers import CLIPModel
 
+from core.errors import CounterpartError
 from corpus.models import Image
 from corpus.pictures import open_picture
-from journal.errors import CounterpartError
 from mitl.annotators import clip, load, module_of
 from mitl.annotators.transformer.pictures import TrainingPictures
 from mitl.annotators.transformer.two_towers import TwoTowers

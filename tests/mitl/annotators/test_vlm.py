@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from core.errors import CounterpartError
 from corpus.models import Image, Sample
-from journal.errors import CounterpartError
 from mitl.annotators import load, vlm
 from mitl.annotators.base import CrossEncoder
 from mitl.cascading import Cascade

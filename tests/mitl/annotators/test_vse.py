@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from core.errors import CounterpartError
 from corpus.models import Caption
-from journal.errors import CounterpartError
 from mitl.annotators import load, vse
 from mitl.annotators.base import ComparingAnnotator
 from mitl.annotators.recurrent.pictures import Pictures

@@ -5,8 +5,8 @@ import pytest
 import torch
 from django.core.files.storage import default_storage
 
+from core.errors import CounterpartError
 from corpus.models import Caption
-from journal.errors import CounterpartError
 from mitl.annotators import load, vsrn
 from mitl.annotators.vsrn.machine import build
 from mitl.language.words import Vocabulary

@@ -10,7 +10,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.chat.asking import Asker, Question
 from mitl.chat.ledger import Ceiling, Ledger
 from mitl.chat.service import Prices, Service

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.chat.answers import Answer
 from mitl.chat.ledger import Ceiling, Experience, Ledger
 

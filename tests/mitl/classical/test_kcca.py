@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.classical.kcca import correlate, factorise, features_of
 
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from core.progress import Progress, silent
 from corpus.models import Caption, Image
-from journal.progress import Progress, silent
 from mitl.checkpoints import Checkpoints
 from mitl.learning.base import Batch, Plan, Trained, TrainingSet
 from mitl.learning.fitting import fit

@@ -1,6 +1,6 @@
 """The little learner as a kind of machine, to be plugged in. It has no choice of losses."""
 
-from corpus.artefacts import Artefact, read_arrays
+from core.files import Artefact, read_arrays
 from mitl.learning.fitting import fit
 from mitl.learning.keeping import set_weights
 from mitl.learning.options import training_options

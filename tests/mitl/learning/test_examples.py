@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from core.errors import CounterpartError
 from corpus.models import Collection, Image, Match
-from journal.errors import CounterpartError
 from mitl.learning.base import TrainingSet
 from mitl.learning.examples import Validation, read_examples
 from tests.factories import make_collection

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.learning.base import TrainingSet
 from mitl.learning.repeatable import repeatable
 from tests.mitl.learning.little import LittleLearner, make_examples, train

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.preprocessing import imagenet
 from mitl.preprocessing.imagenet import (
     DEVIATION,

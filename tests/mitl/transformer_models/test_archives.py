@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.transformer_models.archives import is_archive, read_archive
 
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.transformer_models import blip, clip, siglip, vilt
 from mitl.transformer_models.pictures import Preparation
 from tests.mitl.transformer_models.published import fixture_arrays

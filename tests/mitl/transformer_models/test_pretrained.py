@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.annotators import blip as blip_machine
 from mitl.annotators import clip as clip_machine
 from mitl.annotators import siglip as siglip_machine

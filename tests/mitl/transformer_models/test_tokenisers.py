@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.language.pieces import END, START, learn_byte_pairs, learn_word_pieces
 from mitl.transformer_models.tokenisers import Tokeniser, read_tokeniser, repaired
 from tests.mitl.transformer_models.published import letters, words

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.weights.keys import check_keys, load_network, strip_prefix, to_arrays
 
 EXPECTED = {"fc.weight": (2, 3), "fc.bias": (2,), "bn.num_batches_tracked": ()}

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.weights.reading import read_checkpoint, read_published
 from tests.mitl.networks.authors import FOLDER, weights
 

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from journal.errors import CounterpartError
+from core.errors import CounterpartError
 from mitl.language.words import SPECIALS
 from mitl.weights.vocabularies import read_vocabulary
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from hits.channels.mturk.emulator.money import BASE_RATE, MASTERS_RATE, TEN_OR_MORE_RATE, rounded_fee
+from emulators.mturk.money import BASE_RATE, MASTERS_RATE, TEN_OR_MORE_RATE, rounded_fee
 from hits.channels.mturk.fees import assignment_fee, bonus_fee
 from hits.models import Round
 from hits.money.amounts import seat_cost

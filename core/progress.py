@@ -1,0 +1,48 @@
+"""How long work tells how far it is: one small protocol, a bar on the terminal or a Job row behind it."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
+
+from tqdm import tqdm
+
+Thing = TypeVar("Thing")
+
+
+class Progress(Protocol):
+    """Told of every advance. May raise ``core.jobs.Cancelled`` to stop the work at a safe place."""
+
+    def __call__(self, step: str, done: int, total: int | None) -> None: ...
+
+
+def silent(step: str, done: int, total: int | None) -> None:
+    """Take no notice."""
+
+
+class TerminalBar:
+    """A bar a step on standard error; nothing where that is not a terminal."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm | None = None
+        self._step = ""
+
+    def __call__(self, step: str, done: int, total: int | None) -> None:
+        if step != self._step or self._bar is None:
+            self.close()
+            self._bar, self._step = tqdm(desc=step, total=total, disable=None, leave=False), step
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def tracked(
+    things: Iterable[Thing], step: str, progress: Progress, *, total: int | None = None, every: int = 500
+) -> Iterator[Thing]:
+    """Pass ``things`` through, telling ``progress`` after every ``every`` of them and at the end."""
+    done = 0
+    for done, thing in enumerate(things, 1):
+        yield thing
+        if done % every == 0:
+            progress(step, done, total)
+    progress(step, done, total)

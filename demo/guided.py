@@ -1,0 +1,120 @@
+"""The whole house at work on its own demo collection: machines, a round, a simulated crowd, a version, scores."""
+
+import secrets
+from dataclasses import dataclass
+
+from django.contrib.auth.models import Group, User
+
+from annotation.concluding import aggregate_round
+from annotation.models import Version
+from annotation.positives import load_positives
+from annotation.release import release_version
+from annotation.simulation import simulate_round
+from console.roles import ADMIN
+from core.progress import Progress, silent
+from corpus.matches import known_pairs
+from corpus.models import Collection, Match
+from demo.machines import add_demo_machines
+from demo.making import make_demo_collection
+from evaluation.coverage import Coverage, coverage
+from evaluation.scoring import evaluate_version
+from hits.models import Round
+from hits.planning.ordering import RoundOrder
+from hits.planning.pipeline import run_pipeline
+from hits.publishing import publish_round
+from mitl.models import Direction
+
+COLLECTION, JUDGED, OPEN, VERSION = "demo", "demo-round", "demo-try-it", "demo-v1"
+CASCADE, CASCADE_DEPTH = "pvse", 40  # whose first places ViLT scores, and how many
+LOGIN = "demo"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A version and the original matches, held against the collection's known truth at levels 1 and 2."""
+
+    judged: int
+    positives: int
+    original: dict[Direction, Coverage]
+    released: dict[Direction, Coverage]
+
+
+def demonstrate(*, progress: Progress = silent) -> Figures:
+    """Make everything that the demo shows, or find it made, and return its figures.
+
+    A first round is answered by careful simulated workers and released; a second one is left open for visitors.
+    The machines are the five of ECCV Caption, small. They learned from other drawn pictures (``mitl.demo``).
+    """
+    collection = make_demo_collection(COLLECTION, progress=progress)
+    machines = [machine.name for machine in add_demo_machines()]
+    if not Version.objects.filter(name=VERSION).exists():
+        _play(collection, machines, progress)
+    publish_round(_plan(OPEN, machines, images=12, captions=12, seed=2, progress=progress), actor="demo")
+    return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
+
+
+def figures(version: Version) -> Figures:
+    """Measure the version, each direction on its own queries."""
+    truth, original = (_pairs(version, source) for source in ("truth", Match.ORIGINAL))
+    found = load_positives(version)
+    return Figures(
+        judged=version.manifest["counts"]["judged"],
+        positives=version.manifest["counts"]["positives"],
+        original={direction: coverage(original[direction], truth[direction]) for direction in Direction},
+        released={direction: coverage(found[direction], truth[direction]) for direction in Direction},
+    )
+
+
+def make_login() -> str:
+    """Make the demo's account afresh; return its password, which is kept in no file and no log."""
+    user, _ = User.objects.get_or_create(username=LOGIN)
+    password = secrets.token_urlsafe(9)
+    user.is_staff = user.is_superuser = True
+    user.set_password(password)
+    user.save()
+    user.groups.add(Group.objects.get(name=ADMIN))
+    return password
+
+
+def _play(collection: Collection, machines: list[str], progress: Progress) -> None:
+    judged = _plan(JUDGED, machines, images=90, captions=110, seed=1, progress=progress)
+    publish_round(judged, actor="demo")
+    simulate_round(judged, workers=40, profile="careful", truth="truth", seed=1, progress=progress)
+    aggregate_round(judged, progress=progress)
+    sample = judged.pool.sample
+    version = release_version(VERSION, collection=collection, sample=sample, rounds=[judged], progress=progress)
+    evaluate_version(version, progress=progress)
+
+
+def _plan(name: str, machines: list[str], *, images: int, captions: int, seed: int, progress: Progress) -> Round:
+    order = RoundOrder(
+        name,
+        COLLECTION,
+        machines,
+        images=images,
+        captions=captions,
+        cascade=CASCADE,
+        cascade_depth=CASCADE_DEPTH,
+        seed=seed,
+    )
+    return run_pipeline(order, actor="demo", progress=progress)
+
+
+def _pairs(version: Version, source: str) -> dict[Direction, dict[int, set[int]]]:
+    """A source's matches of levels 1 and 2, by query of the version."""
+    sample = version.sample
+    queries = {
+        Direction.IMAGE_TO_CAPTION: set(sample.images.values_list("pk", flat=True)),
+        Direction.CAPTION_TO_IMAGE: set(sample.captions.values_list("pk", flat=True)),
+    }
+    positives: dict[Direction, dict[int, set[int]]] = {
+        direction: {query: set() for query in side} for direction, side in queries.items()
+    }
+    for image, caption in known_pairs(version.collection, source, max_grade=2 if source == "truth" else None).tolist():
+        for direction, query, item in (
+            (Direction.IMAGE_TO_CAPTION, image, caption),
+            (Direction.CAPTION_TO_IMAGE, caption, image),
+        ):
+            if query in positives[direction]:
+                positives[direction][query].add(item)
+    return positives

@@ -1,0 +1,187 @@
+"""Make the demo collection: sample scenes, draw and caption them, grade every caption for every gallery picture."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import transaction
+
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from core.models import Event
+from core.progress import Progress, silent, tracked
+from corpus.models import Caption, Collection, Image, Match
+from corpus.pictures import StoredPicture, store_picture
+from demo.drawing import draw_scene
+from demo.meanings import CAPTIONS_EACH, Meaning, meanings_of
+from demo.scenes import Scene, sample_scenes
+from demo.truth import grades
+from demo.wording import word
+
+FEWEST, MOST = 10, 5000  # pictures; the truth grows with their square
+ROUNDS, LESSONS = ("test", 0.4), ("val", 0.1)  # what is not for training: the split and its share
+LOWEST_LEVEL = 3  # pairs of a lower level are not written: a pair that the truth does not list is level 4
+BATCH = 2000
+TRUTH = "truth"
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A picture to be: its key, split and scene; its captions' keys, and what they mean and say."""
+
+    key: str
+    split: str
+    scene: Scene
+    caption_keys: list[str]
+    meanings: list[Meaning]
+    texts: list[str]
+
+
+def make_demo_collection(
+    name: str, *, images: int = 600, seed: int = 0, lessons: bool = False, progress: Progress = silent
+) -> Collection:
+    """Draw ``images`` pictures with five captions each, 40% of them in the split "test", the others in "train".
+    With ``lessons`` the collection is for training machines alone: 10% of it in "val", the others in "train".
+
+    Writes the ``original`` matches, and for the test split the full truth: ``Match(source="truth", grade)``
+    for every pair of grade 1-3 (``demo.truth`` has the rules); pairs not listed are grade 4. Equal
+    arguments give equal bytes. A collection that was made so before is returned as it is. Raises
+    CounterpartError on a name that is taken by anything else, and on a size or seed out of range.
+    """
+    _refuse_nonsense(name, images, seed)
+    drawn = {"images": images, "seed": seed, "lessons": lessons}
+    made = Collection.objects.filter(name=name).first()
+    if made is not None:
+        return _same(made, drawn)
+    plates = compose(images, seed, *(LESSONS if lessons else ROUNDS))
+    pictures = [
+        store_picture(name, plate.key, f"{plate.key}.jpg", draw_scene(plate.scene, np.random.default_rng([seed, 3, n])))
+        for n, plate in enumerate(tracked(plates, "Drawing pictures", progress, total=images, every=20))
+    ]
+    with transaction.atomic():
+        collection, is_new = Collection.objects.get_or_create(name=name, defaults={"description": DESCRIPTION})
+        if not is_new:
+            return _same(collection, drawn)
+        rows = _write_images(collection, plates, pictures)
+        captions = _write_captions(collection, plates, rows)
+        _write_truth(collection, plates, rows, captions, progress)
+        record("drawn", collection, actor="demo_collection", **drawn)
+    return collection
+
+
+DESCRIPTION = "Drawn scenes with five captions each; how well any caption fits any picture is known exactly."
+
+
+def _refuse_nonsense(name: str, images: int, seed: int) -> None:
+    try:
+        validate_slug(name)
+    except ValidationError as error:
+        raise CounterpartError(
+            f"{name!r} cannot name a collection: use letters, digits, hyphens and underscores."
+        ) from error
+    if not FEWEST <= images <= MOST:
+        raise CounterpartError(
+            f"A demo collection has {FEWEST} to {MOST} pictures, not {images}; choose a size within."
+        )
+    if seed < 0:
+        raise CounterpartError(f"The seed {seed} is negative; choose 0 or more.")
+
+
+def _same(collection: Collection, wanted: dict[str, int | bool]) -> Collection:
+    """Return the collection if it was drawn with these arguments."""
+    drawn = Event.objects.filter(subject=subject_of(collection), verb="drawn").first()
+    if drawn is None:
+        raise CounterpartError(f"The collection {collection} exists and was not drawn; choose another name.")
+    if drawn.data != wanted:
+        raise CounterpartError(
+            f"The collection {collection} exists with {_told(drawn.data)}; choose another name for {_told(wanted)}."
+        )
+    return collection
+
+
+def _told(drawn: dict[str, int | bool]) -> str:
+    return f"{drawn['images']} pictures and seed {drawn['seed']}{', for lessons' if drawn['lessons'] else ''}"
+
+
+def compose(images: int, seed: int, held_out: str = ROUNDS[0], share: float = ROUNDS[1]) -> list[Plate]:
+    """Return what will be drawn and said, in the order of the collection; keys and order tell nothing of a picture."""
+    rng = np.random.default_rng([seed, 1])
+    keys = rng.choice(np.arange(100_000, 1_000_000), size=images, replace=False)
+    caption_keys = rng.choice(np.arange(1_000_000, 10_000_000), size=(images, CAPTIONS_EACH), replace=False).astype(str)
+    is_held_out = rng.permutation(images) < round(images * share)
+    plates = []
+    for number, scene in enumerate(sample_scenes(images, seed)):
+        lot = np.random.default_rng([seed, 2, number])
+        meanings = meanings_of(scene, lot)
+        texts = _differently_worded(meanings, lot)
+        split = held_out if is_held_out[number] else "train"
+        plates.append(Plate(str(keys[number]), split, scene, caption_keys[number].tolist(), meanings, texts))
+    return plates
+
+
+def _differently_worded(meanings: list[Meaning], rng: np.random.Generator) -> list[str]:
+    """Put each meaning into words, again where the words were said before."""
+    texts: list[str] = []
+    for meaning in meanings:
+        text = word(meaning, rng)
+        while text in texts:
+            text = word(meaning, rng)
+        texts.append(text)
+    return texts
+
+
+def _write_images(collection: Collection, plates: list[Plate], pictures: list[StoredPicture]) -> list[Image]:
+    return Image.objects.bulk_create(
+        (
+            Image(
+                collection=collection,
+                key=plate.key,
+                file_name=f"{plate.key}.jpg",
+                file=picture.file,
+                width=picture.width,
+                height=picture.height,
+                sha256=picture.sha256,
+                split=plate.split,
+            )
+            for plate, picture in zip(plates, pictures, strict=True)
+        ),
+        batch_size=BATCH,
+    )
+
+
+def _write_captions(collection: Collection, plates: list[Plate], images: list[Image]) -> list[Caption]:
+    """Write the captions and their ``original`` matches, picture by picture."""
+    captions = Caption.objects.bulk_create(
+        (
+            Caption(collection=collection, image=image, key=key, text=text)
+            for image, plate in zip(images, plates, strict=True)
+            for key, text in zip(plate.caption_keys, plate.texts, strict=True)
+        ),
+        batch_size=BATCH,
+    )
+    Match.objects.bulk_create(
+        (
+            Match(collection=collection, image_id=caption.image_id, caption=caption, source=Match.ORIGINAL)
+            for caption in captions
+        ),
+        batch_size=BATCH,
+    )
+    return captions
+
+
+def _write_truth(
+    collection: Collection, plates: list[Plate], images: list[Image], captions: list[Caption], progress: Progress
+) -> None:
+    """Grade all captions of the test split for all its pictures and write what is not level 4."""
+    test = [place for place, plate in enumerate(plates) if plate.split == "test"]
+    levels = grades([meaning for place in test for meaning in plates[place].meanings], [plates[p].scene for p in test])
+    said, shown = np.nonzero(levels <= LOWEST_LEVEL)
+    image_ids = np.array([images[place].pk for place in test])
+    caption_ids = np.array([caption.pk for caption in captions]).reshape(-1, CAPTIONS_EACH)[test].ravel()
+    graded = zip(image_ids[shown].tolist(), caption_ids[said].tolist(), levels[said, shown].tolist(), strict=True)
+    matches = (
+        Match(collection_id=collection.pk, image_id=image, caption_id=caption, source=TRUTH, grade=level)
+        for image, caption, level in graded
+    )
+    Match.objects.bulk_create(tracked(matches, "Writing the truth", progress, total=len(said)), batch_size=BATCH)

@@ -1,0 +1,60 @@
+"""Show the whole house: make demo runs this."""
+
+import os
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+from demo.guided import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login
+from demo.serving import free_port, serve
+from hits.models import Round
+from hits.publishing import join_link
+
+
+def told(figures: Figures) -> str:
+    """Lay the figures out as a small table."""
+    lines = [
+        f"{figures.judged:,} pairs judged; {VERSION} holds {figures.positives:,} matches. Against the whole truth:",
+        f"{'':<30}{'precision':>10}{'recall':>8}",
+    ]
+    for direction, original in figures.original.items():
+        released = figures.released[direction]
+        lines += [
+            f"{direction.label:<18}{'original':<12}{original.precision:>10.3f}{original.recall:>8.3f}",
+            f"{'':<18}{VERSION:<12}{released.precision:>10.3f}{released.recall:>8.3f}"
+            f"  ×{released.recall / original.recall:.2f}",
+        ]
+    return "\n".join(lines)
+
+
+class Command(BaseCommand):
+    help = "Play a whole round on the drawn demo collection, print what came of it, and serve the site."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--no-serve", action="store_true", help="stop before serving the site")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        progress = TerminalBar()
+        try:
+            figures = demonstrate(progress=progress)
+        except CounterpartError as error:
+            raise CommandError(str(error)) from error
+        finally:
+            progress.close()
+        self.stdout.write(told(figures))
+        if not options["no_serve"]:
+            self._serve()
+
+    def _serve(self) -> None:
+        port = free_port()
+        site = f"http://127.0.0.1:{port}"
+        path = join_link(Round.objects.get(name=OPEN)).split("/judge/", 1)[1]
+        self.stdout.write(f"\nJudge a HIT   {site}/judge/{path}")
+        self.stdout.write(f"Console       {site}/   user {LOGIN}, password {make_login()}")
+        self.stdout.write("Stop          Ctrl-C\n")
+        self.stdout.flush()
+        serve(port, os.environ.get("SITE_URL") or site)

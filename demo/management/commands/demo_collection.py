@@ -1,0 +1,35 @@
+"""Draw the demo collection."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from corpus.models import Collection
+from demo.making import make_demo_collection
+
+
+class Command(ActCommand):
+    help = "Draw a collection of captioned pictures whose full truth is known. Run again, it changes nothing."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="name of the collection")
+        parser.add_argument("--images", type=int, default=600, help="how many pictures (default: 600)")
+        parser.add_argument("--seed", type=int, default=0, help="equal seeds give equal pictures and captions")
+        parser.add_argument(
+            "--lessons", action="store_true", help="for training machines alone: splits train and val, no truth"
+        )
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        name = options["name"]
+        was_there = Collection.objects.filter(name=name).exists()
+        collection = make_demo_collection(
+            name, images=options["images"], seed=options["seed"], lessons=options["lessons"], progress=progress
+        )
+        if was_there:
+            return f"{name} is there already, drawn with this size and seed; nothing was changed."
+        return (
+            f"{name}: {collection.images.count()} pictures ({collection.images.gallery().count()} in the test split), "
+            f"{collection.captions.count()} captions, {collection.matches.filter(source='truth').count()} graded pairs."
+        )

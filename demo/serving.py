@@ -1,0 +1,65 @@
+"""Serve a whole site from one terminal: the web server on a free port and the Celery worker with its clock."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+from core.errors import CounterpartError
+
+FIRST_PORT = 8000
+PORTS_TRIED = 50
+
+
+def free_port() -> int:
+    """Return the first port from 8000 on that nothing listens to on this machine."""
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise CounterpartError(f"The {PORTS_TRIED} ports from {FIRST_PORT} on are all taken; stop one of their servers.")
+
+
+@contextmanager
+def background_worker(site_url: str) -> Iterator[None]:
+    """Run a Celery worker with the reconciler's clock beside the site; it ends when the site does."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--beat", "--concurrency", "1"]
+    schedule = settings.VAR_DIR / f"celerybeat-schedule-{os.getpid()}"
+    with (settings.VAR_DIR / "worker.log").open("ab") as log:
+        worker = subprocess.Popen(
+            [*command, "--schedule", str(schedule), "--loglevel", "WARNING"],
+            env=os.environ | {"SITE_URL": site_url},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        yield
+    finally:
+        os.killpg(worker.pid, signal.SIGTERM)
+        worker.wait()
+
+
+def serve(port: int, site_url: str) -> None:
+    """Serve the site on this machine until interrupted or terminated."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
+    with background_worker(site_url):
+        site = subprocess.Popen(
+            [*command, "--worker-class", "gthread", "--threads", "8", "--log-level", "warning"],
+            env=os.environ | {"SITE_URL": site_url},
+        )
+        try:
+            site.wait()
+        except KeyboardInterrupt:
+            site.terminate()
+            site.wait()

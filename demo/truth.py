@@ -1,0 +1,154 @@
+"""The exact truth: the level of any caption for any scene, by counting what the caption gets wrong.
+
+A caption's *faults* against a scene are counted so:
+
+- Its subject is compared with each group of the scene, and with both groups seen as one ("three animals" are a
+  dog and two cats). A group of another kind but the same category ("a dog" for a cat) is 2 faults; of another
+  category, 3.
+- Each detail that is said of the subject and is not so (colour, size, action, side of the picture) is 1 fault.
+  A number off by one is 1 fault, by more 2; "some" is two or more, "several" three or more.
+- A companion ("... with a red ball") is compared with the other group in the same way, but costs at most 2: a
+  group of the same category 1 fault, none or one of another category 2, each wrong detail or number as above.
+  A wrong relation ("to the left of") is 1 fault, within those 2.
+- A wrong place and a wrong time of day are 1 fault each. Places may be wide ("outdoors").
+- A subject named only in general ("an animal") says little: once it has any fault, it has one more.
+- Of all readings the one with the fewest faults counts. What the picture shows beyond the caption is no fault.
+
+The level is 1 (all right) without faults, 2 (a detail wrong) at one, 3 (the main thing wrong, or two details)
+at two, 4 (unrelated) at three or more.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demo.meanings import PLACES, Claim, Meaning, denoted, united
+from demo.scenes import KINDS, SETTINGS, SIDES, SIZES, TIMES, Group, Scene
+
+Ints = NDArray[np.int64]
+Levels = NDArray[np.int8]
+
+DETAILS = ("colour", "size", "action", "side")
+MANY_FAULTS = 9
+BLOCK = 1024  # captions graded at once; a block against 1,000 scenes takes about 100 MB
+
+_KIND_BIT = {name: 1 << place for place, name in enumerate(KINDS)}
+_SETTING_BIT = {name: 1 << place for place, name in enumerate(SETTINGS)}
+_COLOURS = {colour for kind in KINDS.values() for colour in kind.colours}
+_ACTIONS = {action for kind in KINDS.values() for action in kind.actions}
+_WORDS = (*sorted(_COLOURS | _ACTIONS), *SIZES, *SIDES, *TIMES)
+# Nothing said (None) is 0, no common value ("") is -1.
+_CODE: dict[str | None, int] = {None: 0, "": -1} | {word: code for code, word in enumerate(_WORDS, 1)}
+
+
+def grade(meaning: Meaning, scene: Scene) -> int:
+    """Return the level, 1-4, of one caption for one scene."""
+    return int(grades([meaning], [scene])[0, 0])
+
+
+def grades(meanings: Sequence[Meaning], scenes: Sequence[Scene]) -> Levels:
+    """Return the levels, 1-4, of every caption for every scene: int8 (captions, scenes)."""
+    table = _SceneTable(scenes)
+    blocks = [_level(_faults(meanings[start : start + BLOCK], table)) for start in range(0, len(meanings), BLOCK)]
+    return np.concatenate(blocks) if blocks else np.empty((0, len(scenes)), dtype=np.int8)
+
+
+class _SceneTable:
+    """Scenes as arrays. ``kinds``, ``count`` and each of ``details`` are (scenes, 3): the first group, the second,
+    and both as one; ``kinds`` is a set of bits, 0 where there is no such group."""
+
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        slots = [_slots(scene) for scene in scenes]
+        self.kinds = np.array([[_kind_bits(group) for group in row] for row in slots])
+        self.count = np.array([[group.count if group else 0 for group in row] for row in slots])
+        self.details = {
+            name: np.array([[_CODE[getattr(group, name)] if group else 0 for group in row] for row in slots])
+            for name in DETAILS
+        }
+        self.setting = np.array([_SETTING_BIT[scene.setting] for scene in scenes])
+        self.time = np.array([_CODE[scene.time] for scene in scenes])
+
+
+def _slots(scene: Scene) -> tuple[Group | None, Group | None, Group | None]:
+    if len(scene.groups) == 1:
+        return scene.groups[0], None, None
+    return scene.groups[0], scene.groups[1], united(scene.groups)
+
+
+def _kind_bits(group: Group | None) -> int:
+    return _bits(_KIND_BIT, group.kind.split("+")) if group else 0
+
+
+def _bits(table: dict[str, int], names: Sequence[str] | frozenset[str]) -> int:
+    return sum(table[name] for name in names)
+
+
+def _level(faults: Ints) -> Levels:
+    return (1 + np.minimum(faults, 3)).astype(np.int8)
+
+
+def _faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
+    """Faults of the best reading: int (captions, scenes)."""
+    subjects = [meaning.subject for meaning in meanings]
+    fits, related = _kinship(subjects, scenes)
+    faults = _wrong_details(subjects, scenes) + np.where(fits, 0, np.where(related, 2, MANY_FAULTS))
+    faults += _companion_faults(meanings, scenes)
+    faults += _background_faults(meanings, scenes)[:, :, None]
+    general = np.array([subject.is_general for subject in subjects])
+    faults += (faults > 0) & general[:, None, None]
+    return faults.min(axis=2)
+
+
+def _kinship(claims: Sequence[Claim], scenes: _SceneTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Whether each group is what the noun says, and whether it is at least of its category: (captions, scenes, 3)."""
+    noun = np.array([_bits(_KIND_BIT, denoted(claim.noun)) for claim in claims])[:, None, None]
+    category = np.array([_bits(_KIND_BIT, _category(claim.noun)) for claim in claims])[:, None, None]
+    present = scenes.kinds > 0
+    return present & (scenes.kinds & ~noun == 0), present & (scenes.kinds & ~category == 0)
+
+
+def _category(noun: str) -> frozenset[str]:
+    category = KINDS[min(denoted(noun))].category
+    return denoted(category)
+
+
+def _wrong_details(claims: Sequence[Claim], scenes: _SceneTable) -> Ints:
+    """Faults in number and details, were each group the one that is meant: (captions, scenes, 3)."""
+    low = np.array([claim.count[0] for claim in claims])[:, None, None]
+    high = np.array([claim.count[1] for claim in claims])[:, None, None]
+    wrong = np.clip(np.maximum(low - scenes.count, scenes.count - high), 0, 2)
+    for name, shown in scenes.details.items():
+        said = np.array([_CODE[getattr(claim, name)] for claim in claims])[:, None, None]
+        wrong += (said != 0) & (said != shown)
+    return wrong
+
+
+def _companion_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
+    """Faults of the companions, by which group the subject is: (captions, scenes, 3)."""
+    faults = np.zeros((len(meanings), *scenes.kinds.shape), dtype=np.int64)
+    saying = np.array([row for row, meaning in enumerate(meanings) if meaning.companion], dtype=np.int64)
+    if not saying.size:
+        return faults
+    companions = [companion for meaning in meanings if (companion := meaning.companion)]
+    fits, related = _kinship(companions, scenes)
+    cost = _wrong_details(companions, scenes) + np.where(fits, 0, np.where(related, 1, 2))
+    cost = cost[:, :, [1, 0, 2]] + _wrong_relation([meanings[row] for row in saying], scenes)
+    cost[:, :, 2] = 2  # both groups are the subject: nothing is left to be the companion
+    faults[saying] = np.minimum(cost, 2)
+    return faults
+
+
+def _wrong_relation(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
+    """1 where the subject is not on the side of its companion that the caption says: (captions, scenes, 3)."""
+    said = np.array([_CODE[meaning.relation] for meaning in meanings])[:, None, None]
+    return ((said != 0) & (said != scenes.details["side"])).astype(np.int64)
+
+
+def _background_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
+    """Wrong places and times: (captions, scenes)."""
+    anywhere = frozenset(SETTINGS)
+    places = [PLACES[meaning.place] if meaning.place else anywhere for meaning in meanings]
+    allowed = np.array([_bits(_SETTING_BIT, place) for place in places])[:, None]
+    time = np.array([_CODE[meaning.time] for meaning in meanings])[:, None]
+    return (scenes.setting & allowed == 0).astype(np.int64) + ((time != 0) & (time != scenes.time))

@@ -1,0 +1,209 @@
+"""The act and the command that make the demo collection."""
+
+import re
+from collections import Counter
+from io import BytesIO, StringIO
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from PIL import Image as Picture
+
+from core.errors import CounterpartError
+from core.models import Event
+from corpus.models import Caption, Collection, Image, Match
+from demo import making
+from demo.drawing import draw_scene
+from demo.making import compose, make_demo_collection
+from demo.scenes import KINDS, SETTINGS, SIZES, Group, Scene
+from tests.factories import make_collection
+
+
+def contents(collection):
+    """All that a reader of the collection can see, without database ids."""
+    images = list(collection.images.values_list("key", "file_name", "split", "sha256", "width", "height"))
+    captions = list(collection.captions.values_list("key", "image__key", "text"))
+    matches = set(collection.matches.values_list("source", "image__key", "caption__key", "grade"))
+    return images, captions, matches
+
+
+def stored_bytes(collection):
+    pictures = []
+    for image in collection.images.all():
+        with default_storage.open(image.file) as file:
+            pictures.append(file.read())
+    return pictures
+
+
+def test_equal_seeds_give_equal_bytes_and_rows(db):
+    one, other = (make_demo_collection(name, images=10, seed=4) for name in ("one", "other"))
+    assert stored_bytes(one) == stored_bytes(other)
+    assert contents(one) == contents(other)
+
+
+def test_other_seeds_give_other_pictures_and_captions(db):
+    one, other = (make_demo_collection(f"seed-{seed}", images=10, seed=seed) for seed in (4, 5))
+    assert not set(one.images.values_list("sha256")) & set(other.images.values_list("sha256"))
+    assert list(one.captions.values_list("text")) != list(other.captions.values_list("text"))
+
+
+def test_pictures_are_real_jpegs_all_different(db):
+    collection = make_demo_collection("demo", images=10)
+    pictures = stored_bytes(collection)
+    assert len(set(pictures)) == 10
+    assert {Picture.open(BytesIO(content)).size for content in pictures} == {(480, 360)}
+    assert set(collection.images.values_list("width", "height")) == {(480, 360)}
+
+
+def test_two_fifths_of_the_pictures_are_for_rounds_and_the_rest_for_training(db):
+    collection = make_demo_collection("demo", images=20)
+    assert Counter(collection.images.values_list("split", flat=True)) == {"test": 8, "train": 12}
+    assert collection.images.gallery().count() == 8
+
+
+def test_the_default_size_leaves_240_pictures_for_rounds():
+    assert Counter(plate.split for plate in compose(600, seed=0)) == {"test": 240, "train": 360}
+
+
+def test_every_caption_has_its_original_match(db):
+    collection = make_demo_collection("demo", images=10)
+    original = collection.matches.filter(source=Match.ORIGINAL)
+    assert set(original.values_list("caption", "image")) == set(collection.captions.values_list("id", "image"))
+    assert collection.captions.count() == 50
+
+
+def test_the_truth_covers_exactly_the_pairs_of_the_gallery(db):
+    collection = make_demo_collection("demo", images=25)
+    written = dict_of(collection.matches.filter(source="truth"))
+    plates = [plate for plate in compose(25, seed=0) if plate.split == "test"]
+    expected = {
+        (shown.key, key): level
+        for said in plates
+        for key, meaning in zip(said.caption_keys, said.meanings, strict=True)
+        for shown in plates
+        if (level := making.grades([meaning], [shown.scene])[0, 0]) <= 3
+    }
+    assert written == expected
+
+
+def dict_of(matches):
+    return {
+        (image, caption): grade for image, caption, grade in matches.values_list("image__key", "caption__key", "grade")
+    }
+
+
+def test_every_original_pair_of_the_gallery_has_grade_1(db):
+    collection = make_demo_collection("demo", images=20)
+    truth = dict_of(collection.matches.filter(source="truth"))
+    own = collection.captions.gallery().values_list("image__key", "key")
+    assert {truth[pair] for pair in own} == {1}
+
+
+def test_names_and_keys_are_mere_numbers(db):
+    collection = make_demo_collection("demo", images=10)
+    for image in collection.images.all():
+        assert re.fullmatch(r"[1-9]\d{5}", image.key)
+        assert image.file_name == f"{image.key}.jpg"
+        assert re.fullmatch(r"images/demo/[0-9a-f]+\.jpg", image.file)
+    assert all(re.fullmatch(r"[1-9]\d{6}", key) for key in collection.captions.values_list("key", flat=True))
+
+
+def test_making_it_again_changes_nothing(db):
+    collection = make_demo_collection("demo", images=10, seed=2)
+    before = contents(collection), Event.objects.count()
+    assert make_demo_collection("demo", images=10, seed=2) == collection
+    assert (contents(collection), Event.objects.count()) == before
+
+
+@pytest.mark.parametrize("other", [{"images": 10, "seed": 3}, {"images": 11, "seed": 2}])
+def test_a_name_that_was_drawn_otherwise_is_refused(db, other):
+    make_demo_collection("demo", images=10, seed=2)
+    with pytest.raises(CounterpartError, match="exists with 10 pictures and seed 2"):
+        make_demo_collection("demo", **other)
+    assert Image.objects.count() == 10
+
+
+def test_the_name_of_an_imported_collection_is_refused(db):
+    make_collection("zoo")
+    with pytest.raises(CounterpartError, match="zoo exists and was not drawn"):
+        make_demo_collection("zoo", images=10)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("two words", {}, "'two words' cannot name a collection"),
+        ("demo", {"images": 9}, "10 to 5000 pictures, not 9"),
+        ("demo", {"images": 5001}, "not 5001"),
+        ("demo", {"seed": -1}, "seed -1 is negative"),
+    ],
+)
+def test_bad_arguments_are_refused_in_one_line(db, name, options, message):
+    with pytest.raises(CounterpartError, match=message):
+        make_demo_collection(name, **options)
+    assert not Collection.objects.exists()
+
+
+def test_a_failure_midway_leaves_no_rows(db, monkeypatch):
+    monkeypatch.setattr(making, "grades", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make_demo_collection("demo", images=10)
+    assert not Collection.objects.exists()
+    assert not Caption.objects.exists()
+
+
+def test_the_command_tells_what_it_made_and_what_it_left_alone(db):
+    out = StringIO()
+    call_command("demo_collection", "demo", "--images", "10", "--seed", "1", stdout=out)
+    call_command("demo_collection", "demo", "--images", "10", "--seed", "1", stdout=out)
+    assert "demo: 10 pictures (4 in the test split), 50 captions" in out.getvalue()
+    assert "nothing was changed" in out.getvalue()
+
+
+def test_the_command_refuses_another_seed(db):
+    make_demo_collection("demo", images=10)
+    with pytest.raises(CommandError, match="choose another name for 10 pictures and seed 7"):
+        call_command("demo_collection", "demo", "--images", "10", "--seed", "7")
+
+
+def drawn(scene):
+    return np.asarray(Picture.open(BytesIO(draw_scene(scene, np.random.default_rng(0)))), dtype=float)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
+def test_every_kind_shows_its_colours_and_actions(kind):
+    looks = [(colour, action) for colour in kind.colours for action in kind.actions or (None,)]
+    pictures = [
+        drawn(Scene("snow", "day", (Group(kind.name, 1, colour, "large", action, "middle"),)))
+        for colour, action in looks
+    ]
+    for place, picture in enumerate(pictures):
+        assert all(np.abs(picture - other).mean() > 0.3 for other in pictures[place + 1 :])
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_an_object_stands_on_the_side_that_is_said(setting):
+    left, right = (
+        drawn(Scene(setting, "day", (Group("ball", 1, "red", "large", None, side),))) for side in ("left", "right")
+    )
+    differing = np.abs(left - right).sum(axis=(0, 2))
+    assert differing[200:280].sum() < 0.05 * differing.sum()
+
+
+def test_a_large_object_covers_more_than_a_small_one():
+    small, large = (drawn(Scene("snow", "day", (Group("bus", 1, "red", size, None, "middle"),))) for size in SIZES)
+    red = [((picture[:, :, 0] > 180) & (picture[:, :, 1] < 100)).sum() for picture in (small, large)]
+    assert red[1] > 3 * red[0]
+
+
+def test_lessons_are_for_training_and_validation_alone(db):
+    collection = make_demo_collection("lessons", images=20, lessons=True)
+    assert Counter(collection.images.values_list("split", flat=True)) == {"train": 18, "val": 2}
+    assert set(collection.matches.values_list("source", flat=True)) == {"original"}
+
+
+def test_lessons_are_not_taken_for_a_collection_for_rounds(db):
+    make_demo_collection("lessons", images=10, lessons=True)
+    with pytest.raises(CounterpartError, match="exists with 10 pictures and seed 0, for lessons; choose another name"):
+        make_demo_collection("lessons", images=10)

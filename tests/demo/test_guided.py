@@ -1,0 +1,34 @@
+"""The demo, whole: what make demo plays, and what its figures promise."""
+
+import pytest
+
+from annotation.models import Judgment, Version
+from demo.guided import JUDGED, OPEN, VERSION, demonstrate
+from demo.management.commands.demo import told
+from evaluation.models import Score
+from hits.models import Round
+from mitl.models import Direction
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transactional_db):
+    figures = demonstrate()
+    for direction in Direction:
+        assert figures.released[direction].recall >= 2 * figures.original[direction].recall
+        assert figures.released[direction].precision >= 0.95
+    assert VERSION in told(figures)
+    _every_station_shows_rows()
+    _played_again_it_changes_nothing(figures)
+
+
+def _every_station_shows_rows() -> None:
+    assert Round.objects.get(name=JUDGED).verdicts.count() > 1_000
+    assert Round.objects.get(name=OPEN).state == "open"
+    assert Score.objects.filter(run__version__name=VERSION).count() == 5 * 3 * 2
+
+
+def _played_again_it_changes_nothing(figures) -> None:
+    before = Judgment.objects.count(), Version.objects.count(), Round.objects.count()
+    assert demonstrate() == figures
+    assert (Judgment.objects.count(), Version.objects.count(), Round.objects.count()) == before

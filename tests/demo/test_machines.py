@@ -1,0 +1,76 @@
+"""The machines that the demo plays with, from the weights in the source."""
+
+import numpy as np
+import pytest
+
+from core.errors import CounterpartError
+from demo import machines
+from demo.machines import MACHINES, add_demo_machines
+from demo.making import make_demo_collection
+from demo.teaching import teach_demo_machines
+from mitl.annotators import load, module_of
+from mitl.annotators.base import CrossEncoder
+from mitl.diversity import first_place_ranks
+from mitl.exporting import read_export
+from mitl.gallery import open_gallery
+from mitl.machine_scores import machine_scores
+from mitl.registration import add_annotator
+
+FIVE = ("pvse", "clip", "pcme", "vsrn", "vilt")
+
+
+def scores_of(annotator, gallery) -> np.ndarray:
+    """All scores, an image a row."""
+    machine, shape = load(annotator), (len(gallery.image_ids), len(gallery.caption_ids))
+    if not isinstance(machine, CrossEncoder):
+        return machine_scores(machine, gallery.images, gallery.captions).block(slice(0, shape[0]), slice(0, shape[1]))
+    images, captions = np.repeat(np.arange(shape[0]), shape[1]), np.tile(np.arange(shape[1]), shape[0])
+    return machine.ready(gallery.images, gallery.captions).pairs(images, captions).reshape(shape)
+
+
+def test_they_are_the_five_of_eccv_caption():
+    assert sorted(MACHINES) == sorted(FIVE)
+    assert all(machine.kind == name for name, machine in MACHINES.items())
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_the_weights_in_the_source_were_trained_with_the_settings_told(name):
+    found = read_export(machines.weights_of(name), name)
+    assert {setting: found.settings[setting] for setting in MACHINES[name].settings} == MACHINES[name].settings
+    assert MACHINES[name].loss in module_of(name).LOSSES
+
+
+def test_the_weights_in_the_source_are_small():
+    assert sum(machines.weights_of(name).stat().st_size for name in FIVE) < 9_000_000
+
+
+def test_adding_them_twice_changes_nothing(db):
+    assert add_demo_machines() == add_demo_machines()
+
+
+@pytest.mark.slow
+def test_each_finds_far_more_than_chance_and_no_two_find_the_same(db):
+    gallery = open_gallery(make_demo_collection("unseen", images=100, seed=5), None)
+    own = np.searchsorted(gallery.image_ids, [caption.image_id for caption in gallery.captions])
+    first = {}
+    for annotator in add_demo_machines():
+        scores = scores_of(annotator, gallery)
+        first[annotator.name] = np.argsort(-scores, axis=0, kind="stable").T
+        assert np.mean(first[annotator.name][:, 0] == own) > 2.5 / len(gallery.image_ids), annotator
+    ranks = first_place_ranks(np.stack([lists[:, :25] for lists in first.values()]))
+    assert (ranks[~np.eye(5, dtype=bool)] > 1.5).all()
+
+
+@pytest.mark.slow
+def test_teaching_writes_weights_that_can_be_added(db, monkeypatch, tmp_path):
+    monkeypatch.setattr(machines, "WEIGHTS", tmp_path)
+    taught = MACHINES["pvse"]
+    monkeypatch.setitem(MACHINES, "pvse", machines.DemoMachine("pvse", {**taught.settings, "epochs": 1}, "sum", 1))
+    teach_demo_machines(["pvse"], images=10)
+    assert add_annotator("pvse", kind="pvse", checkpoint=tmp_path / "pvse.npz").options["epochs"] == 1
+    assert [path.name for path in tmp_path.glob("*.npz")] == ["pvse.npz"]
+
+
+def test_a_machine_that_the_demo_has_not_is_told_of(db):
+    with pytest.raises(CounterpartError, match="The demo has no machines oracle; it has pvse, clip, pcme, vsrn, vilt"):
+        teach_demo_machines(["oracle"])

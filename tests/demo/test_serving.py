@@ -1,0 +1,78 @@
+"""One command serves the site and its worker, and leaves nothing behind."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+from urllib.request import urlopen
+
+import pytest
+
+from demo.serving import FIRST_PORT, free_port
+
+SERVE = "import django; django.setup(); from demo.serving import serve; serve({port}, 'http://127.0.0.1:{port}')"
+
+
+def test_a_taken_port_is_passed_over():
+    port = free_port()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
+        assert free_port() > port >= FIRST_PORT
+
+
+def answers(url: str) -> bool:
+    try:
+        return urlopen(url, timeout=10).status == 200
+    except OSError:
+        return False
+
+
+def await_true(condition, seconds: float = 90) -> bool:
+    started = monotonic()
+    while monotonic() - started < seconds:
+        if condition():
+            return True
+        sleep(0.2)
+    return False
+
+
+@pytest.fixture
+def site(tmp_path):
+    """The address of a site served from an empty database of its own, and its process."""
+    port = free_port()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "VAR_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    root = Path(__file__).resolve().parents[2]
+    subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, cwd=root, check=True)
+    process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environment, cwd=root)
+    yield f"http://127.0.0.1:{port}/login/", process
+    process.kill()
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The command lines of running processes that name the folder."""
+    lines = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(entry.read_bytes().decode(errors="replace"))
+        except OSError:
+            continue
+    return [line for line in lines if str(folder) in line]
+
+
+@pytest.mark.slow
+def test_site_and_worker_come_and_go_together(site, tmp_path):
+    url, process = site
+    assert await_true(lambda: answers(url))
+    assert await_true(lambda: processes_of(tmp_path))
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=30) == 0
+    assert await_true(lambda: not processes_of(tmp_path))
+    assert not answers(url)

@@ -1,0 +1,349 @@
+"""The workers' site without a browser: what each page shows and what each form does."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import httpx
+import pytest
+from defusedxml.ElementTree import fromstring
+
+from tests.emulators.mturk.conftest import SCHEMAS
+
+TEST = (
+    f'<QuestionForm xmlns="{SCHEMAS}/2017-11-06/QuestionForm.xsd"><Question>'
+    "<QuestionIdentifier>zebra</QuestionIdentifier><IsRequired>true</IsRequired>"
+    "<QuestionContent><Text>Is this a zebra?</Text></QuestionContent><AnswerSpecification><SelectionAnswer>"
+    "<Selections><Selection><SelectionIdentifier>yes</SelectionIdentifier><Text>Yes</Text></Selection>"
+    "<Selection><SelectionIdentifier>no</SelectionIdentifier><Text>No</Text></Selection></Selections>"
+    "</SelectionAnswer></AnswerSpecification></Question></QuestionForm>"
+)
+KEY = (
+    f'<AnswerKey xmlns="{SCHEMAS}/2005-10-01/AnswerKey.xsd"><Question>'
+    "<QuestionIdentifier>zebra</QuestionIdentifier><AnswerOption><SelectionIdentifier>yes</SelectionIdentifier>"
+    "<AnswerScore>100</AnswerScore></AnswerOption></Question></AnswerKey>"
+)
+
+
+@pytest.fixture
+def browse(emulator) -> Iterator[Callable[..., httpx.Client]]:
+    """Open the site in a browser profile of its own, signed in as a worker if one is named."""
+    opened: list[httpx.Client] = []
+
+    def made(worker_id: str | None = None) -> httpx.Client:
+        opened.append(httpx.Client(base_url=emulator.url, follow_redirects=True))
+        if worker_id:
+            opened[-1].post("/worker/sign-in", data={"worker_id": worker_id})
+        return opened[-1]
+
+    yield made
+    for client in opened:
+        client.close()
+
+
+@pytest.fixture
+def signed_in(browse, worker) -> httpx.Client:
+    return browse(worker)
+
+
+def frame_address(page: httpx.Response) -> str:
+    return page.text.split('<iframe src="')[1].split('"')[0].replace("&amp;", "&")
+
+
+def accepted(client: httpx.Client, hit_id: str) -> str:
+    """Accept a HIT and return the AssignmentId that the address of its page ends in."""
+    return client.post(f"/worker/hits/{hit_id}/accept").url.path.rsplit("/", 1)[1]
+
+
+def statuses(mturk, hit_id: str) -> list[str]:
+    return [each["AssignmentStatus"] for each in mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"]]
+
+
+def test_nobody_works_without_signing_in_and_comes_back_to_where_they_wanted(browse, post, worker):
+    hit_id = post()["HITId"]
+    client = browse()
+    page = client.get(f"/worker/hits/{hit_id}")
+    assert page.url.path == "/worker/sign-in"
+    page = client.post("/worker/sign-in", data={"worker_id": worker, "next": page.url.params["next"]})
+    assert page.url.path == f"/worker/hits/{hit_id}"
+
+
+def test_signing_in_never_leads_to_another_site(browse, worker):
+    page = browse().post("/worker/sign-in", data={"worker_id": worker, "next": "https://elsewhere.example/"})
+    assert page.url.path == "/worker/"
+
+
+def test_a_new_worker_is_registered_with_a_record(browse, world):
+    profile = {"worker_id": "ANEW1", "approved": "1200", "approval_rate": "97", "country": "gb", "masters": "1"}
+    assert "ANEW1" in browse().post("/worker/register", data=profile).text
+    with world.looking() as state:
+        worker = state.workers["ANEW1"]
+    assert (worker.approved, worker.approval_rate, worker.country, worker.masters) == (1200, 97, "GB", True)
+
+
+@pytest.mark.parametrize(
+    ("profile", "error"),
+    [
+        ({"worker_id": "lower"}, "is no worker id"),
+        ({"approved": "many"}, "is no whole number"),
+        ({"approval_rate": "0"}, "1 to 100 per cent"),
+    ],
+)
+def test_a_bad_registration_is_explained_and_kept_in_the_form(browse, profile, error, world):
+    page = browse().post("/worker/register", data=profile)
+    assert (page.status_code, error in page.text) == (400, True)
+    assert f'value="{next(iter(profile.values()))}"' in page.text
+    with world.looking() as state:
+        assert state.workers == {}
+
+
+def test_an_unknown_worker_cannot_sign_in(browse):
+    assert browse().post("/worker/sign-in", data={"worker_id": "ANOBODY"}).status_code == 400
+
+
+def test_a_worker_of_an_earlier_rehearsal_signs_in_anew(browse):
+    client = browse()
+    client.cookies.set("mturk_emulator_worker", "AGONE")
+    assert client.get("/worker/").url.path == "/worker/sign-in"
+
+
+def test_signing_out_forgets_the_worker(signed_in):
+    signed_in.post("/worker/sign-out")
+    assert signed_in.get("/worker/").url.path == "/worker/sign-in"
+
+
+def test_the_list_shows_reward_time_requirements_and_whether_they_are_met(signed_in, mturk, post):
+    required = {
+        "QualificationTypeId": "00000000000000000040",
+        "Comparator": "GreaterThanOrEqualTo",
+        "IntegerValues": [500],
+    }
+    type_id = mturk.create_hit_type(
+        Title="For <b>old</b> hands",
+        Description="d",
+        Reward="1.40",
+        AssignmentDurationInSeconds=5400,
+        QualificationRequirements=[required],
+    )["HITTypeId"]
+    post(HITTypeId=type_id)
+    page = signed_in.get("/worker/").text
+    for text in ("For &lt;b&gt;old&lt;/b&gt; hands", "$1.40", "1 hour 30 minutes", "at least 500", "not met"):
+        assert text in page
+    assert "Accept and work" not in page
+
+
+def test_an_empty_list_says_how_hits_come_about(signed_in):
+    assert "manage.py publish" in signed_in.get("/worker/").text
+
+
+def test_a_preview_names_no_assignment_and_no_worker(signed_in, post):
+    hit_id = post()["HITId"]
+    page = signed_in.get(f"/worker/hits/{hit_id}")
+    address = urlsplit(frame_address(page))
+    assert address.path == "/judge"
+    assert parse_qsl(address.query, keep_blank_values=True) == [
+        ("round", "1"),
+        ("item", "2"),
+        ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE"),
+        ("hitId", hit_id),
+        ("turkSubmitTo", str(signed_in.base_url)),
+    ]
+
+
+def test_accepted_work_names_the_assignment_and_its_worker(signed_in, post, worker):
+    hit_id = post()["HITId"]
+    page = signed_in.post(f"/worker/hits/{hit_id}/accept")
+    given = parse_qs(urlsplit(frame_address(page)).query)
+    assert page.url.path == f"/worker/assignments/{given['assignmentId'][0]}"
+    assert (given["hitId"], given["workerId"]) == ([hit_id], [worker])
+    assert 'data-seconds="600"' in page.text
+
+
+def test_the_parameters_of_an_address_come_as_a_fault_wants_them(signed_in, post, upset):
+    upset("address", "preview", form="slash")
+    given = parse_qs(urlsplit(frame_address(signed_in.get(f"/worker/hits/{post()['HITId']}"))).query)
+    assert given["turkSubmitTo"] == [f"{str(signed_in.base_url).rstrip('/')}/"]
+
+
+def test_a_frames_height_is_the_one_that_was_asked_for(signed_in, post):
+    question = post()["Question"]
+    fixed = post(Question=question.replace("<FrameHeight>0<", "<FrameHeight>640<"))["HITId"]
+    assert 'height="640"' in signed_in.get(f"/worker/hits/{fixed}").text
+    assert "height=" not in signed_in.get(f"/worker/hits/{post()['HITId']}").text
+
+
+def test_a_form_of_fields_in_the_body_is_submitted_once(signed_in, browse, post, mturk):
+    hit_id = post()["HITId"]
+    assignment_id = accepted(signed_in, hit_id)
+    fields = {"assignmentId": assignment_id, "labels": "1,2", "note": "<zebra> & co"}
+    frame = browse()  # the frame sends no cookies
+    assert frame.post("/mturk/externalSubmit", data=fields).status_code == 200
+    again = frame.post("/mturk/externalSubmit", data=fields | {"labels": "4,4"})
+    assert (again.status_code, "submitted this assignment already" in again.text) == (409, True)
+    [assignment] = mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"]
+    texts = [each.text for each in fromstring(assignment["Answer"]).iter() if each.tag.endswith("FreeText")]
+    assert texts == ["1,2", "<zebra> & co"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_fields_in_the_address_are_not_a_submission(signed_in, browse, post, mturk, method):
+    hit_id = post()["HITId"]
+    given = {"assignmentId": accepted(signed_in, hit_id), "labels": "1"}
+    answer = browse().request(method, "/mturk/externalSubmit", params=given)
+    assert (answer.status_code, statuses(mturk, hit_id)) == (400, [])
+
+
+def test_a_submission_needs_a_field_beside_its_assignment(signed_in, browse, post, mturk):
+    hit_id = post()["HITId"]
+    answer = browse().post("/mturk/externalSubmit", data={"assignmentId": accepted(signed_in, hit_id)})
+    assert (answer.status_code, statuses(mturk, hit_id)) == (409, [])
+
+
+def test_a_submission_after_the_deadline_is_refused_and_explained(signed_in, browse, post, world, mturk):
+    hit_id = post()["HITId"]
+    fields = {"assignmentId": accepted(signed_in, hit_id), "labels": "1"}
+    world.move_clock(by=timedelta(minutes=10), running=False)
+    answer = browse().post("/mturk/externalSubmit", data=fields)
+    assert (answer.status_code, "ran out" in answer.text, statuses(mturk, hit_id)) == (409, True, [])
+
+
+def test_a_preview_cannot_be_submitted(browse):
+    fields = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "labels": "1"}
+    answer = browse().post("/mturk/externalSubmit", data=fields)
+    assert (answer.status_code, "a preview cannot be submitted" in answer.text) == (409, True)
+
+
+def test_a_stale_page_of_the_former_holder_submits_nothing(browse, post, world, upset, mturk):
+    hit_id = post()["HITId"]
+    first, second = (browse(world.register_worker()) for _ in range(2))
+    upset("reissue", "accept", to="another")
+    assignment_id = accepted(first, hit_id)
+    first.post(f"/worker/assignments/{assignment_id}/return")
+    assert accepted(second, hit_id) == assignment_id
+    answer = first.post("/mturk/externalSubmit", data={"assignmentId": assignment_id, "labels": "stale"})
+    assert (answer.status_code, statuses(mturk, hit_id)) == (409, [])
+
+
+def test_fields_of_one_name_come_as_one_answer(signed_in, browse, post, mturk):
+    hit_id = post()["HITId"]
+    fields = {"assignmentId": accepted(signed_in, hit_id), "reason": ["object", "count"]}
+    browse().post("/mturk/externalSubmit", data=fields)
+    assert "object|count" in mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"][0]["Answer"]
+
+
+def test_returned_work_is_free_again(signed_in, post, mturk):
+    hit_id = post()["HITId"]
+    page = signed_in.post(f"/worker/assignments/{accepted(signed_in, hit_id)}/return")
+    assert "Returned." in page.text
+    assert mturk.get_hit(HITId=hit_id)["HIT"]["NumberOfAssignmentsAvailable"] == 1
+
+
+def test_work_of_somebody_else_is_not_shown(signed_in, browse, post, world):
+    assignment_id = accepted(signed_in, post()["HITId"])
+    answer = browse(world.register_worker()).get(f"/worker/assignments/{assignment_id}")
+    assert (answer.status_code, "You have no assignment" in answer.text) == (409, True)
+
+
+def test_work_that_is_over_is_not_shown_again(signed_in, post, worker, do):
+    assignment_id = do(post()["HITId"], worker)
+    answer = signed_in.get(f"/worker/assignments/{assignment_id}")
+    assert (answer.status_code, "Submitted" in answer.text) == (409, True)
+
+
+def test_what_the_worker_holds_stands_above_the_list(signed_in, post):
+    assignment_id = accepted(signed_in, post()["HITId"])
+    assert f"/worker/assignments/{assignment_id}" in signed_in.get("/worker/").text
+
+
+def test_the_dashboard_tells_pay_reasons_bonuses_and_messages(signed_in, post, do, mturk, worker):
+    good, bad = (do(post()["HITId"], worker) for _ in range(2))
+    mturk.approve_assignment(AssignmentId=good)
+    mturk.reject_assignment(AssignmentId=bad, RequesterFeedback="Every answer is the same.")
+    mturk.send_bonus(WorkerId=worker, AssignmentId=good, BonusAmount="0.20", Reason="A longer one")
+    mturk.notify_workers(Subject="More work", MessageText="Come <back>", WorkerIds=[worker])
+    page = signed_in.get("/worker/dashboard").text
+    for text in ("$0.85", "Every answer is the same.", "A longer one", "More work", "Come &lt;back&gt;"):
+        assert text in page
+
+
+@pytest.fixture
+def zebra_test(mturk) -> str:
+    made = mturk.create_qualification_type(
+        Name="Zebra test",
+        Description="Do you know zebras?",
+        QualificationTypeStatus="Active",
+        Test=TEST,
+        AnswerKey=KEY,
+        TestDurationInSeconds=600,
+    )
+    return made["QualificationType"]["QualificationTypeId"]
+
+
+def test_a_test_is_shown_and_its_score_granted(signed_in, zebra_test, mturk, worker):
+    assert "Is this a zebra?" in signed_in.get(f"/worker/qualifications/{zebra_test}").text
+    page = signed_in.post(f"/worker/qualifications/{zebra_test}", data={"zebra": "yes"})
+    assert "granted: 100" in page.text
+    score = mturk.get_qualification_score(QualificationTypeId=zebra_test, WorkerId=worker)
+    assert score["Qualification"]["IntegerValue"] == 100
+
+
+@pytest.mark.parametrize(("given", "error"), [({}, "needs an answer"), ({"zebra": "horse"}, "not one of the answers")])
+def test_an_answer_that_the_test_does_not_allow_uses_up_no_attempt(signed_in, zebra_test, given, error, world):
+    page = signed_in.post(f"/worker/qualifications/{zebra_test}", data=given)
+    assert (page.status_code, error in page.text) == (422, True)
+    with world.looking() as state:
+        assert state.requests == {}
+
+
+def test_a_second_attempt_is_refused_where_there_is_one_only(signed_in, zebra_test):
+    signed_in.post(f"/worker/qualifications/{zebra_test}", data={"zebra": "no"})
+    again = signed_in.get(f"/worker/qualifications/{zebra_test}")
+    assert (again.status_code, "can be asked for once" in again.text) == (409, True)
+
+
+def test_a_qualification_without_a_test_is_asked_for_and_waits(signed_in, mturk):
+    type_id = mturk.create_qualification_type(Name="Trusted", Description="d", QualificationTypeStatus="Active")[
+        "QualificationType"
+    ]["QualificationTypeId"]
+    page = signed_in.post(f"/worker/qualifications/{type_id}")
+    assert "has not answered yet" in page.text
+    assert mturk.list_qualification_requests()["NumResults"] == 1
+
+
+def test_a_question_form_is_answered_on_the_site_itself(signed_in, post, mturk):
+    hit_id = post(Question=TEST)["HITId"]
+    assignment_id = accepted(signed_in, hit_id)
+    assert "Is this a zebra?" in signed_in.get(f"/worker/assignments/{assignment_id}").text
+    signed_in.post("/mturk/externalSubmit", data={"assignmentId": assignment_id, "zebra": "yes"})
+    assert statuses(mturk, hit_id) == ["Submitted"]
+
+
+def test_an_html_question_runs_apart_from_the_site(signed_in, post):
+    question = (
+        f'<HTMLQuestion xmlns="{SCHEMAS}/2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<p>Judge</p>]]>'
+        "</HTMLContent><FrameHeight>300</FrameHeight></HTMLQuestion>"
+    )
+    page = signed_in.get(f"/worker/hits/{post(Question=question)['HITId']}")
+    content = signed_in.get(frame_address(page))
+    assert content.text == "<p>Judge</p>"
+    assert content.headers["Content-Security-Policy"] == "sandbox allow-scripts allow-forms"
+
+
+@pytest.mark.parametrize(("url", "warned"), [("http://127.0.0.1:1/judge", True), ("http://localhost:1/judge", False)])
+def test_a_task_that_shares_the_sites_host_name_is_pointed_out(signed_in, post, url, warned):
+    question = post()["Question"].replace("https://tasks.example/judge", url)
+    page = signed_in.get(f"/worker/hits/{post(Question=question)['HITId']}")
+    assert ("this site's host name" in page.text) is warned
+
+
+def test_every_page_says_that_it_is_an_emulator(signed_in, browse, post):
+    assignment_id = accepted(signed_in, post()["HITId"])
+    pages = ["/worker/", "/worker/dashboard", "/worker/qualifications", f"/worker/assignments/{assignment_id}"]
+    for page in (*map(signed_in.get, pages), browse().get("/")):
+        assert "no money moves" in page.text
+
+
+def test_the_style_and_scripts_are_served_and_nothing_else(signed_in):
+    assert signed_in.get("/worker/static/emulator.css").headers["Content-Type"].startswith("text/css")
+    assert "javascript" in signed_in.get("/worker/static/work.js").headers["Content-Type"]
+    assert signed_in.get("/worker/static/..%2Froutes.py").status_code == 404

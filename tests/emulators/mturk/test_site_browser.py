@@ -1,0 +1,181 @@
+"""The workers' site and the controls in a real browser, around a task page that lives on another host."""
+
+import re
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.emulators.mturk.conftest import SCHEMAS
+from tests.emulators.mturk.test_site import TEST
+
+pytestmark = pytest.mark.browser
+
+TASK = b"""<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
+<form method="post"><input type="hidden" name="assignmentId"><input type="hidden" name="labels" value="1,2">
+<p id="cookies"></p><button>Submit</button></form><script>
+const given = new URLSearchParams(location.search), form = document.forms[0];
+form.assignmentId.value = given.get("assignmentId");
+form.action = given.get("turkSubmitTo") + "/mturk/externalSubmit";
+document.cookie = "mine=1; SameSite=Lax";
+document.getElementById("cookies").textContent = `cookies: ${document.cookie || "none"}`;
+document.querySelector("button").disabled = given.get("assignmentId") === "ASSIGNMENT_ID_NOT_AVAILABLE";
+</script>"""
+
+
+@pytest.fixture
+def task_page() -> Iterator[str]:
+    """A requester's page on this machine under another host name; yields its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(TASK)))
+            self.end_headers()
+            self.wfile.write(TASK)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    yield f"http://localhost:{server.server_port}/task"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def hit_id(post, task_page) -> str:
+    question = (
+        f'<ExternalQuestion xmlns="{SCHEMAS}/2006-07-14/ExternalQuestion.xsd">'
+        f"<ExternalURL>{task_page}</ExternalURL><FrameHeight>0</FrameHeight></ExternalQuestion>"
+    )
+    return post(Question=question, MaxAssignments=3)["HITId"]
+
+
+@pytest.fixture
+def browse(chromium: Browser, emulator) -> Iterator[Callable[..., Page]]:
+    """Open the site in a profile of its own, as a worker who has just registered there."""
+    contexts = []
+
+    def opened(**options: Any) -> Page:
+        contexts.append(chromium.new_context(base_url=emulator.url, reduced_motion="reduce", **options))
+        contexts[-1].set_default_timeout(10_000)
+        page = contexts[-1].new_page()
+        page.goto("/worker/")
+        page.get_by_role("button", name="Register and sign in").click()
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def page(browse, hit_id) -> Page:
+    return browse(viewport={"width": 1280, "height": 800})
+
+
+def test_a_worker_previews_accepts_submits_and_is_led_back(page, hit_id, mturk):
+    page.get_by_role("link", name="Preview").click()
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("button", name="Submit")).to_be_disabled()
+    page.get_by_role("button", name="Accept").click()
+    expect(page.get_by_role("timer")).to_have_text(re.compile(r"(10:00|9:5\d) left"))
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("status")).to_contain_text("Submitted")
+    [assignment] = mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"]
+    assert "<FreeText>1,2</FreeText>" in assignment["Answer"]
+
+
+def test_no_cookie_reaches_the_frame(page, hit_id):
+    page.get_by_role("button", name="Accept and work").click()
+    expect(page.frame_locator("iframe").locator("#cookies")).to_have_text("cookies: none")
+
+
+def test_a_late_submission_is_explained_inside_the_frame(page, hit_id, world, mturk, upset):
+    page.get_by_role("button", name="Accept and work").click()
+    upset("clock", "submit", seconds=3600)
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_role("alert")).to_contain_text("The time for this assignment ran out")
+    assert mturk.list_assignments_for_hit(HITId=hit_id)["NumResults"] == 0
+
+
+def test_a_double_click_submits_once(page, hit_id, mturk, world):
+    submitted = Event()
+    page.get_by_role("button", name="Accept and work").click()
+    world.observers.append(lambda happening: happening.type == "AssignmentSubmitted" and submitted.set())
+    page.frame_locator("iframe").get_by_role("button", name="Submit").dblclick()
+    assert submitted.wait(10)
+    beside = page.context.new_page()  # the page itself may be on its way back to the list
+    beside.goto("/worker/dashboard")
+    expect(beside.locator(".state")).to_have_text(["Submitted"])
+    assert mturk.list_assignments_for_hit(HITId=hit_id)["NumResults"] == 1
+
+
+def test_returned_work_leads_back_to_the_list(page, hit_id):
+    page.get_by_role("button", name="Accept and work").click()
+    page.get_by_role("button", name="Return").click()
+    expect(page.get_by_role("status")).to_contain_text("Returned")
+    expect(page.get_by_role("button", name="Accept and work")).to_be_visible()
+
+
+def test_a_running_clock_counts_the_time_down(page, hit_id):
+    page.clock.install()
+    page.get_by_role("button", name="Accept and work").click()
+    expect(page.get_by_role("timer")).to_contain_text("left")
+    page.clock.fast_forward(61_000)
+    expect(page.get_by_role("timer")).to_have_text(re.compile(r"8:5\d left"))
+
+
+def barriers(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+
+
+@pytest.fixture
+def addresses(hit_id, mturk, world, upset) -> list[str]:
+    """Every kind of page, with something on it."""
+    made = mturk.create_qualification_type(
+        Name="Zebras", Description="d", QualificationTypeStatus="Active", Test=TEST, TestDurationInSeconds=600
+    )
+    upset("drop", "SendBonus")
+    test = f"/worker/qualifications/{made['QualificationType']['QualificationTypeId']}"
+    preview = f"/worker/hits/{hit_id}"
+    return ["/worker/", preview, "/worker/dashboard", "/worker/qualifications", test, "/worker/sign-in", "/_emulator/"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(browse, addresses, scheme):
+    page = browse(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    found = {}
+    for address in addresses:
+        page.goto(address)
+        found[address] = barriers(page)
+    assert found == dict.fromkeys(addresses, [])
+
+
+def test_no_page_is_wider_than_a_phone(browse, addresses):
+    page = browse(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    for address in addresses:
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
+
+
+def test_the_controls_buttons_work(page):
+    page.goto("/_emulator/")
+    page.get_by_role("button", name="+ 1 hour").click()
+    expect(page.get_by_role("status")).to_have_text("The clock was set.")
+    expect(page.get_by_text("2026-03-02 13:00:00").first).to_be_visible()
+    page.get_by_label("Set a fault").fill('{"kind": "throttle", "times": 3}')
+    page.get_by_role("button", name="Set the fault").click()
+    expect(page.get_by_role("cell", name="times 3")).to_be_visible()
+    page.get_by_role("button", name="Clear throttle").click()
+    expect(page.get_by_text("None is set")).to_be_visible()

@@ -1,0 +1,116 @@
+"""The fault matrix on the workers' side: what they submit, when, and under which id."""
+
+import pytest
+
+from emulators.mturk.answers import answers_document
+from emulators.mturk.errors import Refusal
+from emulators.mturk.faults.answers import SHAPES
+from emulators.mturk.faults.work import Work
+from emulators.mturk.xml import XMLError, parse
+
+
+@pytest.fixture
+def work(world, plan) -> Work:
+    return Work(world, plan)
+
+
+def answer_of(mturk, hit_id: str) -> str:
+    [assignment] = mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"]
+    assert mturk.get_assignment(AssignmentId=assignment["AssignmentId"])["Assignment"]["Answer"] == assignment["Answer"]
+    return assignment["Answer"]
+
+
+def submitted(mturk, post, work, worker) -> str:
+    hit_id = post()["HITId"]
+    work.submit(work.accept(hit_id, worker)["AssignmentId"], worker, {"labels": "1,2", "receipt": "r"})
+    return answer_of(mturk, hit_id)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_misshapen_answer_is_what_every_reading_shows(mturk, post, work, worker, upset, shape):
+    upset("answer", "submit", shape=shape)
+    assert submitted(mturk, post, work, worker) != answers_document({"labels": "1,2", "receipt": "r"})
+
+
+@pytest.mark.parametrize("shape", ["doctype", "entities", "cut off", "empty"])
+def test_hostile_and_broken_answers_do_not_parse_safely(mturk, post, work, worker, upset, shape):
+    upset("answer", "submit", shape=shape)
+    with pytest.raises(XMLError):
+        parse(submitted(mturk, post, work, worker))
+
+
+@pytest.mark.parametrize(
+    ("shape", "names"),
+    [
+        ("no answers", []),
+        ("unknown fields", ["labels", "receipt", "browser_extension", ""]),
+        ("repeated field", ["labels", "receipt", "labels"]),
+        ("markup", ["labels", "receipt"]),
+    ],
+)
+def test_odd_answers_are_well_formed(mturk, post, work, worker, upset, shape, names):
+    upset("answer", "submit", shape=shape)
+    found = parse(submitted(mturk, post, work, worker)).iter()
+    assert [each.text or "" for each in found if each.tag.endswith("QuestionIdentifier")] == names
+
+
+def test_time_that_passes_before_a_submission_makes_it_late(post, work, worker, upset, mturk):
+    hit_id = post(MaxAssignments=2)["HITId"]
+    assignment_id = work.accept(hit_id, worker)["AssignmentId"]
+    upset("clock", "submit", seconds=600)
+    with pytest.raises(Refusal, match="ran out"):
+        work.submit(assignment_id, worker, {"labels": "1"})
+    assert mturk.list_assignments_for_hit(HITId=hit_id)["NumResults"] == 0
+
+
+def test_work_may_be_submitted_after_the_hit_has_expired(post, work, worker, upset, mturk, type_id):
+    hit_id = post(LifetimeInSeconds=60)["HITId"]
+    assignment_id = work.accept(hit_id, worker)["AssignmentId"]
+    upset("clock", "submit", seconds=120)
+    work.submit(assignment_id, worker, {"labels": "1"})
+    assert mturk.get_hit(HITId=hit_id)["HIT"]["HITStatus"] == "Reviewable"
+
+
+@pytest.mark.parametrize(("to", "by"), [("same", "AONE"), ("another", "ATWO")])
+def test_a_returned_id_goes_to_whom_the_fault_says(post, work, world, upset, to, by):
+    hit_id = post()["HITId"]
+    for worker_id in ("AONE", "ATWO"):
+        world.register_worker(worker_id)
+    first = work.accept(hit_id, "AONE")["AssignmentId"]
+    work.return_assignment(first, "AONE")
+    upset("reissue", "accept", to=to)
+    assert work.accept(hit_id, by)["AssignmentId"] == first
+
+
+def test_without_reissue_a_new_acceptance_has_a_new_id(post, work, worker, upset):
+    hit_id = post()["HITId"]
+    upset("reissue", "accept", to="never")
+    first = work.accept(hit_id, worker)["AssignmentId"]
+    work.return_assignment(first, worker)
+    assert work.accept(hit_id, worker)["AssignmentId"] != first
+
+
+def test_a_forced_reissue_leaves_the_world_as_it_was(post, work, worker, upset, world):
+    upset("reissue", "accept", to="never")
+    work.accept(post()["HITId"], worker)
+    with world.looking() as state:
+        assert state.reissue == "seeded"
+
+
+@pytest.mark.parametrize(
+    ("form", "given"),
+    [
+        ("slash", [("turkSubmitTo", "http://site/"), ("workerId", "A1")]),
+        ("repeated", [("turkSubmitTo", "http://site"), ("workerId", "A1")] * 2),
+        ("no worker", [("turkSubmitTo", "http://site")]),
+    ],
+)
+def test_an_address_comes_in_the_forms_that_were_seen_live(work, upset, form, given):
+    upset("address", "work", form=form)
+    assert work.address("work", [("turkSubmitTo", "http://site"), ("workerId", "A1")]) == given
+
+
+def test_a_contradicting_address_names_two_assignments(work, upset):
+    upset("address", form="contradicting")
+    names = [name for name, _ in work.address("work", [("assignmentId", "3A")])]
+    assert names == ["assignmentId", "assignmentId"]

@@ -1,0 +1,147 @@
+from datetime import timedelta
+from threading import Thread
+
+import pytest
+
+from emulators.mturk.clock import Clock, ClockError
+from emulators.mturk.errors import Refusal, TurkError
+from emulators.mturk.rows import Happening
+from emulators.mturk.world import World
+from tests.emulators.mturk.conftest import NOON, QUESTION, TYPE
+
+
+@pytest.fixture
+def world() -> World:
+    return World(seed=7, clock=Clock(lambda: NOON))
+
+
+def post(world, **different):
+    type_id = world.call("CreateHITType", TYPE)["HITTypeId"]
+    usual = {"HITTypeId": type_id, "LifetimeInSeconds": 3600, "Question": QUESTION}
+    return world.call("CreateHITWithHITType", usual | different)["HIT"]["HITId"]
+
+
+def told(world) -> list[Happening]:
+    seen: list[Happening] = []
+    world.observers.append(seen.append)
+    return seen
+
+
+def ids_of(seed):
+    world = World(seed=seed, clock=Clock(lambda: NOON))
+    hit_id, worker_id = post(world), world.register_worker()
+    return hit_id, worker_id, world.accept(hit_id, worker_id)["AssignmentId"]
+
+
+def test_the_same_seed_and_calls_give_the_same_ids():
+    assert ids_of(3) == ids_of(3)
+    assert not set(ids_of(3)) & set(ids_of(4))
+
+
+def test_a_call_that_fails_changes_no_later_id():
+    def with_failures(count):
+        world = World(seed=3, clock=Clock(lambda: NOON))
+        for _ in range(count):
+            with pytest.raises(TurkError):
+                post(world, MaxAssignments=1_000_000)
+        return post(world)
+
+    assert with_failures(0) == with_failures(3)
+
+
+def test_observers_are_told_what_happened_in_its_order(world):
+    seen, worker_id = told(world), world.register_worker()
+    hit_id = post(world)
+    assignment_id = world.accept(hit_id, worker_id)["AssignmentId"]
+    world.submit(assignment_id, worker_id, {"a": "1"})
+    world.call("ApproveAssignment", {"AssignmentId": assignment_id})
+    assert [each.type for each in seen] == [
+        "HITCreated",
+        "AssignmentAccepted",
+        "AssignmentSubmitted",
+        "HITReviewable",
+        "AssignmentApproved",
+    ]
+    assert (seen[1].hit_id, seen[1].assignment_id, seen[1].worker_id) == (hit_id, assignment_id, worker_id)
+
+
+def test_what_time_does_is_told_with_its_own_instant_and_in_order(world):
+    hit_id, worker_id = post(world, MaxAssignments=2), world.register_worker()
+    world.accept(hit_id, worker_id)
+    seen = told(world)
+    world.move_clock(by=timedelta(days=200))
+    assert [(each.type, each.at - NOON) for each in seen] == [
+        ("AssignmentAbandoned", timedelta(seconds=600)),
+        ("HITExpired", timedelta(hours=1)),
+        ("HITReviewable", timedelta(hours=1)),
+        ("HITDisposed", timedelta(days=120, hours=1)),
+    ]
+
+
+def test_observers_are_told_outside_the_lock(world):
+    """Another thread can look at the world while an observer still works."""
+
+    def look(_):
+        other = Thread(target=lambda: world.call("GetAccountBalance", {}))
+        other.start()
+        other.join(timeout=5)
+        assert not other.is_alive()
+
+    world.observers.append(look)
+    assert post(world)
+
+
+def test_a_refusal_tells_nobody_anything(world):
+    seen = told(world)
+    with pytest.raises(Refusal):
+        world.accept("3NOTHING", world.register_worker())
+    assert seen == []
+
+
+def test_an_extension_and_an_expiry_are_told(world):
+    hit_id = post(world)
+    seen = told(world)
+    world.call("CreateAdditionalAssignmentsForHIT", {"HITId": hit_id, "NumberOfAdditionalAssignments": 1})
+    world.call("UpdateExpirationForHIT", {"HITId": hit_id, "ExpireAt": NOON + timedelta(hours=2)})
+    world.call("UpdateExpirationForHIT", {"HITId": hit_id, "ExpireAt": NOON - timedelta(hours=2)})
+    assert [each.type for each in seen] == ["HITExtended", "HITExtended", "HITExpired", "HITReviewable"]
+
+
+def test_an_expiry_that_was_moved_does_not_happen_at_its_first_time(world):
+    hit_id = post(world)
+    world.call("UpdateExpirationForHIT", {"HITId": hit_id, "ExpireAt": NOON + timedelta(hours=2)})
+    world.move_clock(by=timedelta(minutes=90))
+    assert world.call("GetHIT", {"HITId": hit_id})["HIT"]["HITStatus"] == "Assignable"
+
+
+def test_work_accepted_anew_under_a_former_id_is_not_abandoned_at_the_former_deadline(world):
+    hit_id, worker_id = post(world), world.register_worker()
+    world.act("set_reissue", policy="same")
+    first = world.accept(hit_id, worker_id)["AssignmentId"]
+    world.return_assignment(first, worker_id)
+    world.move_clock(by=timedelta(seconds=300))
+    again = world.accept(hit_id, worker_id)["AssignmentId"]
+    world.move_clock(by=timedelta(seconds=301))
+    world.submit(again, worker_id, {"a": "1"})
+    assert first == again
+
+
+def test_the_clock_runs_beside_the_real_one_and_stops_when_told():
+    real = [NOON]
+    clock = Clock(lambda: real[0])
+    clock.set(NOON + timedelta(days=1), running=True)
+    real[0] += timedelta(minutes=1)
+    assert clock.now() == NOON + timedelta(days=1, minutes=1)
+    clock.set(clock.now(), running=False)
+    real[0] += timedelta(minutes=1)
+    assert clock.now() == NOON + timedelta(days=1, minutes=1)
+
+
+def test_the_clock_never_goes_back(world):
+    with pytest.raises(ClockError, match="only moves forward"):
+        world.move_clock(NOON - timedelta(seconds=1))
+
+
+def test_an_instant_without_a_time_zone_is_no_instant(world):
+    with pytest.raises(ClockError, match="no time zone"):
+        world.move_clock(NOON.replace(tzinfo=None))

@@ -1,0 +1,41 @@
+"""What the documents name exists, and what exists is documented."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+ROOT = Path(__file__).resolve().parents[2]
+APPS = {"core", "corpus", "mitl", "hits", "annotation", "crowd", "evaluation", "console", "demo", "emulators"}
+OURS = sorted(name for name, app in get_commands().items() if app in APPS)
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+
+
+def text_of(*names: str) -> str:
+    return "\n".join((ROOT / name).read_text() for name in names)
+
+
+def test_every_variable_that_the_settings_read_is_documented():
+    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text_of("config/settings.py", "config/environment.py")))
+    documented = set(re.findall(r"`([A-Z_0-9]+)`", text_of("docs/operators.md")))
+    assert read - documented == set()
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_command_is_documented_and_has_help(name):
+    command = load_command_class(get_commands()[name], name)
+    assert command.help.strip()
+    assert re.search(rf"\b{name}\b", "\n".join(page.read_text() for page in PAGES))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_that_a_page_shows_exists(page):
+    shown = set(re.findall(r"manage\.py (\w+)", page.read_text()))
+    assert shown <= set(get_commands())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_somewhere(page):
+    links = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
