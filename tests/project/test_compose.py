@@ -57,7 +57,7 @@ def test_the_emulator_is_called_where_it_serves_and_not_published_beyond_this_ma
 
 def test_the_emulators_command_is_one_that_there_is(compose):
     program, script, name, *options = compose["services"]["emulator"]["command"].split()
-    parser = load_command_class("hits", name).create_parser(script, name)
+    parser = load_command_class("crowd", name).create_parser(script, name)
     given = parser.parse_args(options)
     assert (program, script) == ("python", "manage.py")
     assert (given.host, given.port, given.open_controls) == ("0.0.0.0", 8900, True)
