@@ -1,6 +1,5 @@
 """Bring a round and its platform together: what was submitted comes in, what is wanted goes out."""
 
-import logging
 from dataclasses import asdict, dataclass
 
 from django.db.models import Q, QuerySet
@@ -11,13 +10,10 @@ from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress, silent
 from hits import channels
-from hits.channels import ChannelError
-from hits.models import Outbox, PlatformHIT, Round
+from hits.models import Outbox, Round
 from hits.platforms.collecting import collect_round
 from hits.platforms.outbox import deliver_due
 from hits.platforms.posting import post_open_seats
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -90,20 +86,6 @@ def rounds_to_sync() -> list[Round]:
     """Return the rounds from whose platform something may still come."""
     unsettled, undecided = Q(hits__postings__settled_at=None), Q(hits__postings__assignments__status="submitted")
     return list(_remote_rounds().filter(unsettled | undecided).distinct())
-
-
-def hinted_rounds() -> list[Round]:
-    """Return the rounds that their platforms say something has happened to. A platform that fails says nothing."""
-    hinted: set[int] = set()
-    for channel, environment in _remote_rounds().values_list("channel", "environment").distinct():
-        try:
-            ids = channels.platform(channel).hints(environment)
-        except ChannelError:
-            logger.warning("%s %s gave no hints", channel, environment, exc_info=True)
-            continue
-        here = PlatformHIT.objects.filter(channel=channel, environment=environment, external_id__in=ids)
-        hinted.update(here.values_list("hit__round", flat=True))
-    return list(Round.objects.filter(pk__in=hinted))
 
 
 def _remote_rounds() -> QuerySet[Round]:

@@ -4,7 +4,7 @@ import logging
 
 from django.core.cache import cache
 
-from annotation.syncing import hinted_rounds, rounds_to_sync, sync_round
+from annotation.syncing import rounds_to_sync, sync_round
 from config.celery import app
 from hits.models import Round
 from hits.money.funds import note_funds
@@ -18,13 +18,6 @@ LONGEST_SYNC = 60 * 60  # seconds; one sync of a round at a time, unless it died
 def sync_rounds() -> None:
     """Send a sync for each round that needs one."""
     for round in rounds_to_sync():
-        sync_one.delay(round.pk)
-
-
-@app.task(name="annotation.tasks.follow_hints")
-def follow_hints() -> None:
-    """Send a sync for each round that its platform says something has happened to, before its turn comes."""
-    for round in hinted_rounds():
         sync_one.delay(round.pk)
 
 

@@ -183,7 +183,6 @@ SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120)
 CELERY_BEAT_SCHEDULE = {
     "reconcile": {"task": "hits.tasks.reconcile", "schedule": RECONCILE_SECONDS},
     "sync": {"task": "annotation.tasks.sync_rounds", "schedule": SYNC_SECONDS},
-    "hints": {"task": "annotation.tasks.follow_hints", "schedule": 10},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
@@ -218,7 +217,6 @@ MTURK: dict[str, dict[str, Any]] = {
         **_mturk_keys,
     },
 }
-MTURK_QUEUE_URL = env.str("MTURK_QUEUE_URL", "")
 
 LOGGING = {
     "version": 1,

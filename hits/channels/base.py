@@ -1,7 +1,6 @@
 """What every crowd platform is to us: a place to post HITs, collect work, decide on it, pay, and write to workers."""
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -140,9 +139,6 @@ class Platform(Channel, Protocol):
 
     def collect(self, posting: PlatformHIT) -> Listing:
         """List everything that was submitted, whole."""
-
-    def hints(self, environment: str) -> AbstractSet[str]:
-        """Return the ids of HITs that something is said to have happened to. They may be late, repeated or missing."""
 
     def standing(self, environment: str) -> Sequence[Standing]:
         """List every HIT of our account, whichever round it is of."""

@@ -5,7 +5,8 @@ from django.core.management import CommandError, call_command
 
 from annotation import syncing
 from annotation.models import Judgment
-from annotation.syncing import sync_round
+from annotation.syncing import rounds_to_sync, sync_round
+from annotation.tasks import sync_rounds
 from hits.models import Assignment, Payment, PlatformAssignment, PlatformHIT
 from hits.money.auditing import check_ledger
 from hits.money.ledger import balances
@@ -103,3 +104,15 @@ def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit
     sync(made, commit)
     assert Assignment.objects.get().state == "accepted"
     assert check_ledger(made) == []
+
+
+def test_the_clock_syncs_every_round_that_something_may_still_come_of(rehearsal, commit):
+    made = published(commit=commit)
+    assert rounds_to_sync() == [made]
+    for hit_id in rehearsal.hits():
+        rehearsal.work(hit_id, rehearsal.worker())
+    for _ in range(3):
+        with commit(execute=True):
+            sync_rounds()
+    assert Payment.objects.filter(state="paid").count() == 2
+    assert rounds_to_sync() == []

@@ -1,11 +1,10 @@
 """MTurk behind the house's one interface; each call stands in a module of its own."""
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from decimal import Decimal
 
 from hits.channels.base import Arrival, Bonus, Listing, Standing
-from hits.channels.mturk import collecting, frame, hints, messaging, paying, posting, qualifying
+from hits.channels.mturk import collecting, frame, messaging, paying, posting, qualifying
 from hits.channels.mturk.client import client_for, told_as_channel_errors
 from hits.channels.mturk.environments import DESCRIPTIONS, NAMES, environment_of
 from hits.channels.mturk.fees import assignment_fee, bonus_fee
@@ -51,9 +50,6 @@ class MTurkChannel:
 
     def collect(self, posted: PlatformHIT) -> Listing:
         return collecting.collect(client_for(posted.environment), posted)
-
-    def hints(self, environment: str) -> AbstractSet[str]:
-        return hints.take_hints(environment)
 
     def standing(self, environment: str) -> Sequence[Standing]:
         return collecting.standing(client_for(environment))

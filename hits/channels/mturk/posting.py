@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from hits.channels.base import ChannelError
 from hits.channels.mturk.client import TurkError, told_as_channel_errors
-from hits.channels.mturk.hints import ask_for_events
 from hits.channels.mturk.qualifying import answered_type
 from hits.channels.mturk.terms import hit_type_of
 from hits.models import PlatformHIT
@@ -32,7 +31,6 @@ def publish(client: Any, posting: PlatformHIT, *, token: str) -> None:
     with told_as_channel_errors():
         posting.excludes = answered_type(client, posting)
         posting.type_id = hit_type_of(client, posting.hit.round, excludes=posting.excludes)
-        ask_for_events(client, posting)
         hit = _posted_before(client, posting, token) or _post(client, posting, token)
     posting.external_id, posting.status = hit["HITId"], hit["HITStatus"]
     posting.posted_at, posting.expires_at = hit["CreationTime"], hit["Expiration"]
