@@ -1,7 +1,7 @@
 """Versions are looked up by name, with a helpful answer."""
 
 from annotation.models import Version
-from corpus.naming import find_named
+from core.naming import find_named
 
 
 def find_version(name: str) -> Version:

@@ -12,10 +12,10 @@ from annotation.models import Level, Version
 from annotation.version_files import removed_on_error, write_manifest, write_version_files
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.naming import check_name
 from core.progress import Progress, silent, tracked
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
-from corpus.naming import check_name
 from hits.models import Round
 
 _BATCH = 5_000

@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from annotation.harvest import Harvest
 from annotation.models import Judgment, Version
 from core.errors import CounterpartError
-from core.files import Artefact, local_copy, write_file
+from core.files import StoredFile, local_copy, write_file
 from core.progress import Progress
 from corpus.models import Collection
 from hits.models import Assignment
@@ -87,7 +87,7 @@ def checked_file(version: Version, name: str) -> Path:
         raise CounterpartError(
             f"Version {version} has no {name}; its files are {', '.join(version.manifest['files'])}."
         )
-    return local_copy(Artefact(f"{version.folder}/{name}", described["sha256"]))
+    return local_copy(StoredFile(f"{version.folder}/{name}", described["sha256"]))
 
 
 @contextmanager

@@ -33,10 +33,10 @@ def draw_lists(collection) -> None:
             )
             for side, (queries, _) in sides.items()
         }
-        artefact = store_lists(f"retrievals/machine-{number}", lists)
+        stored = store_lists(f"retrievals/machine-{number}", lists)
         machine = Annotator.objects.create(name=f"machine-{number}", kind="files")
         Retrieval.objects.create(
             annotator=machine, fingerprint=fingerprint(machine, gallery),
             collection=collection, sample=sample, depth=DEPTH, engine="blocked",
-            artefact=artefact.path, sha256=artefact.sha256, seconds=0,
+            file=stored.path, sha256=stored.sha256, seconds=0,
         )  # fmt: skip

@@ -91,12 +91,12 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# Pictures and artefacts. Nothing in it has a public URL: views check who may see what.
+# Pictures and other stored files. Nothing in it has a public URL: views check who may see what.
 MEDIA_ROOT = folder("MEDIA_ROOT", VAR_DIR / "media")
 AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
 AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None)
 AWS_DEFAULT_ACL = None
-ARTEFACT_CACHE = folder("ARTEFACT_CACHE", VAR_DIR / "cache")
+FILE_CACHE = folder("FILE_CACHE", VAR_DIR / "cache")
 STORAGES = {
     "default": {
         "BACKEND": "storages.backends.s3.S3Storage"

@@ -38,7 +38,7 @@ def hosts_include_the_site(app_configs: Sequence[AppConfig] | None, **_: Any) ->
 
 
 def storage_is_writable(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Pictures and artefacts are written to MEDIA_ROOT, unless a bucket takes them."""
+    """Pictures and other stored files are written to MEDIA_ROOT, unless a bucket takes them."""
     if settings.AWS_STORAGE_BUCKET_NAME:
         return []
     folder = Path(settings.MEDIA_ROOT).resolve()

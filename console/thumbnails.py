@@ -19,7 +19,7 @@ def thumbnail(image: Image, size: int) -> Path:
 
     Raises CounterpartError if the picture is not in the storage.
     """
-    cached = Path(settings.ARTEFACT_CACHE) / "thumbnails" / f"{image.sha256 or image.pk}-{size}.jpg"
+    cached = Path(settings.FILE_CACHE) / "thumbnails" / f"{image.sha256 or image.pk}-{size}.jpg"
     if cached.exists():
         return cached
     picture = open_picture(image)

@@ -1,4 +1,4 @@
-"""Big things as files: named arrays in Django's storage, opened through a local cache keyed by checksum."""
+"""Large data as files: bytes and named arrays in Django's storage, opened through a local cache keyed by checksum."""
 
 import hashlib
 import os
@@ -17,22 +17,21 @@ from core.errors import CounterpartError
 
 
 @dataclass(frozen=True)
-class Artefact:
+class StoredFile:
     """A file in the storage and the SHA-256 of its bytes (hex)."""
 
     path: str
     sha256: str
 
 
-def write_file(path: str, content: bytes) -> Artefact:
-    """Store ``content`` at ``path``, replacing what stood there."""
+def write_file(path: str, content: bytes) -> StoredFile:
+    """Store ``content`` at ``path`` and replace any file there."""
     if default_storage.exists(path):
         default_storage.delete(path)
-    stored = default_storage.save(path, ContentFile(content))
-    return Artefact(stored, hashlib.sha256(content).hexdigest())
+    return StoredFile(default_storage.save(path, ContentFile(content)), hashlib.sha256(content).hexdigest())
 
 
-def write_arrays(prefix: str, **arrays: NDArray) -> Artefact:
+def write_arrays(prefix: str, **arrays: NDArray) -> StoredFile:
     """Store arrays as ``<prefix>-<first digits of the checksum>.npz``. Equal arrays give equal bytes."""
     buffer = BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
@@ -40,24 +39,27 @@ def write_arrays(prefix: str, **arrays: NDArray) -> Artefact:
     return write_file(f"{prefix}-{hashlib.sha256(content).hexdigest()[:12]}.npz", content)
 
 
-def read_arrays(artefact: Artefact) -> dict[str, NDArray]:
-    """Read what ``write_arrays`` stored. Raises CounterpartError if the file is gone or not what was written."""
-    with np.load(local_copy(artefact), allow_pickle=False) as arrays:
+def read_arrays(stored: StoredFile) -> dict[str, NDArray]:
+    """Read what ``write_arrays`` stored. Raises CounterpartError if the file is missing or was changed."""
+    with np.load(local_copy(stored), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
-def local_copy(artefact: Artefact) -> Path:
-    """Return the path of a checked local copy, fetched from the storage once per checksum."""
-    cached = Path(settings.ARTEFACT_CACHE) / artefact.sha256
+def local_copy(stored: StoredFile) -> Path:
+    """Return the path of a verified local copy, fetched from the storage once per checksum.
+
+    Raises CounterpartError if the file is missing or was changed.
+    """
+    cached = Path(settings.FILE_CACHE) / stored.sha256
     if cached.exists():
         return cached
     try:
-        with default_storage.open(artefact.path, "rb") as file:
+        with default_storage.open(stored.path, "rb") as file:
             content = file.read()
     except FileNotFoundError as error:
-        raise CounterpartError(f"The artefact {artefact.path} is gone from the storage; make it again.") from error
-    if hashlib.sha256(content).hexdigest() != artefact.sha256:
-        raise CounterpartError(f"The artefact {artefact.path} was changed after it was written; make it again.")
+        raise CounterpartError(f"The file {stored.path} is missing from the storage; create it again.") from error
+    if hashlib.sha256(content).hexdigest() != stored.sha256:
+        raise CounterpartError(f"The file {stored.path} was changed after it was written; create it again.")
     cached.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=cached.parent, delete=False) as temporary:
         temporary.write(content)
@@ -65,7 +67,7 @@ def local_copy(artefact: Artefact) -> Path:
     return cached
 
 
-def remove_artefact(artefact: Artefact) -> None:
-    """Remove what was stored, and this machine's copy. Does nothing where it is gone already."""
-    default_storage.delete(artefact.path)
-    (Path(settings.ARTEFACT_CACHE) / artefact.sha256).unlink(missing_ok=True)
+def remove_file(stored: StoredFile) -> None:
+    """Delete the file and its local copy. Does nothing if it is already gone."""
+    default_storage.delete(stored.path)
+    (Path(settings.FILE_CACHE) / stored.sha256).unlink(missing_ok=True)

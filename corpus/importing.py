@@ -9,10 +9,10 @@ from django.db import IntegrityError, connection, transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record as record_event
+from core.naming import check_name
 from core.progress import Progress, silent, tracked
 from corpus.comparing import Comparison, compare
 from corpus.models import Caption, Collection, Image, Match
-from corpus.naming import check_name
 from corpus.picture_folders import find_pictures, pictures_stored
 from corpus.pictures import StoredPicture
 from corpus.readers import reader_of

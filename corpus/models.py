@@ -3,6 +3,12 @@
 from django.db import models
 from django.utils import timezone
 
+from core.naming import NamedQuerySet
+
+
+class CollectionQuerySet(NamedQuerySet["Collection"]):
+    made_by = "import_collection"
+
 
 class Collection(models.Model):
     """Captioned images imported together, in the order in which they came."""
@@ -13,6 +19,8 @@ class Collection(models.Model):
         default=list, help_text="Match sources that never change again: released versions."
     )
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = CollectionQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -116,6 +124,10 @@ class Match(models.Model):
         return f"{self.source}: {self.image_id} - {self.caption_id}"
 
 
+class SampleQuerySet(NamedQuerySet["Sample"]):
+    made_by = "sample_queries"
+
+
 class Sample(models.Model):
     """A fixed set of query images and query captions. Galleries are never sampled, only queries."""
 
@@ -125,6 +137,8 @@ class Sample(models.Model):
     captions = models.ManyToManyField(Caption, related_name="+")
     seed = models.BigIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = SampleQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]

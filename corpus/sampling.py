@@ -7,8 +7,8 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.naming import check_name
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
-from corpus.naming import check_name
 from corpus.readers.opening import lines
 
 

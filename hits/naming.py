@@ -1,6 +1,6 @@
 """Rounds and tests are looked up by name, with a helpful answer."""
 
-from corpus.naming import find_named
+from core.naming import find_named
 from hits.models import QualificationTest, Round
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from mitl.annotators.base import Adopted, Arrays
 from mitl.models import Annotator
 
@@ -28,7 +28,7 @@ def export_annotator(annotator: Annotator, path: Path, *, half: bool = False) ->
         raise CounterpartError(f"{path} is there already; remove it, or choose another name.")
     if not annotator.checkpoint:
         raise CounterpartError(f"{annotator} has no weights to export; train it first (train_annotator).")
-    arrays = read_arrays(Artefact(annotator.checkpoint, annotator.checksum))
+    arrays = read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))
     if half:
         arrays = {name: _halved(array) for name, array in arrays.items()}
     label = {
@@ -79,7 +79,7 @@ def digest(arrays: Arrays) -> str:
 
 
 def as_bytes(text: str) -> NDArray[np.uint8]:
-    """Return a text as the array in which artefacts keep it."""
+    """Return a text as the array in which files keep it."""
     return np.frombuffer(text.encode(), np.uint8)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.files import Artefact, read_arrays, write_arrays
+from core.files import StoredFile, read_arrays, write_arrays
 from mitl.models import Direction, Retrieval
 
 Ids = NDArray[np.int64]
@@ -32,8 +32,8 @@ class RankedLists:
 BothLists = dict[Direction, RankedLists]
 
 
-def store_lists(prefix: str, lists: BothLists) -> Artefact:
-    """Write the lists of the directions present as one artefact."""
+def store_lists(prefix: str, lists: BothLists) -> StoredFile:
+    """Write the lists of the directions present as one file."""
     arrays = {
         f"{direction.value}_{part}": getattr(ranked, part)
         for direction, ranked in lists.items()
@@ -44,7 +44,7 @@ def store_lists(prefix: str, lists: BothLists) -> Artefact:
 
 def load_lists(retrieval: Retrieval) -> BothLists:
     """Read a retrieval's lists; a direction that was not searched is absent."""
-    arrays = read_arrays(Artefact(retrieval.artefact, retrieval.sha256))
+    arrays = read_arrays(StoredFile(retrieval.file, retrieval.sha256))
     return {
         direction: RankedLists(*(arrays[f"{direction.value}_{part}"] for part in ("queries", "items", "scores")))
         for direction in Direction

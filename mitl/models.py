@@ -40,7 +40,7 @@ class Annotator(models.Model):
 
 
 class Retrieval(models.Model):
-    """One annotator's top lists over a collection's gallery, in an artefact (``mitl.lists``)."""
+    """One annotator's top lists over a collection's gallery, in a stored file (``mitl.lists``)."""
 
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="retrievals")
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="retrievals")
@@ -65,7 +65,7 @@ class Retrieval(models.Model):
     fingerprint = models.CharField(
         max_length=64, help_text="SHA-256 of what searched (kind, options, weights) and of what was searched."
     )
-    artefact = models.CharField(max_length=400)
+    file = models.CharField(max_length=400)
     sha256 = models.CharField(max_length=64)
     seconds = models.FloatField()
     created_at = models.DateTimeField(default=timezone.now)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.errors import CounterpartError, some_of
-from corpus.naming import find_named
+from core.naming import find_named
 from mitl.models import Annotator, Pool
 
 

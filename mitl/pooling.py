@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.events import record
 from core.inserts import Columns, insert_rows
+from core.naming import check_name
 from core.progress import Progress, silent
 from corpus.models import Collection, Sample
-from corpus.naming import check_name
 from mitl.gallery import Gallery, open_gallery
 from mitl.lists import RankedLists, load_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval

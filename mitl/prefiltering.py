@@ -10,9 +10,9 @@ from core.errors import CounterpartError
 from core.events import record, subject_of
 from core.inserts import insert_rows
 from core.models import Event
+from core.naming import check_name
 from core.progress import Progress, silent, tracked
 from corpus.models import Caption
-from corpus.naming import check_name
 from mitl.classical.bleu import UNLIKELY_BELOW, bleu_1
 from mitl.models import Pool, Proposal
 

@@ -10,8 +10,8 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import Artefact, write_arrays
-from corpus.naming import check_name
+from core.files import StoredFile, write_arrays
+from core.naming import check_name
 from mitl.annotators import kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, Settings, Value
 from mitl.exporting import read_export
@@ -53,7 +53,7 @@ def add_annotator(
     module = module_of(kind)
     settings = _settings(kind, module, options or {})
     _check_checkpoint(kind, module, checkpoint)
-    weights = Artefact("", "")
+    weights = StoredFile("", "")
     if checkpoint:
         adopted = read_export(checkpoint, kind) or module.adopt(checkpoint, settings)
         settings = _decided(settings, adopted, set(options or {}), checkpoint)
@@ -124,7 +124,7 @@ def _tell_origin(annotator: Annotator, origin: Origin) -> None:
     annotator.refresh_from_db()
 
 
-def _check_same(annotator: Annotator, kind: str, settings: Settings, weights: Artefact) -> None:
+def _check_same(annotator: Annotator, kind: str, settings: Settings, weights: StoredFile) -> None:
     """What was trained here has weights that nobody brought; those are no difference."""
     brought = "" if annotator.trained_on else annotator.checksum
     if (annotator.kind, annotator.options, brought) != (kind, settings, weights.sha256):

@@ -301,8 +301,8 @@ def _estimated(annotator: Annotator, order: Order) -> Estimate:
 
 
 def store_retrieval(annotator: Annotator, order: Order, lists: BothLists, seconds: float) -> Retrieval:
-    """Keep what the annotator found as an artefact and a row, with its event. ``seconds``: how long it took."""
-    artefact = store_lists(f"retrievals/{order.collection.name}/{annotator.name}", lists)
+    """Keep what the annotator found as a file and a row, with its event. ``seconds``: how long it took."""
+    stored = store_lists(f"retrievals/{order.collection.name}/{annotator.name}", lists)
     cascade = order.cascade_of(annotator)
     with transaction.atomic():
         retrieval = Retrieval.objects.create(
@@ -315,11 +315,11 @@ def store_retrieval(annotator: Annotator, order: Order, lists: BothLists, second
             cascade_depth=cascade.depth if cascade else None,
             rerank=order.rerank_as_text,
             fingerprint=order.fingerprint_of(annotator),
-            artefact=artefact.path,
-            sha256=artefact.sha256,
+            file=stored.path,
+            sha256=stored.sha256,
             seconds=seconds,
         )
-        record("retrieved", retrieval, actor="retrieve", annotator=annotator.name, sha256=artefact.sha256)
+        record("retrieved", retrieval, actor="retrieve", annotator=annotator.name, sha256=stored.sha256)
     return retrieval
 
 

@@ -1,6 +1,6 @@
 """Share one retrieval among machines: a job that encodes and joins, and a job a shard that searches a strip of images.
 
-Any worker may take any of these jobs, at the same time, twice, or die with it. Between them they pass artefacts:
+Any worker may take any of these jobs, at the same time, twice, or die with it. Between them they pass files:
 the embeddings, encoded once, and what each shard found.
 """
 
@@ -15,12 +15,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.errors import CounterpartError
-from core.files import Artefact, remove_artefact
+from core.files import StoredFile, remove_file
 from core.jobs import LIVE, Cancelled, JobProgress, cancel, finish, heal_stale_jobs, open_job, running, send
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection
-from corpus.naming import find_collection
 from mitl import annotators as machines
 from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
 from mitl.embedding_cache import EmbeddingCache
@@ -92,7 +91,7 @@ def advance(job_id: UUID | str) -> None:
     _open_shards(job_id)
     job = Job.objects.get(pk=job_id)
     if not job.is_live and not shards_of(job).filter(state__in=LIVE).exists():
-        _remove_artefacts(job)
+        _remove_files(job)
 
 
 def search_shard(job_id: UUID | str) -> None:
@@ -162,14 +161,14 @@ def _encode_or_join(job: Job, progress: JobProgress) -> None:
         made = _join(job, progress)
     # Whoever was given up for lost stops here, before it takes the strips from under its successor's hands.
     progress("removing shards", 0, None)
-    _remove_artefacts(job)
+    _remove_files(job)
     finish(job.pk, f"{made} in {job.params['shards']} shards, depth {made.depth}, SHA-256 {made.sha256}.")
 
 
 def _ordered(job: Job) -> tuple[Annotator, Order]:
     """Return who searches for what. Raises CounterpartError where either is not what it was."""
     annotator = find_annotators([job.params["annotator"]])[0]
-    order = _order(find_collection(job.params["collection"]), job.params["depth"])
+    order = _order(Collection.objects.named(job.params["collection"]), job.params["depth"])
     if order.fingerprint_of(annotator) != job.params["fingerprint"]:
         raise CounterpartError(f"{annotator} or the gallery changed during the search; start it again.")
     return annotator, order
@@ -188,7 +187,7 @@ def _encode(job: Job, progress: JobProgress) -> None:
         stored = store_embeddings(f"shards/{job.pk}", *embeddings)
     except ValueError as error:
         raise CounterpartError(f"{annotator}: {error}") from error
-    _note(job, embeddings=[[artefact.path, artefact.sha256] for artefact in stored])
+    _note(job, embeddings=[[one.path, one.sha256] for one in stored])
 
 
 @transaction.atomic
@@ -238,11 +237,11 @@ def _found(shard: Job, parent: Job, progress: Progress) -> list[str]:
     device, depth = parent.params["device"], parent.params["depth"]
     check_device(device)
     progress("reading embeddings", 0, None)
-    images, captions = map_embeddings([Artefact(*one) for one in parent.params["embeddings"]])
+    images, captions = map_embeddings([StoredFile(*one) for one in parent.params["embeddings"]])
     strip = topk_of_strip(images, captions, depth, slice(*shard.params["strip"]), device=device, progress=progress)
     progress("storing what was found", 0, None)
-    artefact = store_strip(f"shards/{parent.pk}/{shard.params['number']}", strip)
-    return [artefact.path, artefact.sha256]
+    stored = store_strip(f"shards/{parent.pk}/{shard.params['number']}", strip)
+    return [stored.path, stored.sha256]
 
 
 def _join(job: Job, progress: JobProgress) -> Retrieval:
@@ -261,7 +260,7 @@ def _joined(job: Job, gallery: Gallery, progress: JobProgress) -> BothLists:
 
     strips = []
     for done, shard in enumerate(shards_of(job), 1):
-        strips.append(load_strip(Artefact(*shard.params["found"])))
+        strips.append(load_strip(StoredFile(*shard.params["found"])))
         progress("joining shards", done, job.params["shards"])
     both = join_strips(strips)
     return {
@@ -290,8 +289,8 @@ def _note(job: Job, **params: Any) -> None:
     Job.objects.filter(pk=job.pk).update(params=job.params | params)
 
 
-def _remove_artefacts(job: Job) -> None:
+def _remove_files(job: Job) -> None:
     """Remove embeddings and strips from the storage. Does nothing where they are gone already."""
     stored = [shard.params["found"] for shard in shards_of(job) if "found" in shard.params]
     for path, sha256 in [*job.params.get("embeddings", []), *stored]:
-        remove_artefact(Artefact(path, sha256))
+        remove_file(StoredFile(path, sha256))

@@ -17,7 +17,6 @@ from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection, Match
-from corpus.naming import find_collection
 from mitl.annotators import module_of
 from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints, remove_stale
@@ -108,7 +107,9 @@ def open_training(
 
 def train_for(job: Job, progress: Progress) -> Annotator:
     """Train the annotator that a job of ``open_training`` names."""
-    return train_annotator(**job.params | {"collection": find_collection(job.params["collection"])}, progress=progress)
+    return train_annotator(
+        **job.params | {"collection": Collection.objects.named(job.params["collection"])}, progress=progress
+    )
 
 
 def _trained(

@@ -41,10 +41,10 @@ def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory)
 
 @pytest.fixture(autouse=True)
 def own_storage(settings, tmp_path):
-    """Pictures, artefacts and unfinished work of one test stay in its own folder."""
+    """Pictures, stored files and unfinished work of one test stay in its own folder."""
     settings.VAR_DIR = tmp_path
     settings.MEDIA_ROOT = tmp_path / "media"
-    settings.ARTEFACT_CACHE = tmp_path / "cache"
+    settings.FILE_CACHE = tmp_path / "cache"
     settings.CELERY_TASK_ALWAYS_EAGER = True
 
 

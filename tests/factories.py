@@ -58,7 +58,7 @@ def make_annotator(name: str = "overlap", kind: str = "overlap", **options: obje
 
 
 def make_retrieval(annotator: Annotator, sample: Sample, *, depth: int = 5, seed: int = 0) -> Retrieval:
-    """Random but valid lists over the sample's queries, stored as an artefact."""
+    """Random but valid lists over the sample's queries, stored as a file."""
     rng = np.random.default_rng(seed)
     images = np.array(sample.collection.images.values_list("pk", flat=True))
     captions = np.array(sample.collection.captions.values_list("pk", flat=True))
@@ -72,7 +72,7 @@ def make_retrieval(annotator: Annotator, sample: Sample, *, depth: int = 5, seed
         Direction.IMAGE_TO_CAPTION: ranked(np.array(sample.images.values_list("pk", flat=True)), captions),
         Direction.CAPTION_TO_IMAGE: ranked(np.array(sample.captions.values_list("pk", flat=True)), images),
     }
-    artefact = store_lists(f"retrievals/{annotator.name}", lists)
+    stored = store_lists(f"retrievals/{annotator.name}", lists)
     return Retrieval.objects.create(
         annotator=annotator,
         collection=sample.collection,
@@ -80,8 +80,8 @@ def make_retrieval(annotator: Annotator, sample: Sample, *, depth: int = 5, seed
         depth=depth,
         engine="blocked",
         fingerprint=fingerprint(annotator, open_gallery(sample.collection, sample)),
-        artefact=artefact.path,
-        sha256=artefact.sha256,
+        file=stored.path,
+        sha256=stored.sha256,
         seconds=0.0,
     )
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress
-from corpus.naming import find_collection, find_sample
+from corpus.models import Collection, Sample
 from evaluation.analyses import Findings
 from mitl.charts import Spec, heat_map, heat_maps
 from mitl.diversity import POLICIES, Absent, first_place_ranks, rank_correlations
@@ -52,8 +52,8 @@ def analyse(
     machines = find_annotators(annotators.split(","))
     if len(machines) < 2:
         raise CounterpartError(f"Diversity is between two machines or more, not {len(machines)}; name another.")
-    sample = find_sample(queries) if queries else None
-    found = newest_lists(find_collection(collection), machines, sample, depth)
+    sample = Sample.objects.named(queries) if queries else None
+    found = newest_lists(Collection.objects.named(collection), machines, sample, depth)
     names = [machine.name for machine in machines]
     matrices: Matrices = {
         direction: {

@@ -8,8 +8,7 @@ from django.core.management.base import CommandParser
 from numpy.typing import NDArray
 
 from core.progress import Progress
-from corpus.models import Caption, Image
-from corpus.naming import find_collection, find_sample
+from corpus.models import Caption, Collection, Image, Sample
 from evaluation.analyses import Findings
 from mitl.charts import Spec, tail_chart
 from mitl.hubness import DEPTHS, k_occurrence, skewness
@@ -32,9 +31,9 @@ def analyse(
 ) -> Findings:
     """Measure the newest lists. Raises CounterpartError where they are missing or less than ten deep."""
     found = newest_lists(
-        find_collection(collection),
+        Collection.objects.named(collection),
         find_annotators(annotators.split(",")),
-        find_sample(queries) if queries else None,
+        Sample.objects.named(queries) if queries else None,
         DEEPEST,
     )
     counts = _counts(found)

@@ -5,8 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.progress import Progress
-from corpus.models import Match
-from corpus.naming import find_collection
+from corpus.models import Collection, Match
 from evaluation.analyses import Findings
 from mitl.charts import Spec, level_chart
 from mitl.gallery import open_gallery
@@ -37,7 +36,7 @@ def analyse(
 
     Raises CounterpartError for a machine that is equally sure of everything, or a source that nobody knows.
     """
-    machine, found = find_annotators([annotator])[0], find_collection(collection)
+    machine, found = find_annotators([annotator])[0], Collection.objects.named(collection)
     gallery = open_gallery(found, None)
     counts = count_positives(gallery, found, matches)
     unsure = measure_uncertainty(machine, gallery, device=device, progress=progress)

@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 
 from core.errors import CounterpartError
 from core.events import record
+from core.naming import check_name
 from corpus.models import Collection, Image, Match
-from corpus.naming import check_name
 from hits.models import Control, QualificationTest, TestItem
 
 LARGEST, MOST_ATTEMPTS = 50, 20

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from core.errors import CounterpartError, some_of
-from corpus.naming import MAX_NAME, check_name
+from core.naming import MAX_NAME, check_name
 from hits.planning.designs import DESIGNS, Design, parse_design
 from hits.planning.packed_rounds import check_randomness
 from hits.planning.packing import Sharing

@@ -11,8 +11,8 @@ from django.db import IntegrityError, transaction
 from core.errors import CounterpartError
 from core.events import record
 from core.inserts import Columns, insert_rows
+from core.naming import check_name
 from core.progress import Progress, silent
-from corpus.naming import check_name
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.planning.designs import Design, load_design
 from hits.planning.packing import Codes, Sharing

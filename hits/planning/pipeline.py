@@ -9,8 +9,7 @@ from django.contrib.auth.models import User
 from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
-from corpus.models import Sample
-from corpus.naming import find_collection, find_sample
+from corpus.models import Collection, Sample
 from corpus.sampling import sample_queries
 from hits.models import Round
 from hits.planning.ordering import RoundOrder, parse_order
@@ -48,14 +47,14 @@ def run_pipeline(order: RoundOrder, *, actor: str = "command", progress: Progres
 
 def check_order(order: RoundOrder) -> None:
     """Raise CounterpartError if the order names rows that are not there, or an impossible cascade or re-ranking."""
-    find_collection(order.collection)
+    Collection.objects.named(order.collection)
     annotators = find_annotators(order.annotators)
     if cascade := _cascade(order):
         check_cascade(cascade, annotators, order.control_depth)
     if steps := _rerank(order):
         check_rerank(steps, annotators, engine=order.engine, device="cpu")
     if order.sample:
-        find_sample(order.sample)
+        Sample.objects.named(order.sample)
 
 
 def steps_of(order: RoundOrder) -> list[Step]:
@@ -68,10 +67,10 @@ def steps_of(order: RoundOrder) -> list[Step]:
 def _sample(order: RoundOrder, *, actor: str, progress: Progress) -> Sample:
     progress("sampling queries", 0, None)
     if order.sample:
-        return find_sample(order.sample)
+        return Sample.objects.named(order.sample)
     return sample_queries(
         order.sample_name,
-        collection=find_collection(order.collection),
+        collection=Collection.objects.named(order.collection),
         images=order.images,
         captions=order.captions,
         seed=order.seed,
@@ -82,9 +81,9 @@ def _retrieve(order: RoundOrder, annotator: str, *, actor: str, progress: Progre
     progress(f"{annotator}: retrieving", 0, None)
     annotators = find_annotators([annotator])
     retrieve(
-        find_collection(order.collection),
+        Collection.objects.named(order.collection),
         annotators=annotators,
-        sample=find_sample(order.sample_name),
+        sample=Sample.objects.named(order.sample_name),
         depth=order.control_depth,
         engine=order.engine,
         cascade=_cascade(order) if is_cross_encoder(annotators[0]) else None,
@@ -105,9 +104,9 @@ def _pool(order: RoundOrder, *, actor: str, progress: Progress) -> None:
     progress("pooling", 0, None)
     pool_proposals(
         order.pool_name,
-        collection=find_collection(order.collection),
+        collection=Collection.objects.named(order.collection),
         annotators=find_annotators(order.annotators),
-        sample=find_sample(order.sample_name),
+        sample=Sample.objects.named(order.sample_name),
         top_k=order.top_k,
         control_depth=order.control_depth,
         direction=order.direction,

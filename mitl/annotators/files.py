@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
 from mitl.models import Annotator, Direction
@@ -40,7 +40,7 @@ def adopt(path: Path, settings: Settings) -> Adopted:
 
 def open_annotator(annotator: Annotator, device: str) -> "KeyedEmbeddings | KeyedLists":
     """Return the machine over the arrays that ``adopt`` read."""
-    arrays = read_arrays(Artefact(annotator.checkpoint, annotator.checksum))
+    arrays = read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))
     return KeyedEmbeddings(annotator.name, arrays) if "images" in arrays else KeyedLists(annotator.name, arrays)
 
 

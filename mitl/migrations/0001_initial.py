@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 ('cascade_depth', models.PositiveSmallIntegerField(help_text='How many places of those lists were scored anew.', null=True)),
                 ('rerank', models.CharField(blank=True, help_text='The steps by which scores were re-ranked; empty = the plain search.', max_length=80)),
                 ('fingerprint', models.CharField(help_text='SHA-256 of what searched (kind, options, weights) and of what was searched.', max_length=64)),
-                ('artefact', models.CharField(max_length=400)),
+                ('file', models.CharField(max_length=400)),
                 ('sha256', models.CharField(max_length=64)),
                 ('seconds', models.FloatField()),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),

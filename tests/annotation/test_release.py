@@ -222,7 +222,7 @@ def refuses(round, message: str, **options) -> None:
         ({"positive_levels": ()}, "not none"),
         ({"exclude_captions": ["0", "x", "y"]}, "2 captions to exclude are not in zoo: x, y"),
         ({"name": "original"}, "original is a match source already"),
-        ({"name": "a/../b"}, "The name 'a/../b' will not do"),
+        ({"name": "a/../b"}, "Invalid name 'a/../b'"),
         ({"merge": "", "positive_levels": (2,)}, "Version v1 would hold no pair"),
     ],
 )

@@ -59,8 +59,8 @@ def test_a_search_says_how_it_was_re_ranked(member, site):
 
 
 def test_lists_that_are_gone_are_told_in_one_line(member, site):
-    default_storage.delete(site.retrieval.artefact)
-    assert "is gone from the storage" in member.get("/machines/overlap/").content.decode()
+    default_storage.delete(site.retrieval.file)
+    assert "is missing from the storage" in member.get("/machines/overlap/").content.decode()
 
 
 def test_a_machine_without_a_search_says_how_to_start_one(member, db):

@@ -38,7 +38,7 @@ def test_a_thumbnail_is_a_small_jpeg(member, large):
 
 def test_a_thumbnail_is_made_once(member, large, settings):
     member.get(f"/pictures/{large.pk}/?size=160")
-    (made,) = (settings.ARTEFACT_CACHE / "thumbnails").iterdir()
+    (made,) = (settings.FILE_CACHE / "thumbnails").iterdir()
     before = made.stat().st_mtime_ns
     member.get(f"/pictures/{large.pk}/?size=160")
     assert made.stat().st_mtime_ns == before

@@ -65,8 +65,8 @@ def test_any_query_string_gets_a_page(member, zoo, machines, query):
 
 
 def test_lists_that_are_gone_are_told_in_one_line(member, zoo, machines):
-    default_storage.delete(machines[2].artefact)
-    assert "is gone from the storage" in member.get("/collections/menagerie/machines/").content.decode()
+    default_storage.delete(machines[2].file)
+    assert "is missing from the storage" in member.get("/collections/menagerie/machines/").content.decode()
 
 
 def test_strangers_see_nothing(client, zoo):

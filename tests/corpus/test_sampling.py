@@ -77,7 +77,7 @@ def test_a_file_that_is_not_there_is_named(zoo, tmp_path):
         ({"images": 31}, "Cannot draw 31 images: the gallery of zoo has 30"),
         ({"captions": -1}, "Cannot draw -1 captions"),
         ({"images": 0, "captions": 0}, "would have no queries"),
-        ({"name": "a b"}, "The name 'a b' will not do"),
+        ({"name": "a b"}, "Invalid name 'a b'"),
     ],
 )
 def test_an_impossible_wish_is_refused(zoo, wish, complaint):

@@ -102,7 +102,7 @@ def test_padding_of_short_lists_is_no_item():
     round.pool.retrievals.add(
         Retrieval.objects.create(
             annotator=make_annotator("none"), collection=sample.collection, sample=sample, depth=4,
-            engine="blocked", artefact=stored.path, sha256=stored.sha256, seconds=0,
+            engine="blocked", file=stored.path, sha256=stored.sha256, seconds=0,
         )
     )  # fmt: skip
     version = release_version("v1", collection=sample.collection, sample=sample, merge="original")

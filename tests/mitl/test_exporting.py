@@ -3,7 +3,7 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from mitl.annotators import load
 from mitl.exporting import export_annotator
 from mitl.models import Annotator
@@ -34,7 +34,7 @@ def test_half_the_bits_make_nearly_the_same_embeddings(eyes, tmp_path):
     assert export_annotator(eyes, tmp_path / "half.npz", half=True) < 0.7 * whole
     again = add_annotator("again", kind="embedding", checkpoint=tmp_path / "half.npz")
     np.testing.assert_allclose(embeddings(again), embeddings(eyes), atol=5e-3)
-    arrays = read_arrays(Artefact(again.checkpoint, again.checksum))
+    arrays = read_arrays(StoredFile(again.checkpoint, again.checksum))
     assert {array.dtype for array in arrays.values() if array.dtype.kind == "f"} == {np.dtype(np.float32)}
 
 

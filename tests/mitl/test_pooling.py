@@ -150,7 +150,7 @@ def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, machines, mo
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"name": "my pool"}, "name .my pool. will not do"),
+        ({"name": "my pool"}, "Invalid name .my pool."),
         ({"top_k": 0}, "at least 1 place of every list and at most the control depth: not 0 of 5"),
         ({"top_k": 6}, "not 6 of 5"),
         ({"direction": "up"}, "no direction 'up'; choose both, i2t or t2i"),

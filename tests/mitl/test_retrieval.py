@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from corpus.models import Caption, Collection, Image, Sample
 from mitl import searching
 from mitl.annotators.overlap import OverlapScores
@@ -135,7 +135,7 @@ def test_equal_searches_write_equal_bytes(zoo, tmp_path):
 def test_lists_are_no_deeper_than_the_gallery(zoo):
     retrieval = retrieve(zoo, annotators=[make_annotator()], depth=25)[0]
     assert retrieval.depth == 6
-    assert read_arrays(Artefact(retrieval.artefact, retrieval.sha256))["i2t_items"].shape == (6, 6)
+    assert read_arrays(StoredFile(retrieval.file, retrieval.sha256))["i2t_items"].shape == (6, 6)
 
 
 def test_a_sample_of_captions_alone_is_searched_in_one_direction(zoo):

@@ -44,7 +44,7 @@ class Site:
 
     def __init__(self, folder: Path, redis_url: str) -> None:
         self.folder = folder
-        places = {"VAR_DIR": folder, "MEDIA_ROOT": folder / "media", "ARTEFACT_CACHE": folder / "cache"}
+        places = {"VAR_DIR": folder, "MEDIA_ROOT": folder / "media", "FILE_CACHE": folder / "cache"}
         self._redis_url, self._redis_prefix = redis_url, f"{folder.name}:{os.getpid()}:"
         broker = {"REDIS_URL": redis_url, "REDIS_PREFIX": self._redis_prefix}
         self._environment = (

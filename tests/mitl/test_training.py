@@ -3,7 +3,7 @@ import pytest
 from django.core.management import call_command
 
 from core.errors import CounterpartError
-from core.files import Artefact, local_copy
+from core.files import StoredFile, local_copy
 from core.models import Event, Job
 from corpus.models import Image
 from mitl.annotators import load
@@ -87,7 +87,7 @@ def test_a_collection_without_a_training_split_is_read_whole(colours):
 def test_weights_trained_elsewhere_can_be_brought_along(colours, tmp_path):
     machine()
     trained = train_annotator("eyes", collection=colours)
-    (tmp_path / "eyes.npz").write_bytes(local_copy(Artefact(trained.checkpoint, trained.checksum)).read_bytes())
+    (tmp_path / "eyes.npz").write_bytes(local_copy(StoredFile(trained.checkpoint, trained.checksum)).read_bytes())
     brought = add_annotator("brought", kind="embedding", options=trained.options, checkpoint=tmp_path / "eyes.npz")
     assert brought.checksum == trained.checksum
     assert right_first(brought, colours) == right_first(trained, colours)
@@ -141,7 +141,7 @@ def test_a_machine_whose_proposals_are_pooled_keeps_its_weights(colours):
 
 def test_weights_that_were_brought_along_are_not_trained_over(colours, tmp_path):
     trained = train_annotator(machine().name, collection=colours)
-    (tmp_path / "eyes.npz").write_bytes(local_copy(Artefact(trained.checkpoint, trained.checksum)).read_bytes())
+    (tmp_path / "eyes.npz").write_bytes(local_copy(StoredFile(trained.checkpoint, trained.checksum)).read_bytes())
     brought = add_annotator("brought", kind="embedding", options=trained.options, checkpoint=tmp_path / "eyes.npz")
     with pytest.raises(CounterpartError, match="weights of brought were brought along.*add another annotator"):
         train_annotator("brought", collection=colours)

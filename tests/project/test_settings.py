@@ -31,7 +31,7 @@ def test_empty_variables_count_as_unset(tmp_path):
     assert start(tmp_path, DATABASE_URL="", REDIS_URL="", SECRET_KEY="").returncode == 0
 
 
-@pytest.mark.parametrize("name", ["MEDIA_ROOT", "ARTEFACT_CACHE", "STATIC_ROOT"])
+@pytest.mark.parametrize("name", ["MEDIA_ROOT", "FILE_CACHE", "STATIC_ROOT"])
 def test_an_empty_folder_is_the_default_not_the_current_one(tmp_path, name):
     outcome = start(tmp_path, shown=name, **{name: ""})
     assert outcome.stdout.strip().startswith(str(tmp_path))

@@ -8,7 +8,7 @@ from annotation.release import release_version
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from corpus.naming import find_collection, find_sample
+from corpus.models import Collection, Sample
 from hits.naming import find_round
 
 
@@ -32,8 +32,8 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         version = release_version(
             options["version"],
-            collection=find_collection(options["collection"]),
-            sample=find_sample(options["queries"]),
+            collection=Collection.objects.named(options["collection"]),
+            sample=Sample.objects.named(options["queries"]),
             rounds=[find_round(name) for name in split(options["rounds"])],
             merge=options["merge"],
             positive_levels=[level_of(text) for text in split(options["positive_levels"])],

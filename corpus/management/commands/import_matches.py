@@ -9,7 +9,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.matches import import_matches
-from corpus.naming import find_collection
+from corpus.models import Collection
 
 
 class Command(ActCommand):
@@ -37,7 +37,7 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         summary = import_matches(
-            find_collection(options["collection"]),
+            Collection.objects.named(options["collection"]),
             source=options["source"],
             path=options["path"],
             direction=options["direction"],

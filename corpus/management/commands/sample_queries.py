@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from corpus.naming import find_collection
+from corpus.models import Collection
 from corpus.sampling import sample_queries
 
 
@@ -38,7 +38,7 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         sample = sample_queries(
             options["name"],
-            collection=find_collection(options["collection"]),
+            collection=Collection.objects.named(options["collection"]),
             images=options["images"],
             captions=options["captions"],
             seed=options["seed"],

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from corpus.naming import find_collection
+from corpus.models import Collection
 from hits.people.making_tests import Plan, make_test
 
 
@@ -25,7 +25,7 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> str:
         plan = Plan(**{name: options[name] for name in ("positives", "negatives", "pass_mark", "attempts", "seed")})
         test = make_test(
-            options["name"], collection=find_collection(options["collection"]), plan=plan, actor="make_test"
+            options["name"], collection=Collection.objects.named(options["collection"]), plan=plan, actor="make_test"
         )
         return (
             f"Test {test} has {plan.size} pairs of {test.collection}; {test.pass_mark} right answers pass it, within "

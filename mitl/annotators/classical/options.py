@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from core.errors import CounterpartError
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from mitl.annotators.base import Adopted, Arrays, Option, Settings
 from mitl.models import Annotator
 
@@ -43,4 +43,4 @@ def trained_arrays(annotator: Annotator) -> Arrays:
         raise CounterpartError(
             f"it is not trained yet; run: manage.py train_annotator {annotator.name} --collection NAME"
         )
-    return read_arrays(Artefact(annotator.checkpoint, annotator.checksum))
+    return read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from core.progress import Progress
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
@@ -43,7 +43,7 @@ def open_annotator(annotator: Annotator, device: str) -> "LearnedEmbedding":
         raise CounterpartError(
             f"it is not trained yet; run: manage.py train_annotator {annotator.name} --collection NAME"
         )
-    return LearnedEmbedding(annotator.options, read_arrays(Artefact(annotator.checkpoint, annotator.checksum)))
+    return LearnedEmbedding(annotator.options, read_arrays(StoredFile(annotator.checkpoint, annotator.checksum)))
 
 
 def adopt(path: Path, settings: Settings) -> Adopted:

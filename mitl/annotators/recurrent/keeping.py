@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from core.errors import CounterpartError
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from mitl.annotators.base import Arrays, Settings
 from mitl.language.words import Vocabulary
 from mitl.models import Annotator
@@ -24,7 +24,7 @@ def kept_arrays(annotator: Annotator) -> Arrays:
         raise CounterpartError(
             f"it is not trained yet; run: manage.py train_annotator {annotator.name} --collection NAME"
         )
-    return read_arrays(Artefact(annotator.checkpoint, annotator.checksum))
+    return read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))
 
 
 def kept_words(arrays: Arrays) -> Vocabulary:

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from corpus.naming import find_collection, find_sample
+from corpus.models import Collection, Sample
 from mitl.models import Direction
 from mitl.naming import find_annotators
 from mitl.pooling import pool_proposals
@@ -40,9 +40,9 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         pool = pool_proposals(
             options["name"],
-            collection=find_collection(options["collection"]),
+            collection=Collection.objects.named(options["collection"]),
             annotators=find_annotators(options["annotators"].split(",")),
-            sample=find_sample(options["queries"]),
+            sample=Sample.objects.named(options["queries"]),
             top_k=options["top_k"],
             control_depth=options["control_depth"],
             direction=options["direction"],

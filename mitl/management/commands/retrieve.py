@@ -13,8 +13,7 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
-from corpus.models import Collection
-from corpus.naming import find_collection, find_sample
+from corpus.models import Collection, Sample
 from mitl.cascading import CASCADE_DEPTH, Cascade
 from mitl.estimating import Estimate
 from mitl.models import Annotator, Retrieval
@@ -53,7 +52,7 @@ class Command(ActCommand):
         _add_sharing_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        collection = find_collection(options["collection"])
+        collection = Collection.objects.named(options["collection"])
         wish = _wish(options)
         _check_shards(options)
         if options["estimate"]:
@@ -145,7 +144,7 @@ def _wish(options: dict[str, Any]) -> dict[str, Any]:
     cascade = options["cascade"]
     return {
         "annotators": find_annotators(options["annotators"].split(",")),
-        "sample": find_sample(options["queries"]) if options["queries"] else None,
+        "sample": Sample.objects.named(options["queries"]) if options["queries"] else None,
         "depth": options["depth"],
         "device": options["device"],
         "cascade": Cascade(find_annotators([cascade])[0], options["cascade_depth"]) if cascade else None,

@@ -6,8 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from corpus.models import Match
-from corpus.naming import find_collection
+from corpus.models import Collection, Match
 from mitl.learning.base import in_order
 from mitl.learning.examples import Validation
 from mitl.training import train_annotator
@@ -50,7 +49,7 @@ class Command(ActCommand):
         names = ("matches", "loss", "seed", "validation", "device")
         annotator = train_annotator(
             options["name"],
-            collection=find_collection(options["collection"]),
+            collection=Collection.objects.named(options["collection"]),
             **{name: options[name] for name in names},
             progress=progress,
         )

@@ -37,9 +37,9 @@ def mirror_of(pool: Pool) -> Pool:
     ids = {"i2t": (images, captions), "t2i": (captions, images)}
     for retrieval in pool.retrievals.all():
         lists = {direction: _mirrored(ranked, *ids[direction]) for direction, ranked in load_lists(retrieval).items()}
-        artefact = store_lists("mirror", lists)
+        stored = store_lists("mirror", lists)
         copied.retrievals.add(
-            _copy(retrieval, collection=mirror, sample=copied.sample, artefact=artefact.path, sha256=artefact.sha256)
+            _copy(retrieval, collection=mirror, sample=copied.sample, file=stored.path, sha256=stored.sha256)
         )
     return copied
 

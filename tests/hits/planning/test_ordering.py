@@ -39,7 +39,7 @@ def test_a_sample_that_is_named_is_the_one_asked():
         ({"reward": "-1"}, "The reward -1 will not do"),
         ({"design": "/etc/passwd"}, "no design '/etc/passwd': name eccv-18 or eccv-20"),
         ({"design": {"name": "x"}}, "The design ordered must be a JSON object of exactly"),
-        ({"round": "two words"}, "'two words' will not do"),
+        ({"round": "two words"}, "Invalid name 'two words'"),
         ({"round": "r" * 73}, "choose at most 72 characters"),
         ({"images": 0}, "asks nothing: name a sample, or say how many"),
         ({"sharing": "never"}, "Unknown sharing policy 'never'"),

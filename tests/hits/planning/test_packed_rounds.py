@@ -250,7 +250,7 @@ def test_impossible_terms_write_nothing(db, wrong, message):
 
 
 def test_a_name_with_a_space_is_no_name(db):
-    with pytest.raises(CounterpartError, match="'round one' will not do"):
+    with pytest.raises(CounterpartError, match="Invalid name 'round one'"):
         pack_round("round one", pool=pool_of(40), design=SMALL)
 
 

@@ -1,6 +1,6 @@
 """The little learner as a kind of machine, to be plugged in. It has no choice of losses."""
 
-from core.files import Artefact, read_arrays
+from core.files import StoredFile, read_arrays
 from mitl.learning.fitting import fit
 from mitl.learning.keeping import set_weights
 from mitl.learning.options import training_options
@@ -13,7 +13,7 @@ CHECKPOINT = "none"
 
 def open_annotator(annotator, device):
     learner = LittleLearner()
-    set_weights(learner.network, read_arrays(Artefact(annotator.checkpoint, annotator.checksum)))
+    set_weights(learner.network, read_arrays(StoredFile(annotator.checkpoint, annotator.checksum)))
     return learner.machine()
 
 
