@@ -60,7 +60,7 @@ def make_collection(queries: int):
     """5,000 images of five captions each, and a sample of so many queries, one sixth of them images."""
     from core.inserts import insert_rows
     from corpus.models import Caption, Collection, Image, Match
-    from corpus.sampling import sample_queries
+    from corpus.samples import sample_queries
 
     collection = Collection.objects.create(name="coco")
     keys = np.arange(IMAGES * CAPTIONS_EACH).astype(str)

@@ -1,4 +1,4 @@
-"""Looking at the rows of a collection. They come from imports, so only a collection's description is edited here."""
+"""Admin pages of a collection's rows. Imports write them, so only a collection's description can be edited."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from corpus.models import Caption, Collection, Image, Match, Sample
 
 
 class ImportedAdmin(admin.ModelAdmin):
-    """Rows that acts write: to be found and read."""
+    """Rows that can be searched and read but not changed."""
 
     list_per_page = 50
     show_full_result_count = False

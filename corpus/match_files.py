@@ -1,34 +1,45 @@
-"""Tells which kind of match file a path is, by its content, and whose ids stand in it."""
+"""Match files: pairs of an image and a caption from CxC's CSV, a general CSV, or ECCV Caption's JSON."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
+from typing import NamedTuple
 
 from core.errors import CounterpartError
+from corpus.input_files import at, csv_header, csv_rows, json_pairs, lines
 from corpus.models import Collection
-from corpus.readers import cxc, pairs_csv
-from corpus.readers.opening import csv_header, lines
-from corpus.readers.pair import Pair
-from corpus.readers.pairs_json import (
-    CAPTION_TO_IMAGE,
-    IMAGE_TO_CAPTION,
-    direction_in_name,
-    keys_and_values,
-    read_pairs_json,
-)
+from corpus.readers.record import key_of
+
+CXC_COLUMNS = {"caption", "image", "agg_score", "sampling_method"}
+REQUIRED_COLUMNS = {"image", "caption"}
+COLUMNS = REQUIRED_COLUMNS | {"score", "grade"}
+IMAGE_TO_CAPTION, CAPTION_TO_IMAGE = "i2t", "t2i"
+DIRECTION_IN_NAME = {"image_to_caption": IMAGE_TO_CAPTION, "caption_to_image": CAPTION_TO_IMAGE}
+
+
+class Pair(NamedTuple):
+    """An image and a caption by the ids that the file uses. ``score`` is the source's own number; ``grade`` is a level
+    1-4 (1 = 100% YES); None where the file has none."""
+
+    image: str
+    caption: str
+    score: float | None = None
+    grade: int | None = None
 
 
 @dataclass(frozen=True)
 class Keys:
-    """What files may call a collection's rows: images by key or file name, captions by key; to database ids."""
+    """The ids that a file may use for a collection's rows, mapped to database ids: images by key or file name,
+    captions by key."""
 
     images: dict[str, int]
     captions: dict[str, int]
 
 
 def keys_of(collection: Collection) -> Keys:
-    """Read the names of all rows. A file name that two images share names neither; a key goes before a file name."""
+    """Return the ids of all rows. A file name shared by two images is left out; a key goes before a file name."""
     rows = list(collection.images.values_list("pk", "key", "file_name"))
     shared = {name for name, count in Counter(file_name for _, _, file_name in rows).items() if count > 1}
     images = {file_name: pk for pk, _, file_name in rows if file_name not in shared}
@@ -37,34 +48,94 @@ def keys_of(collection: Collection) -> Keys:
 
 
 def read_pairs(path: Path, *, keys: Keys, direction: str = "") -> Iterator[Pair]:
-    """Return the pairs of a match file of any known kind. Raises CounterpartError if it is of none."""
+    """Return the pairs of a match file; its content shows its format. Raises CounterpartError for an unknown format."""
     if direction not in ("", IMAGE_TO_CAPTION, CAPTION_TO_IMAGE):
-        raise CounterpartError(f"There is no direction {direction!r}; pass {IMAGE_TO_CAPTION} or {CAPTION_TO_IMAGE}.")
-    if _is_json(path):
-        return read_pairs_json(path, direction or direction_in_name(path) or _direction_by_ids(path, keys))
+        raise CounterpartError(f"Invalid direction {direction!r}: pass {IMAGE_TO_CAPTION} or {CAPTION_TO_IMAGE}.")
+    if next((line.lstrip().startswith(("{", "[")) for _number, line in lines(path)), False):
+        return _json_pairs(path, direction or _direction_by_name(path) or _direction_by_ids(path, keys))
     if direction:
-        raise CounterpartError(f"{path.name} is no JSON object; its columns say the direction, leave --direction out.")
+        raise CounterpartError(f"{path.name} is not a JSON object: its columns give the direction. Omit --direction.")
     header = set(csv_header(path))
-    if header == cxc.HEADER:
-        return cxc.read_cxc(path)
-    if pairs_csv.NEEDED <= header <= pairs_csv.ALLOWED:
-        return pairs_csv.read_pairs_csv(path)
+    if header == CXC_COLUMNS:
+        return _cxc_pairs(path)
+    if REQUIRED_COLUMNS <= header <= COLUMNS:
+        return _csv_pairs(path)
     raise CounterpartError(
-        f"{path.name} is no match file: neither a JSON object nor a CSV with the columns image, caption "
-        "[, score] [, grade] or CxC's caption, image, agg_score, sampling_method."
+        f"{path.name} is not a match file. Use a JSON object, a CSV with the columns image, caption "
+        "[, score] [, grade], or CxC's CSV with caption, image, agg_score, sampling_method."
     )
 
 
-def _is_json(path: Path) -> bool:
-    return next((line.lstrip().startswith(("{", "[")) for _number, line in lines(path)), False)
+def _cxc_pairs(path: Path) -> Iterator[Pair]:
+    """Crisscrossed Captions: the caption's id follows ``sentid:``, the image is a file name, the score is 0-5."""
+    for number, row in csv_rows(path):
+        with at(path, "line", number):
+            pair = Pair(
+                key_of(row["image"], "the image"),
+                key_of(row["caption"].rpartition("sentid:")[2], "the caption"),
+                _score(row["agg_score"]),
+            )
+        yield pair
+
+
+def _csv_pairs(path: Path) -> Iterator[Pair]:
+    for number, row in csv_rows(path):
+        with at(path, "line", number):
+            pair = Pair(
+                key_of(row["image"], "the image"),
+                key_of(row["caption"], "the caption"),
+                _score(row.get("score", "")),
+                _grade(row.get("grade", "")),
+            )
+        yield pair
+
+
+def _score(text: str) -> float | None:
+    if not text.strip():
+        return None
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    if not isfinite(score):
+        raise ValueError(f"the score {text!r} is not a number")
+    return score
+
+
+def _grade(text: str) -> int | None:
+    if not text.strip():
+        return None
+    if text.strip() not in ("1", "2", "3", "4"):
+        raise ValueError(f"the grade {text!r} is not 1, 2, 3 or 4")
+    return int(text)
+
+
+def _json_pairs(path: Path, direction: str) -> Iterator[Pair]:
+    """ECCV Caption: an object that maps each query's id to the list of its matches' ids."""
+    for query, item in _keys_and_values(path):
+        yield Pair(query, item) if direction == IMAGE_TO_CAPTION else Pair(item, query)
+
+
+def _keys_and_values(path: Path) -> Iterator[tuple[str, str]]:
+    for number, (key, values) in enumerate(json_pairs(path), 1):
+        with at(path, "entry", number):
+            if not isinstance(values, list):
+                raise ValueError(f"{key!r} does not map to a list of ids")
+            items = [key_of(value, f"an item of {key!r}") for value in values]
+        for item in items:
+            yield key, item
+
+
+def _direction_by_name(path: Path) -> str:
+    return next((direction for part, direction in DIRECTION_IN_NAME.items() if part in path.name), "")
 
 
 def _direction_by_ids(path: Path, keys: Keys) -> str:
-    """Read the mapping both ways; the one direction in which most pairs are known is it.
+    """Read the mapping both ways and return the only direction in which most pairs are in the collection.
 
-    Numbers of images and of captions overlap, so a few known pairs mean nothing.
+    A few pairs prove nothing, because the ids of images and captions overlap.
     """
-    pairs = list(keys_and_values(path))
+    pairs = list(_keys_and_values(path))
     fits = {
         IMAGE_TO_CAPTION: sum(key in keys.images and item in keys.captions for key, item in pairs),
         CAPTION_TO_IMAGE: sum(key in keys.captions and item in keys.images for key, item in pairs),
@@ -73,7 +144,7 @@ def _direction_by_ids(path: Path, keys: Keys) -> str:
     if pairs and len(likely) != 1:
         known = " and ".join(f"{count:,} as {direction}" for direction, count in fits.items())
         raise CounterpartError(
-            f"{path.name} may be of either direction: of {len(pairs):,} pairs the collection knows {known}. "
+            f"The direction of {path.name} is unclear: of its {len(pairs):,} pairs the collection has {known}. "
             "Pass --direction."
         )
     return likely[0] if likely else IMAGE_TO_CAPTION

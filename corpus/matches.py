@@ -1,4 +1,4 @@
-"""Known associations from outside: imported under a source's name, and read again as pairs of row ids."""
+"""Matches known from elsewhere: imported under a source's name, and read as pairs of row ids."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
-from corpus.match_files import Keys, keys_of, read_pairs
+from corpus.match_files import Keys, Pair, keys_of, read_pairs
 from corpus.models import Collection, Match
-from corpus.readers.pair import Pair
 
 BATCH = 5_000
 MAX_SOURCE = 80
-Said = tuple[float | None, int | None]
+Rating = tuple[float | None, int | None]  # score and grade
 
 
 @dataclass(frozen=True)
 class MatchSummary:
-    """What an import of matches did, in counts of pairs.
+    """The counts of an import of matches, in pairs.
 
-    ``repeated`` pairs stood in the file again with another score or grade: the first one counts.
-    ``skipped`` pairs named an image or caption that the collection does not have.
+    ``repeated`` pairs occurred in the file again with another score or grade: the first one counts.
+    ``skipped`` pairs have an image or caption that is not in the collection.
     """
 
     collection: str
@@ -39,19 +38,19 @@ class MatchSummary:
     def __str__(self) -> str:
         parts = [
             f"{self.added:,} matches added" if self.added else "",
-            f"{self.there:,} matches already there" if self.there else "",
-            f"{self.repeated:,} repeated with another score left out" if self.repeated else "",
+            f"{self.there:,} matches already imported" if self.there else "",
+            f"{self.repeated:,} repeated with another score ignored" if self.repeated else "",
             f"{self.skipped:,} with unknown ids skipped" if self.skipped else "",
         ]
-        said = "; ".join(part for part in parts if part)
-        return f"{self.source}: {said}{'.' if self.added else '; nothing changed.'}"
+        text = "; ".join(part for part in parts if part)
+        return f"{self.source}: {text}{'.' if self.added else '; nothing changed.'}"
 
 
 @dataclass
 class _Found:
-    """The pairs of a file by (image, caption) row ids, in its order, and what could not be taken."""
+    """The pairs of a file by (image, caption) row ids, in its order, and the pairs that were not used."""
 
-    said: dict[tuple[int, int], Said] = field(default_factory=dict)
+    ratings: dict[tuple[int, int], Rating] = field(default_factory=dict)
     repeated: int = 0
     skipped: int = 0
     unknown_images: dict[str, None] = field(default_factory=dict)
@@ -67,35 +66,35 @@ def import_matches(
     skip_unknown: bool = False,
     progress: Progress = silent,
 ) -> MatchSummary:
-    """Add the pairs of ``path`` to the matches that ``source`` has; pairs that are there already stay as they are.
+    """Add the pairs of ``path`` to the matches of ``source``; existing pairs do not change.
 
-    The file is CxC's CSV, a CSV with image and caption (score, grade), or a JSON object of one direction;
-    ``direction`` ("i2t": its keys are images; "t2i": captions) says which where neither its name nor its ids do.
-    Captions are named by key, images by key or file name. Every score is kept.
+    The file is CxC's CSV, a CSV with image and caption (score, grade), or a JSON object of one direction.
+    ``direction`` ("i2t": its keys are images; "t2i": captions) is needed if neither its name nor its ids show it.
+    Captions are identified by key, images by key or file name. Every score is kept.
 
-    Raises CounterpartError for a malformed file, for unknown ids unless ``skip_unknown``, and for a pair that
-    the source has with another score or grade.
+    Raises CounterpartError for a malformed file, for unknown ids unless ``skip_unknown``, and for an existing pair
+    with another score or grade.
     """
     _check_source(collection, source)
     keys = keys_of(collection)
     pairs = read_pairs(path, keys=keys, direction=direction)
     found = _resolve(tracked(pairs, "reading matches", progress), keys)
-    _refuse(found, collection, path, skip_unknown)
+    _check_found(found, collection, path, skip_unknown)
     with transaction.atomic():
-        new = _new_to(collection, source, found.said)
+        new = _new_ratings(collection, source, found.ratings)
         if new:
             _write(collection, source, new)
-    return MatchSummary(collection.name, source, len(new), len(found.said) - len(new), found.repeated, found.skipped)
+    there = len(found.ratings) - len(new)
+    return MatchSummary(collection.name, source, len(new), there, found.repeated, found.skipped)
 
 
 def known_pairs(
     collection: Collection, source: str, *, min_score: float | None = None, max_grade: int | None = None
 ) -> NDArray[np.int64]:
-    """Return the pairs of a source as rows (image id, caption id) of database ids, ordered; shape (n, 2).
+    """Return the pairs of a source as sorted rows (image id, caption id) of database ids; shape (n, 2).
 
-    ``min_score`` keeps pairs that have a score of at least this; ``max_grade`` drops those of a worse grade and keeps
-    the ones without.
-    Raises CounterpartError if the collection has nothing at all from this source.
+    ``min_score`` keeps only pairs with at least this score; ``max_grade`` drops pairs with a worse grade and keeps
+    those without a grade. Raises CounterpartError if the collection has no matches from this source.
     """
     matches = Match.objects.filter(collection=collection, source=source)
     chosen = matches
@@ -114,7 +113,7 @@ def known_pairs(
 
 
 def seal_source(collection: Collection, source: str) -> None:
-    """Let the source's matches stand as they are for good. Call it in the transaction that writes the last of them."""
+    """Forbid later changes to the source's matches. Call it in the transaction that writes the last of them."""
     locked = Collection.objects.select_for_update().get(pk=collection.pk)
     locked.sealed_sources = sorted({*locked.sealed_sources, source})
     locked.save(update_fields=["sealed_sources"])
@@ -122,9 +121,9 @@ def seal_source(collection: Collection, source: str) -> None:
 
 def _check_source(collection: Collection, source: str) -> None:
     if not source.strip() or len(source) > MAX_SOURCE:
-        raise CounterpartError(f"The source {source!r} will not do: its name needs 1 to {MAX_SOURCE} characters.")
+        raise CounterpartError(f"Invalid source {source!r}: use 1 to {MAX_SOURCE} characters.")
     if source == Match.ORIGINAL:
-        raise CounterpartError(f"The source {source!r} is what import_collection writes; choose another name.")
+        raise CounterpartError(f"The source {source!r} is reserved for import_collection; choose another name.")
     if source in Collection.objects.values_list("sealed_sources", flat=True).get(pk=collection.pk):
         raise CounterpartError(
             f"The source {source!r} is a released version, which never changes; choose another name."
@@ -142,14 +141,14 @@ def _resolve(pairs: Iterator[Pair], keys: Keys) -> _Found:
             if caption is None:
                 found.unknown_captions[pair.caption] = None
             continue
-        said = (pair.score, pair.grade)
-        found.repeated += found.said.setdefault((image, caption), said) != said
+        rating = (pair.score, pair.grade)
+        found.repeated += found.ratings.setdefault((image, caption), rating) != rating
     return found
 
 
-def _refuse(found: _Found, collection: Collection, path: Path, skip_unknown: bool) -> None:
-    if not found.said and not found.skipped:
-        raise CounterpartError(f"{path.name} holds no pairs.")
+def _check_found(found: _Found, collection: Collection, path: Path, skip_unknown: bool) -> None:
+    if not found.ratings and not found.skipped:
+        raise CounterpartError(f"{path.name} contains no pairs.")
     unknown = [
         f"{len(ids):,} {things}: {some_of(list(ids))}"
         for things, ids in (("images", found.unknown_images), ("captions", found.unknown_captions))
@@ -157,14 +156,16 @@ def _refuse(found: _Found, collection: Collection, path: Path, skip_unknown: boo
     ]
     if unknown and not skip_unknown:
         raise CounterpartError(
-            f"{path.name} names what collection {collection.name} does not have ({'; '.join(unknown)}). "
+            f"{path.name} has ids that are not in collection {collection.name} ({'; '.join(unknown)}). "
             "Add them with import_collection --append, or pass --skip-unknown."
         )
 
 
-def _new_to(collection: Collection, source: str, said: dict[tuple[int, int], Said]) -> dict[tuple[int, int], Said]:
-    """Return what the source does not have yet. Raises CounterpartError where it says something else of a pair."""
-    new = dict(said)
+def _new_ratings(
+    collection: Collection, source: str, ratings: dict[tuple[int, int], Rating]
+) -> dict[tuple[int, int], Rating]:
+    """Return the pairs that the source does not have yet. Raises CounterpartError if it rates a pair differently."""
+    new = dict(ratings)
     other = []
     rows = Match.objects.filter(collection=collection, source=source).values_list(
         "image_id", "caption_id", "image__key", "caption__key", "score", "grade"
@@ -180,7 +181,7 @@ def _new_to(collection: Collection, source: str, said: dict[tuple[int, int], Sai
     return new
 
 
-def _write(collection: Collection, source: str, new: dict[tuple[int, int], Said]) -> None:
+def _write(collection: Collection, source: str, new: dict[tuple[int, int], Rating]) -> None:
     rows = (
         Match(collection_id=collection.pk, image_id=image, caption_id=caption, source=source, score=score, grade=grade)
         for (image, caption), (score, grade) in new.items()
@@ -190,4 +191,4 @@ def _write(collection: Collection, source: str, new: dict[tuple[int, int], Said]
             Match.objects.bulk_create(rows, batch_size=BATCH)
             record("matches imported", collection, actor="command", source=source, matches=len(new))
     except IntegrityError as error:
-        raise CounterpartError(f"Somebody else imported {source!r} at the same time; import again.") from error
+        raise CounterpartError(f"Another process imported {source!r} at the same time. Import again.") from error

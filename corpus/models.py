@@ -1,4 +1,4 @@
-"""What is there: collections of pictures and sentences, the associations known between them, samples of queries."""
+"""Collections of captioned images, the known matches between images and captions, and samples of queries."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,12 +11,13 @@ class CollectionQuerySet(NamedQuerySet["Collection"]):
 
 
 class Collection(models.Model):
-    """Captioned images imported together, in the order in which they came."""
+    """Captioned images imported together, in the order of their file."""
 
     name = models.SlugField(max_length=80, unique=True)
     description = models.TextField(blank=True)
-    sealed_sources = models.JSONField(
-        default=list, help_text="Match sources that never change again: released versions."
+    sealed_sources = models.JSONField(default=list, help_text="Match sources that must not change: released versions.")
+    drawn = models.JSONField(
+        null=True, editable=False, help_text="Size and seed of a drawn demo collection; null if it was imported."
     )
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -31,7 +32,7 @@ class Collection(models.Model):
 
 class ImageQuerySet(models.QuerySet["Image"]):
     def gallery(self) -> "ImageQuerySet":
-        """What rounds draw from and machines search: everything outside the splits that training reads."""
+        """The images that rounds draw from and annotators search: all outside the training splits."""
         return self.exclude(split__in=Image.TRAINING_SPLITS)
 
     def training(self) -> "ImageQuerySet":
@@ -42,7 +43,7 @@ class ImageQuerySet(models.QuerySet["Image"]):
 
 
 class Image(models.Model):
-    """One picture. ``key`` is its id in the collection's own terms (COCO's image id, a file's name)."""
+    """One picture. ``key`` is its id in the source data (COCO's image id, a file name)."""
 
     TRAINING_SPLITS = ("train", "restval", "val")
 
@@ -50,7 +51,7 @@ class Image(models.Model):
     key = models.CharField(max_length=120)
     file_name = models.CharField(max_length=255)
     file = models.CharField(
-        max_length=400, blank=True, help_text="Path in the storage; empty while only captions are here."
+        max_length=400, blank=True, help_text="Path in the storage; empty until the picture is imported."
     )
     width = models.PositiveIntegerField(null=True)
     height = models.PositiveIntegerField(null=True)
@@ -77,7 +78,7 @@ class CaptionQuerySet(models.QuerySet["Caption"]):
 
 
 class Caption(models.Model):
-    """One sentence, verbatim, and the image it was written for. Equal texts are legal."""
+    """One sentence, verbatim, and the image it was written for. Equal texts are allowed."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="captions")
     key = models.CharField(max_length=120)
@@ -95,12 +96,12 @@ class Caption(models.Model):
 
 
 class Match(models.Model):
-    """A known association of an image and a caption, as one source has it.
+    """A known association of an image and a caption, according to one source.
 
     Sources: ``original`` (the collection's own pairs, written at import), imported ones (``cxc``, ``eccv``),
     the demo's ``truth``, and released versions under their own names. ``score`` is the source's own number;
-    ``grade`` is a level 1-4 (1 = 100% YES) where the source has levels. Pairs that a source does not list
-    are unknown to it, not wrong.
+    ``grade`` is a level 1-4 (1 = 100% YES) if the source has levels. Pairs that a source does not list
+    are unknown, not wrong.
     """
 
     ORIGINAL = "original"

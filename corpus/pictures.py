@@ -1,40 +1,46 @@
-"""Pictures in the storage: verified before they are kept, upright and in RGB when they are opened."""
+"""Pictures: found in a folder, verified and stored whole, and opened upright in RGB."""
 
 import hashlib
+import os
 import warnings
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from PIL import Image as Pillow
 from PIL import ImageOps, UnidentifiedImageError
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
+from core.progress import Progress, tracked
 from corpus.models import Image
 
-# What every browser shows.
+# The formats that every browser shows.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
 # Pillow calls the JPEGs of many phones MPO.
 SUFFIXES = {"MPO": ".jpg", "JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "GIF": ".gif", "BMP": ".bmp"}
-# Pillow only warns of decompression bombs of this size; here they are refused, so the warning says nothing more.
+# Pillow only warns about decompression bombs of this size. We refuse them, so the warning is not needed.
 MAX_PIXELS = 89_478_485
 warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
 ORIENTATION_TAG = 0x0112
-TURNED = (5, 6, 7, 8)
+SIDEWAYS = (5, 6, 7, 8)  # orientations that swap width and height
 
 
 class BrokenPictureError(CounterpartError):
-    """Bytes that are not one whole picture; ``reason`` says why in a few words."""
+    """Bytes that are not a complete picture; ``reason`` is a short explanation."""
 
     def __init__(self, key: str, file_name: str, reason: str) -> None:
-        super().__init__(f"{file_name} (image {key}) is not a whole picture: {reason}. Replace it and try again.")
+        super().__init__(f"{file_name} (image {key}) is not a complete picture: {reason}. Replace it and try again.")
         self.reason = reason
 
 
 @dataclass(frozen=True)
 class StoredPicture:
-    """Where a picture lies in the storage, its size in pixels as shown (EXIF turn applied), and its SHA-256."""
+    """A picture's path in the storage, its size in pixels as shown (EXIF orientation applied), and its SHA-256."""
 
     file: str
     width: int
@@ -43,43 +49,43 @@ class StoredPicture:
 
 
 def store_picture(collection_name: str, key: str, file_name: str, content: bytes) -> StoredPicture:
-    """Verify that ``content`` is one whole picture and keep it, byte for byte, under its checksum.
+    """Verify that ``content`` is a complete picture and store its bytes under their checksum.
 
-    Equal pictures of a collection share one file, so storing twice changes nothing. ``key`` is the image's,
-    for the message. Raises BrokenPictureError if Pillow cannot decode it whole, or if it has too many pixels.
+    Equal pictures of a collection share one file, so storing twice changes nothing. ``key`` is the image's, for the
+    error. Raises BrokenPictureError if Pillow cannot decode all of it, or if it has too many pixels.
     """
     try:
         picture = _decoded(content)
-    except Exception as error:  # on broken bytes Pillow's decoders raise nearly anything
+    except Exception as error:  # Pillow's decoders raise many kinds of errors for broken bytes
         raise BrokenPictureError(key, file_name, _reason(error)) from error
     sha256 = hashlib.sha256(content).hexdigest()
     path = f"images/{collection_name}/{sha256[:32]}{SUFFIXES[str(picture.format)]}"
     width, height = picture.size
-    if picture.getexif().get(ORIENTATION_TAG) in TURNED:
+    if picture.getexif().get(ORIENTATION_TAG) in SIDEWAYS:
         width, height = height, width
-    return StoredPicture(_kept(path, content), width, height, sha256)
+    return StoredPicture(_stored(path, content), width, height, sha256)
 
 
 def open_picture(image: Image) -> Pillow.Image:
-    """Open an image's picture upright, as RGB, what is transparent on white.
+    """Open an image's picture upright, as RGB, with transparent parts on white.
 
-    Raises CounterpartError if the image has no file, or the storage no longer has it.
+    Raises CounterpartError if the image has no file or the storage has lost it.
     """
     if not image.file:
-        raise CounterpartError(f"Image {image.key} has no picture file; import the collection again with --images.")
+        raise CounterpartError(f"Image {image.key} has no picture file. Import the collection again with --images.")
     try:
         with default_storage.open(image.file, "rb") as file:
             picture = _decoded(file.read())
     except Exception as error:
         raise CounterpartError(
-            f"The picture of image {image.key} cannot be read ({_reason(error)}); import it again with --images."
+            f"The picture of image {image.key} cannot be read ({_reason(error)}). Import it again with --images."
         ) from error
     upright = ImageOps.exif_transpose(picture)
     if not upright.has_transparency_data:
         return upright.convert("RGB")
     opaque = upright.convert("RGBA")
-    ground = Pillow.new("RGBA", opaque.size, "white")
-    return Pillow.alpha_composite(ground, opaque).convert("RGB")
+    background = Pillow.new("RGBA", opaque.size, "white")
+    return Pillow.alpha_composite(background, opaque).convert("RGB")
 
 
 def _decoded(content: bytes) -> Pillow.Image:
@@ -96,10 +102,82 @@ def _reason(error: Exception) -> str:
     return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
 
 
-def _kept(path: str, content: bytes) -> str:
-    """Write the file unless it is there whole; a shorter one was left by a process that died writing it."""
+def _stored(path: str, content: bytes) -> str:
+    """Write the file unless it exists with this size; a shorter one was left by a process that died while writing."""
     if default_storage.exists(path):
         if default_storage.size(path) == len(content):
             return path
         default_storage.delete(path)
     return default_storage.save(path, ContentFile(content))
+
+
+def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path | None]:
+    """Find each image's file by name in ``folder`` or one of its direct subfolders; None where it is missing.
+
+    Raises CounterpartError if ``folder`` is not a folder, or if a name or a link points outside it.
+    """
+    if not folder.is_dir():
+        raise CounterpartError(f"{folder} is not a folder. Pass the folder of pictures to --images.")
+    folders = [folder, *sorted(entry for entry in folder.iterdir() if entry.is_dir())]
+    found = {key: _first(folders, name) for key, name in file_names.items()}
+    root = folder.resolve()
+    outside = [
+        name
+        for key, name in file_names.items()
+        if ".." in Path(name).parts
+        or Path(name).is_absolute()
+        or ((path := found[key]) and not path.resolve().is_relative_to(root))
+    ]
+    if outside:
+        raise CounterpartError(
+            f"{len(outside)} file names point outside {folder}: {some_of(outside)}. Correct them in the caption file."
+        )
+    return found
+
+
+def _first(folders: list[Path], name: str) -> Path | None:
+    # os.path rather than Path: it returns False for a name that the file system cannot represent
+    return next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
+
+
+@contextmanager
+def pictures_stored(
+    collection_name: str, files: Mapping[str, Path], *, known: Mapping[str, tuple[str, str]], progress: Progress
+) -> Iterator[dict[str, StoredPicture]]:
+    """Store the pictures while the body runs; if it raises, remove those that no row uses.
+
+    ``known`` maps image keys to (file, sha256) of existing pictures; equal ones are skipped. Yields
+    the others by image key. Raises CounterpartError that lists all files that are not complete pictures.
+    """
+    stored: dict[str, StoredPicture] = {}
+    broken: list[str] = []
+
+    def store(key: str) -> None:
+        content = files[key].read_bytes()
+        file, sha256 = known.get(key, ("", ""))
+        if hashlib.sha256(content).hexdigest() == sha256 and default_storage.exists(file):
+            return
+        try:
+            stored[key] = store_picture(collection_name, key, files[key].name, content)
+        except BrokenPictureError as error:
+            broken.append(f"{files[key].name} ({error.reason})")
+
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            for _ in tracked(threads.map(store, files), "storing pictures", progress, total=len(files), every=50):
+                pass
+        if broken:
+            raise CounterpartError(
+                f"{len(broken):,} files are not complete pictures: {some_of(sorted(broken))}. "
+                "Replace them and import again."
+            )
+        yield {key: stored[key] for key in files if key in stored}
+    except BaseException:
+        _remove_unused(collection_name, {picture.file for picture in stored.values()})
+        raise
+
+
+def _remove_unused(collection_name: str, files: set[str]) -> None:
+    used = Image.objects.filter(collection__name=collection_name).values_list("file", flat=True)
+    for file in files.difference(used):
+        default_storage.delete(file)

@@ -8,8 +8,7 @@ from django.core.validators import validate_slug
 from django.db import transaction
 
 from core.errors import CounterpartError
-from core.events import record, subject_of
-from core.models import Event
+from core.events import record
 from core.progress import Progress, silent, tracked
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures import StoredPicture, store_picture
@@ -60,7 +59,9 @@ def make_demo_collection(
         for n, plate in enumerate(tracked(plates, "Drawing pictures", progress, total=images, every=20))
     ]
     with transaction.atomic():
-        collection, is_new = Collection.objects.get_or_create(name=name, defaults={"description": DESCRIPTION})
+        collection, is_new = Collection.objects.get_or_create(
+            name=name, defaults={"description": DESCRIPTION, "drawn": drawn}
+        )
         if not is_new:
             return _same(collection, drawn)
         rows = _write_images(collection, plates, pictures)
@@ -90,12 +91,12 @@ def _refuse_nonsense(name: str, images: int, seed: int) -> None:
 
 def _same(collection: Collection, wanted: dict[str, int | bool]) -> Collection:
     """Return the collection if it was drawn with these arguments."""
-    drawn = Event.objects.filter(subject=subject_of(collection), verb="drawn").first()
-    if drawn is None:
-        raise CounterpartError(f"The collection {collection} exists and was not drawn; choose another name.")
-    if drawn.data != wanted:
+    if collection.drawn is None:
+        raise CounterpartError(f"The collection {collection} exists and was not drawn. Choose another name.")
+    if collection.drawn != wanted:
         raise CounterpartError(
-            f"The collection {collection} exists with {_told(drawn.data)}; choose another name for {_told(wanted)}."
+            f"The collection {collection} exists with {_told(collection.drawn)}. "
+            f"Choose another name for {_told(wanted)}."
         )
     return collection
 

@@ -1,4 +1,4 @@
-"""Readers of captioned-image collections, a module a format; each streams records from one path."""
+"""Readers of captioned-image collections, one module per format; each streams records from one path."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ READERS: dict[str, Reader] = {
 
 
 def reader_of(format: str) -> Reader:
-    """Return the reader of a format. Raises CounterpartError that lists the formats there are."""
+    """Return the reader of a format. Raises CounterpartError that lists the known formats."""
     if format not in READERS:
-        raise CounterpartError(f"There is no format {format!r}; the formats are {', '.join(READERS)}.")
+        raise CounterpartError(f"Unknown format {format!r}: use one of {', '.join(READERS)}.")
     return READERS[format]

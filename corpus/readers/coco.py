@@ -1,17 +1,17 @@
-"""Reads COCO's captions_*.json: a list of images and a list of annotations, each streamed."""
+"""COCO's captions_*.json: a list of images and a list of annotations, each streamed."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from corpus.readers.opening import at, json_items
+from corpus.input_files import at, json_items
 from corpus.readers.record import Record, bare_image, caption_record, key_of
 
 
 def read_coco(path: Path) -> Iterator[Record]:
-    """Yield a record an annotation, then the images without any.
+    """Yield a record per annotation, then the images without annotations.
 
-    A file named captions_train… is the split ``train``; any other has none, so that rounds may use it.
+    A file named captions_train… has the split ``train``; any other has no split, so that rounds can use it.
     """
     split = "train" if path.name.startswith("captions_train") else ""
     file_names = _file_names(path)

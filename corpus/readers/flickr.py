@@ -1,20 +1,20 @@
-"""Reads Flickr8k's and Flickr30k's captions: the token file, or the CSV with bars between its columns."""
+"""Captions of Flickr8k and Flickr30k: the token file, or the CSV with | between its columns."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus.readers.opening import at, lines
+from corpus.input_files import at, lines
 from corpus.readers.record import Record, caption_record
 
 TOKEN = re.compile(r"(?P<file_name>[^\t#]+)#(?P<place>\d+)\t(?P<text>.*)")
-# One row of the published CSV has white space where its second bar should be.
+# One row of the published CSV has white space instead of the second |.
 BARRED = re.compile(r"(?P<file_name>[^|]+?)\s*\|\s*(?P<place>\d+)\s*(?:\||\s)\s?(?P<text>.*)")
 HEADER = re.compile(r"image(_name)?\s*\|\s*comment_number\s*\|\s*comment\s*")
 
 
 def read_flickr(path: Path) -> Iterator[Record]:
-    """Yield a record a line. Images are keyed by file name, captions by ``<file name>#<place>``."""
+    """Yield a record per line. Images are keyed by file name, captions by ``<file name>#<place>``."""
     shape = TOKEN
     for number, line in lines(path):
         if number == 1 and HEADER.fullmatch(line):
@@ -29,7 +29,7 @@ def _record(line: str, shape: re.Pattern[str]) -> Record:
     found = shape.fullmatch(line)
     if found is None:
         expected = "name.jpg#0, a tab, the text" if shape is TOKEN else "name.jpg| 0| the text"
-        raise ValueError(f"not of the form: {expected}")
+        raise ValueError(f"expected {expected}")
     file_name = found["file_name"]
     return caption_record(
         image=file_name, file_name=file_name, caption=f"{file_name}#{found['place']}", text=found["text"]

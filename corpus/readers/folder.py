@@ -1,11 +1,11 @@
-"""Reads a folder of pictures: captions in a CSV, or a .txt of the same name beside each picture."""
+"""A folder of pictures with captions in a CSV, or in a .txt of the same name beside each picture."""
 
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from core.errors import CounterpartError, some_of
-from corpus.readers.opening import at, csv_header, csv_rows, lines
+from corpus.input_files import at, csv_header, csv_rows, lines
 from corpus.readers.record import Record, bare_image, caption_record
 
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp")
@@ -14,14 +14,14 @@ TEXT_COLUMNS = ("text", "caption", "description")
 
 
 def read_folder(path: Path) -> Iterator[Record]:
-    """Yield the captions of a folder's pictures, subfolders included, in the order of their names.
+    """Yield the captions of a folder's pictures, including subfolders, sorted by name.
 
     Captions come from ``captions.csv`` or the folder's only CSV (a column file_name, file or image; a column text,
-    caption or description; optionally caption_id and split), else from the ``.txt`` beside each picture, one
-    a line. Images are keyed by their path in the folder, captions by ``<path>#<n>`` unless they have an id.
+    caption or description; optionally caption_id and split), otherwise from the ``.txt`` beside each picture, one
+    per line. Images are keyed by their path in the folder, captions by ``<path>#<n>`` unless they have an id.
     """
     if not path.is_dir():
-        raise CounterpartError(f"{path} is not a folder; pass the folder that holds the pictures.")
+        raise CounterpartError(f"{path} is not a folder. Pass the folder of the pictures.")
     table = _table(path)
     pictures = sorted(_inside(path, *PICTURES))
     return _from_table(table, pictures) if table else _from_sidecars(path, pictures)
@@ -39,7 +39,7 @@ def _table(folder: Path) -> Path | None:
     if len(tables) > 1 and not named:
         raise CounterpartError(
             f"{folder} has {len(tables)} CSV files: {some_of([t.name for t in tables])}. "
-            "Name the one with the captions captions.csv."
+            "Rename the one with the captions to captions.csv."
         )
     return next(iter(named or tables), None)
 
@@ -83,7 +83,7 @@ def _from_sidecars(folder: Path, pictures: list[str]) -> Iterator[Record]:
     if orphans:
         raise CounterpartError(
             f"{len(orphans)} .txt files have no picture beside them: {some_of([sidecars[o] for o in orphans])}. "
-            "Add the pictures or take the texts away."
+            "Add the pictures or remove the texts."
         )
     for file_name in pictures:
         yield from _one_picture(folder, file_name, sidecars.get(file_name.removesuffix(Path(file_name).suffix)))

@@ -1,4 +1,4 @@
-"""Reads JSON lines: an object a line with caption_id, image_id, file_name, text and, if wanted, split."""
+"""JSON lines: an object per line with caption_id, image_id, file_name, text and optionally split."""
 
 import hashlib
 import json
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from corpus.readers.opening import at, lines
+from corpus.input_files import at, lines
 from corpus.readers.record import Record, caption_record, key_of
 
 FIELDS = ("caption_id", "image_id", "file_name", "text")
 
 
 def read_jsonl(path: Path) -> Iterator[Record]:
-    """Yield a record a line. A caption_id of null is replaced by one made from the image id and the text."""
+    """Yield a record per line. A null caption_id is replaced by one computed from the image id and the text."""
     nameless: Counter[str] = Counter()
     for number, line in lines(path):
         with at(path, "line", number):
@@ -36,14 +36,14 @@ def _fields(line: str) -> dict[str, Any]:
     fields = json.loads(line)
     if not isinstance(fields, dict):
         raise ValueError("not a JSON object")
-    absent = [name for name in FIELDS if name not in fields]
-    if absent:
-        raise ValueError(f"{' and '.join(absent)} missing")
+    missing = [name for name in FIELDS if name not in fields]
+    if missing:
+        raise ValueError(f"{' and '.join(missing)} missing")
     return fields
 
 
 def _made_key(fields: dict[str, Any], nameless: Counter[str]) -> str:
-    """Name a caption by its image and text, the same in every import; equal ones of an image are numbered."""
+    """Return a key computed from image and text, the same in every import; equal captions of an image are numbered."""
     image = key_of(fields["image_id"], "the image of this caption")
     digest = hashlib.sha256(str(fields["text"]).encode(errors="surrogatepass")).hexdigest()[:16]
     key = f"{image}-{digest}"

@@ -1,15 +1,15 @@
-"""Reads Karpathy's dataset_coco.json and dataset_flickr30k.json: images that carry their sentences and split."""
+"""Karpathy's dataset_coco.json and dataset_flickr30k.json: images with their sentences and split."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from corpus.readers.opening import at, json_items
+from corpus.input_files import at, json_items
 from corpus.readers.record import Record, bare_image, caption_record
 
 
 def read_karpathy(path: Path) -> Iterator[Record]:
-    """Yield a record a sentence. Images are keyed by cocoid where there is one, else by file name."""
+    """Yield a record per sentence. Images are keyed by cocoid if present, otherwise by file name."""
     for number, image in enumerate(json_items(path, "images.item"), 1):
         with at(path, "image", number):
             records = list(_records(image))

@@ -1,4 +1,4 @@
-"""What every caption reader yields: one caption and the image it was written for, checked at the door."""
+"""The records that caption readers yield: a caption and its image, validated."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,9 @@ MAX_SPLIT = 20
 
 
 class Record(NamedTuple):
-    """One caption with its image; ``text`` None is an image for which the file has no caption.
+    """One caption with its image; ``text`` is None for an image without captions.
 
-    ``image`` and ``caption`` are keys in the collection's own terms. ``split`` is empty where the file has none.
+    ``image`` and ``caption`` are keys of the source data. ``split`` is empty if the file has none.
     """
 
     image: str
@@ -21,7 +21,7 @@ class Record(NamedTuple):
 
 
 def caption_record(*, image: object, file_name: object, caption: object, text: object, split: object = "") -> Record:
-    """Return a checked record. Raises ValueError saying what is missing or will not do."""
+    """Return a checked record. Raises ValueError for a missing or invalid field."""
     key = key_of(image, "the image of this caption")
     if not isinstance(text, str) or not text:
         raise ValueError("the caption has no text")
@@ -41,7 +41,7 @@ def bare_image(*, image: object, file_name: object, split: object = "") -> Recor
 
 
 def key_of(value: object, whose: str) -> str:
-    """Return an id as text. Raises ValueError unless it is a whole number or a text of 1-120 characters."""
+    """Return an id as text. Raises ValueError unless it is a whole number or a string of 1-120 characters."""
     if isinstance(value, bool) or value is None or value == "":
         raise ValueError(f"{whose} has no id")
     return _storable(str(value) if isinstance(value, int) else value, f"id of {whose}", MAX_KEY)
@@ -53,18 +53,18 @@ def _split(value: object) -> str:
 
 def _storable(value: object, what: str, longest: int) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"the {what} is missing or not a text")
+        raise ValueError(f"the {what} is missing or not a string")
     if len(value) > longest:
         raise ValueError(f"the {what} has {len(value)} characters, more than {longest}")
     return _text(value)
 
 
 def _text(value: str) -> str:
-    """Databases take neither NUL nor halves of surrogate pairs, which JSON can spell."""
+    """Refuse NUL and halves of surrogate pairs: JSON can contain them, databases cannot store them."""
     if "\0" in value:
-        raise ValueError("a NUL character stands in it")
+        raise ValueError("it contains a NUL character")
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise ValueError("half of a surrogate pair stands in it") from error
+        raise ValueError("it contains half of a surrogate pair") from error
     return value

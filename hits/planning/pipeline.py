@@ -10,7 +10,7 @@ from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection, Sample
-from corpus.sampling import sample_queries
+from corpus.samples import sample_queries
 from hits.models import Round
 from hits.planning.ordering import RoundOrder, parse_order
 from hits.planning.packed_rounds import pack_round

@@ -5,10 +5,10 @@ import pytest
 from annotation.positives import load_positives, source_table
 from annotation.release import release_version
 from benchmarks.eccv_caption import MEANINGLESS, SEMANTICALLY_WRONG, query_files
-from corpus.importing import import_collection
+from corpus.imports import import_collection
 from corpus.matches import import_matches
 from corpus.models import Collection
-from corpus.sampling import sample_queries
+from corpus.samples import sample_queries
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow, pytest.mark.django_db]
 

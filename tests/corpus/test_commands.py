@@ -20,7 +20,7 @@ def told(*arguments: object) -> str:
 def test_import_collection_says_what_it_did(db, tmp_path):
     path = jsonl(tmp_path / "c.jsonl", line(1), line(2))
     assert told("import_collection", "zoo", "--format", "jsonl", path) == "zoo: 2 captions and 1 images added."
-    assert "2 captions already there" in told("import_collection", "zoo", "--format", "jsonl", path)
+    assert "2 captions already imported" in told("import_collection", "zoo", "--format", "jsonl", path)
 
 
 def test_import_collection_prints_figures_as_json(db, tmp_path):

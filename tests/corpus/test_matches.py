@@ -72,7 +72,7 @@ def test_the_ids_of_a_nameless_json_file_may_tell_its_direction(zoo, path):
 
 def test_ids_of_both_kinds_need_a_direction(zoo, path):
     with pytest.raises(
-        CounterpartError, match=r"of 1 pairs the collection knows 1 as i2t and 1 as t2i\. Pass --direction"
+        CounterpartError, match=r"of its 1 pairs the collection has 1 as i2t and 1 as t2i\. Pass --direction"
     ):
         imported(zoo, path, {"1": [2]})
     imported(zoo, path, {"1": [2]}, direction="t2i")
@@ -88,7 +88,7 @@ def test_importing_twice_changes_nothing_and_says_so(zoo, path):
     table = "image,caption,score\n0,3,1.5\n0,4,2\n"
     imported(zoo, path, table)
     before, events = list(Match.objects.order_by("pk").values()), Event.objects.count()
-    assert str(imported(zoo, path, table)) == "other: 2 matches already there; nothing changed."
+    assert str(imported(zoo, path, table)) == "other: 2 matches already imported; nothing changed."
     assert (list(Match.objects.order_by("pk").values()), Event.objects.count()) == (before, events)
 
 
@@ -109,7 +109,7 @@ def test_another_score_for_a_known_pair_is_refused(zoo, path):
 def test_unknown_ids_are_named_and_counted_and_nothing_is_written(zoo, path):
     table = CXC + "x:sentid:1,0.jpg,4,c2i\nx:sentid:90,0.jpg,4,c2i\nx:sentid:91,7.jpg,4,c2i\nx:sentid:91,0.jpg,4,c2i\n"
     with pytest.raises(
-        CounterpartError, match=r"does not have \(1 images: 7.jpg; 2 captions: 90, 91\)\. .*--skip-unknown"
+        CounterpartError, match=r"not in collection zoo \(1 images: 7.jpg; 2 captions: 90, 91\)\. .*--skip-unknown"
     ):
         imported(zoo, path, table)
     assert keys() == set()
@@ -136,15 +136,15 @@ def test_a_file_name_that_two_images_share_names_neither(zoo, path):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("", "matches is no match file"),
-        ("a,b\n1,2\n", "matches is no match file"),
-        ("image,caption,scores\n0,3,1\n", "matches is no match file"),
-        ("image,caption\n", "matches holds no pairs."),
-        ("{}", "matches holds no pairs."),
+        ("", "matches is not a match file"),
+        ("a,b\n1,2\n", "matches is not a match file"),
+        ("image,caption,scores\n0,3,1\n", "matches is not a match file"),
+        ("image,caption\n", "matches contains no pairs."),
+        ("{}", "matches contains no pairs."),
         ("image,caption,score\n0,3,high\n", "matches, line 2: the score 'high' is not a number."),
         ("image,caption,score\n0,3,nan\n", "matches, line 2: the score 'nan' is not a number."),
         ("image,caption,grade\n0,3,5\n", "matches, line 2: the grade '5' is not 1, 2, 3 or 4."),
-        ("image,caption\n0,3\n0\n", "matches, line 3: 1 fields where the header has 2."),
+        ("image,caption\n0,3\n0\n", "matches, line 3: 1 fields, but the header has 2."),
         ("image,caption\n0,\n", "matches, line 2: the caption has no id."),
         ('{"0": [1, 2', "matches is cut short or not JSON"),
         ('{"0": 3}', "matches, entry 1: '0' does not map to a list of ids."),
@@ -162,11 +162,11 @@ def test_a_bad_file_is_one_clear_line_and_changes_nothing(zoo, path, content, co
 @pytest.mark.parametrize(
     ("source", "more", "complaint"),
     [
-        (" ", {}, "its name needs 1 to 80 characters"),
-        ("x" * 81, {}, "its name needs 1 to 80 characters"),
-        ("original", {}, "'original' is what import_collection writes"),
-        ("other", {"direction": "both"}, "no direction 'both'; pass i2t or t2i"),
-        ("other", {"direction": "i2t"}, "leave --direction out"),
+        (" ", {}, "use 1 to 80 characters"),
+        ("x" * 81, {}, "use 1 to 80 characters"),
+        ("original", {}, "'original' is reserved for import_collection"),
+        ("other", {"direction": "both"}, "Invalid direction 'both': pass i2t or t2i"),
+        ("other", {"direction": "i2t"}, "Omit --direction"),
     ],
 )
 def test_a_wish_that_makes_no_sense_is_refused(zoo, path, source, more, complaint):

@@ -66,7 +66,7 @@ def test_a_phones_several_frames_in_a_jpeg_are_taken():
     ids=["empty", "page", "truncated jpeg", "tiff", "truncated png"],
 )
 def test_what_is_not_a_whole_picture_is_refused_and_not_kept(content):
-    with pytest.raises(CounterpartError, match=r"^cat.jpg \(image 7\) is not a whole picture: .+\. Replace it"):
+    with pytest.raises(CounterpartError, match=r"^cat.jpg \(image 7\) is not a complete picture: .+\. Replace it"):
         store_picture("zoo", "7", "cat.jpg", content)
     assert not default_storage.exists("images/zoo")
 
@@ -110,7 +110,7 @@ def test_pictures_open_as_rgb_with_what_is_transparent_white(db):
 
 def test_an_image_without_a_file_says_what_to_do(db):
     image = make_collection(images=1).images.get()
-    with pytest.raises(CounterpartError, match="Image 0 has no picture file; import the collection again"):
+    with pytest.raises(CounterpartError, match="Image 0 has no picture file. Import the collection again"):
         open_picture(image)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.importing import import_collection
+from corpus.imports import import_collection
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Caption, Collection, Image, Match
-from corpus.sampling import sample_queries
+from corpus.samples import sample_queries
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow, pytest.mark.django_db]
 
@@ -49,7 +49,7 @@ def test_original_matches_are_those_that_eccv_caption_publishes(data, coco):
 
 def test_the_second_import_changes_nothing(data, coco):
     summary = import_collection("coco", format="jsonl", path=data / "coco_test_captions.jsonl.gz")
-    assert str(summary) == "coco: 25,000 captions already there; nothing changed."
+    assert str(summary) == "coco: 25,000 captions already imported; nothing changed."
 
 
 def test_the_extra_captions_are_appended_once(data, coco):

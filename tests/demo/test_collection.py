@@ -163,7 +163,7 @@ def test_the_command_tells_what_it_made_and_what_it_left_alone(db):
 
 def test_the_command_refuses_another_seed(db):
     make_demo_collection("demo", images=10)
-    with pytest.raises(CommandError, match="choose another name for 10 pictures and seed 7"):
+    with pytest.raises(CommandError, match="Choose another name for 10 pictures and seed 7"):
         call_command("demo_collection", "demo", "--images", "10", "--seed", "7")
 
 
@@ -205,5 +205,5 @@ def test_lessons_are_for_training_and_validation_alone(db):
 
 def test_lessons_are_not_taken_for_a_collection_for_rounds(db):
     make_demo_collection("lessons", images=10, lessons=True)
-    with pytest.raises(CounterpartError, match="exists with 10 pictures and seed 0, for lessons; choose another name"):
+    with pytest.raises(CounterpartError, match="exists with 10 pictures and seed 0, for lessons. Choose another name"):
         make_demo_collection("lessons", images=10)

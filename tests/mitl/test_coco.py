@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from corpus.importing import import_collection
+from corpus.imports import import_collection
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Collection
-from corpus.sampling import sample_queries
+from corpus.samples import sample_queries
 from mitl.models import Direction, Proposal
 from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator

@@ -1,4 +1,4 @@
-"""sample_queries NAME --collection C --images N|FILE --captions N|FILE: the queries that a round is about."""
+"""sample_queries NAME --collection C --images N|FILE --captions N|FILE: choose the queries of a round."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection
-from corpus.sampling import sample_queries
+from corpus.samples import sample_queries
 
 
 def count_or_file(argument: str) -> int | Path:
@@ -17,13 +17,13 @@ def count_or_file(argument: str) -> int | Path:
 
 class Command(ActCommand):
     help = (
-        "Fix a sample of query images and query captions of a collection's gallery (all but the training splits). "
-        "Galleries are never sampled, only queries. The same again changes nothing."
+        "Choose a fixed sample of query images and query captions from a collection's gallery (all but the training "
+        "splits). Only queries are sampled, never the gallery. Running it again with the same options changes nothing."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the sample: letters, digits, - and _")
+        parser.add_argument("name", metavar="NAME", help="name of the sample: letters, digits, - and _")
         parser.add_argument("--collection", required=True, metavar="C", help="the collection to draw from")
         for things in ("images", "captions"):
             parser.add_argument(
@@ -31,9 +31,9 @@ class Command(ActCommand):
                 required=True,
                 type=count_or_file,
                 metavar="N|FILE",
-                help=f"how many {things} to draw, or a file of their ids, one a line",
+                help=f"number of {things} to draw, or a file of their ids, one per line",
             )
-        parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the draw (default 0)")
+        parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         sample = sample_queries(

@@ -3,7 +3,7 @@ import pytest
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image, Sample
-from corpus.sampling import sample_queries
+from corpus.samples import sample_queries
 from tests.corpus.files import written
 from tests.factories import make_collection
 
@@ -98,8 +98,8 @@ def test_the_same_again_is_the_sample_that_is_there(zoo):
 
 def test_a_name_stands_for_one_sample_only(zoo):
     before = sampled(zoo)
-    with pytest.raises(CounterpartError, match=r"sample q is there with other queries \(of zoo, seed 0\)"):
+    with pytest.raises(CounterpartError, match=r"sample q already exists with other queries \(of zoo, seed 0\)"):
         sampled(zoo, seed=1)
-    with pytest.raises(CounterpartError, match="choose another name"):
+    with pytest.raises(CounterpartError, match="Choose another name"):
         sampled(make_collection("twin", images=30))
     assert sampled(zoo) == before

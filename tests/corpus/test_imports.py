@@ -2,7 +2,7 @@ import pytest
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.importing import import_collection
+from corpus.imports import import_collection
 from corpus.models import Caption, Collection, Image, Match
 from tests.corpus.files import jsonl, line, picture_folder, written
 
@@ -43,7 +43,7 @@ def test_an_import_writes_one_event(db, path):
 def test_importing_the_same_twice_changes_nothing_and_says_so(db, path):
     imported(path, line(1), line(None))
     before = all_rows()
-    assert str(imported(path, line(1), line(None))) == "zoo: 2 captions already there; nothing changed."
+    assert str(imported(path, line(1), line(None))) == "zoo: 2 captions already imported; nothing changed."
     assert all_rows() == before
 
 
@@ -86,10 +86,10 @@ def test_a_file_without_splits_appends_to_a_collection_with_them(db, path):
 @pytest.mark.parametrize(
     ("clash", "complaint"),
     [
-        (line(1, 10, "another"), "1 captions stand for another text or image"),
-        (line(1, 11), "1 captions stand for another text or image"),
-        (line(1, 10, file_name="other.jpg"), "1 images stand for another file name or split"),
-        (line(1, 10, split="train"), "1 images stand for another file name or split"),
+        (line(1, 10, "another"), "1 captions have another text or image"),
+        (line(1, 11), "1 captions have another text or image"),
+        (line(1, 10, file_name="other.jpg"), "1 images have another file name or split"),
+        (line(1, 10, split="train"), "1 images have another file name or split"),
     ],
 )
 def test_an_id_that_stands_for_something_else_is_refused(db, path, clash, complaint, append):
@@ -107,7 +107,7 @@ def test_all_offenders_are_counted_and_the_first_named(db, path):
 
 
 def test_ids_may_clash_within_a_file_too(db, path):
-    with pytest.raises(CounterpartError, match=r"1 captions stand for another text or image .*: 1\."):
+    with pytest.raises(CounterpartError, match=r"1 captions have another text or image .*: 1\."):
         imported(path, line(1, text="a"), line(1, text="b"))
     assert not Collection.objects.exists()
 
@@ -120,7 +120,7 @@ def test_equal_ids_in_another_collection_are_no_clash(db, path):
 
 @pytest.mark.parametrize("content", ["", "\n\n"])
 def test_an_empty_file_is_refused(db, path, content):
-    with pytest.raises(CounterpartError, match=r"captions.jsonl holds no captions; is its format jsonl\?"):
+    with pytest.raises(CounterpartError, match=r"captions.jsonl contains no captions. Is its format jsonl\?"):
         import_collection("zoo", format="jsonl", path=written(path, content))
     assert not Collection.objects.exists()
 
@@ -136,7 +136,7 @@ def test_a_bad_line_after_good_ones_leaves_nothing(db, path):
 
 def test_an_unknown_format_is_refused_by_name(db, path):
     with pytest.raises(
-        CounterpartError, match="no format 'csv'; the formats are coco, karpathy, flickr, jsonl, folder"
+        CounterpartError, match="Unknown format 'csv': use one of coco, karpathy, flickr, jsonl, folder"
     ):
         import_collection("zoo", format="csv", path=path)
 
@@ -148,8 +148,8 @@ def test_a_name_that_cannot_be_a_folder_is_refused(db, path, name):
 
 
 def test_a_file_that_changes_between_its_readings_is_noticed(db, path, monkeypatch):
-    monkeypatch.setattr("corpus.importing.pictures_stored", lambda *_, **__: Vanishing(path))
-    with pytest.raises(CounterpartError, match=r"changed while it was read \(1 captions gone\)"):
+    monkeypatch.setattr("corpus.imports.pictures_stored", lambda *_, **__: Vanishing(path))
+    with pytest.raises(CounterpartError, match=r"changed while it was read \(1 captions missing\)"):
         imported(path, line(1), line(2))
     assert not Collection.objects.exists()
 
@@ -178,5 +178,5 @@ def test_images_without_captions_are_left_out_and_counted(db, tmp_path):
     folder = picture_folder(tmp_path / "zoo", "a.jpg", "b.jpg")
     written(folder / "a.txt", "a cat")
     summary = import_collection("zoo", format="folder", path=folder)
-    assert "1 images without captions left out" in str(summary)
+    assert "1 images without captions skipped" in str(summary)
     assert [image.key for image in Image.objects.all()] == ["a.jpg"]

@@ -1,4 +1,4 @@
-"""Opening input files: plain or gzip alike, and whatever is wrong with them told in one line."""
+"""Input files, plain or gzipped: lines, CSV rows and JSON items, with one-line errors for damaged files."""
 
 import csv
 import gzip
@@ -19,7 +19,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open ``path`` for reading bytes, unzipped where its first bytes say gzip.
+    """Open ``path`` for reading bytes; gzip is recognised by its first bytes.
 
     Raises CounterpartError for a file that is missing, unreadable, cut short, damaged, or not UTF-8.
     """
@@ -28,15 +28,15 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
             zipped = raw.peek(2)[:2] == GZIP_MAGIC
             yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if zipped else raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise CounterpartError(f"{path.name} is cut short or damaged ({error}); fetch it again.") from error
+        raise CounterpartError(f"{path.name} is cut short or damaged ({error}). Download it again.") from error
     except UnicodeDecodeError as error:
-        raise CounterpartError(f"{path.name} is not UTF-8 text (byte {error.start}); convert it first.") from error
+        raise CounterpartError(f"{path.name} is not UTF-8 text (byte {error.start}). Convert it first.") from error
     except OSError as error:
         raise CounterpartError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line without its line break); lines of white space only are passed over."""
+    """Yield (number from 1, line without its line break); blank lines are skipped."""
     with opened(path) as file:
         for number, line in enumerate(TextIOWrapper(file, encoding="utf-8-sig", newline="\n"), 1):
             if line.strip():
@@ -44,7 +44,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (line number, row by column name). Raises CounterpartError for a row of another length than the header."""
+    """Yield (line number, row by column name). Raises CounterpartError for a row of another length."""
     with opened(path) as file:
         rows = csv.reader(TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True)
         try:
@@ -52,7 +52,7 @@ def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             for row in filter(None, rows):
                 if len(row) != len(header):
                     raise CounterpartError(
-                        f"{path.name}, line {rows.line_num}: {len(row)} fields where the header has {len(header)}."
+                        f"{path.name}, line {rows.line_num}: {len(row)} fields, but the header has {len(header)}."
                     )
                 yield rows.line_num, dict(zip(header, row, strict=True))
         except csv.Error as error:
@@ -73,7 +73,7 @@ def json_items(path: Path, prefix: str) -> Iterator[Any]:
 
 
 def json_pairs(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the (key, value) pairs of the one object that the file holds."""
+    """Yield the (key, value) pairs of the file's single JSON object."""
     with opened(path) as file, _as_json(path):
         yield from ijson.kvitems(file, "", use_float=True)
 
@@ -84,7 +84,7 @@ def _as_json(path: Path) -> Iterator[None]:
         yield
     except ijson.IncompleteJSONError as error:
         raise CounterpartError(
-            f"{path.name} is cut short or not JSON ({_first_line(error)}); fetch it again."
+            f"{path.name} is cut short or not JSON ({_first_line(error)}). Download it again."
         ) from error
     except ijson.JSONError as error:
         raise CounterpartError(f"{path.name} is not valid JSON ({_first_line(error)}).") from error
@@ -92,7 +92,7 @@ def _as_json(path: Path) -> Iterator[None]:
 
 @contextmanager
 def at(path: Path, place: str, number: int) -> Iterator[None]:
-    """Say where a record is wrong: a ValueError inside becomes ``<file>, <place> <number>: <what>``."""
+    """Add the position to the error of a bad record: a ValueError becomes ``<file>, <place> <number>: <error>``."""
     try:
         yield
     except json.JSONDecodeError as error:

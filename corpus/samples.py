@@ -1,4 +1,4 @@
-"""Draws or reads a sample: the fixed set of query images and query captions that a round is about."""
+"""Draw or read a sample: the fixed set of query images and query captions of a round."""
 
 from pathlib import Path
 
@@ -8,18 +8,18 @@ from django.db import transaction
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.naming import check_name
+from corpus.input_files import lines
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
-from corpus.readers.opening import lines
 
 
 def sample_queries(
     name: str, *, collection: Collection, images: int | Path, captions: int | Path, seed: int = 0
 ) -> Sample:
-    """Make the sample ``name`` of gallery images and gallery captions: so many drawn, or those of a file of ids.
+    """Create the sample ``name`` of gallery images and gallery captions: a number to draw, or a file of ids.
 
-    The same arguments draw the same queries; images and captions are drawn independently of each other. A
-    sample of this name and content is returned as it is. Raises CounterpartError for ids that are not in the
-    gallery, more queries than it has, none at all, or a name that stands for another sample.
+    The same arguments draw the same queries; images and captions are drawn independently of each other. An
+    existing sample with this name and content is returned. Raises CounterpartError for ids that are not in the
+    gallery, more queries than the gallery has, no queries, or a name that another sample has.
     """
     check_name(name)
     image_ids = _chosen("images", collection.images.gallery(), images, np.random.default_rng([seed, 0]), collection)
@@ -27,15 +27,15 @@ def sample_queries(
         "captions", collection.captions.gallery(), captions, np.random.default_rng([seed, 1]), collection
     )
     if not image_ids and not caption_ids:
-        raise CounterpartError(f"The sample {name} would have no queries; ask for at least one image or caption.")
+        raise CounterpartError(f"The sample {name} would have no queries. Ask for at least one image or caption.")
     with transaction.atomic():
         sample, made = Sample.objects.get_or_create(name=name, defaults={"collection": collection, "seed": seed})
         if made:
             _fill(sample, image_ids, caption_ids)
         elif not _is_same(sample, collection, image_ids, caption_ids):
             raise CounterpartError(
-                f"The sample {name} is there with other queries (of {sample.collection}, seed {sample.seed}); "
-                "choose another name."
+                f"The sample {name} already exists with other queries (of {sample.collection}, seed {sample.seed}). "
+                "Choose another name."
             )
     return sample
 
@@ -49,7 +49,7 @@ def _chosen(
 ) -> list[int]:
     keys = dict(gallery.order_by("pk").values_list("key", "pk"))
     if isinstance(wanted, Path):
-        return _named(things, keys, wanted, collection)
+        return _listed(things, keys, wanted, collection)
     if not 0 <= wanted <= len(keys):
         raise CounterpartError(
             f"Cannot draw {wanted:,} {things}: the gallery of {collection} has {len(keys):,}; ask for 0 to {len(keys)}."
@@ -58,8 +58,8 @@ def _chosen(
     return np.sort(rng.choice(ids, size=wanted, replace=False)).tolist()
 
 
-def _named(things: str, keys: dict[str, int], file: Path, collection: Collection) -> list[int]:
-    """Return the ids of the keys in ``file``, one a line; a key that stands twice counts once."""
+def _listed(things: str, keys: dict[str, int], file: Path, collection: Collection) -> list[int]:
+    """Return the ids of the keys in ``file``, one per line; a repeated key counts once."""
     asked = dict.fromkeys(line.strip() for _number, line in lines(file))
     unknown = [key for key in asked if key not in keys]
     if unknown:
@@ -79,7 +79,7 @@ def _is_same(sample: Sample, collection: Collection, image_ids: list[int], capti
 
 
 def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int]) -> None:
-    # Not .set(): it first asks which ids are there already, with more parameters than SQLite may take.
+    # Not .set(): it first asks which ids exist, with more parameters than SQLite allows.
     asked_images, asked_captions = Sample.images.through, Sample.captions.through
     asked_images.objects.bulk_create(
         (asked_images(sample_id=sample.pk, image_id=pk) for pk in image_ids), batch_size=5_000

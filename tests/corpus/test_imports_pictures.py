@@ -4,7 +4,7 @@ import pytest
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from corpus.importing import import_collection
+from corpus.imports import import_collection
 from corpus.models import Caption, Collection, Image
 from corpus.pictures import open_picture
 from tests.corpus.files import jsonl, line, picture_folder, written
@@ -40,7 +40,7 @@ def test_pictures_may_come_later_and_nothing_else_changes(db, path, folder):
     imported(path, None)
     captions = list(Caption.objects.values())
     summary = imported(path, folder)
-    assert str(summary) == "zoo: 3 captions already there; 2 pictures stored."
+    assert str(summary) == "zoo: 3 captions already imported; 2 pictures stored."
     assert list(Caption.objects.values()) == captions
     assert not Image.objects.lacking_file().exists()
 
@@ -58,9 +58,7 @@ def test_pictures_are_found_one_folder_deeper(db, path, tmp_path):
 
 
 def test_missing_pictures_are_named_and_nothing_is_written(db, path, tmp_path):
-    with pytest.raises(
-        CounterpartError, match=r"^1 images lack a file in .*: 11\. Put the files there, or pass --skip"
-    ):
+    with pytest.raises(CounterpartError, match=r"^1 images lack a file in .*: 11\. Add the files, or pass --skip"):
         imported(path, picture_folder(tmp_path / "some", "10.jpg"))
     assert not Collection.objects.exists()
     assert stored_files() == []
@@ -81,7 +79,7 @@ def test_broken_pictures_are_all_named_and_nothing_is_left(db, path, folder):
     (folder / "10.jpg").write_bytes(b"no picture")
     (folder / "11.jpg").write_bytes(picture(size=(300, 300))[:-100])
     with pytest.raises(
-        CounterpartError, match=r"^2 files are not whole pictures: 10.jpg \(not a .*\), 11.jpg \(image file is"
+        CounterpartError, match=r"^2 files are not complete pictures: 10.jpg \(not a .*\), 11.jpg \(image file is"
     ):
         imported(path, folder)
     assert not Collection.objects.exists()
@@ -103,7 +101,7 @@ def test_another_picture_under_the_same_id_is_refused(db, path, folder):
     imported(path, folder)
     before = stored_files()
     (folder / "10.jpg").write_bytes(picture("red"))
-    with pytest.raises(CounterpartError, match=r"^1 images have another picture already: 10\."):
+    with pytest.raises(CounterpartError, match=r"^1 images already have a different picture: 10\."):
         imported(path, folder)
     assert stored_files() == before
 
@@ -122,7 +120,7 @@ def test_a_file_name_that_leads_out_of_the_folder_is_refused(db, tmp_path, folde
     (folder / "link.jpg").symlink_to(outside / "secret.jpg")
     (folder / "deep").mkdir()
     path = jsonl(tmp_path / "c.jsonl", line(1, 10, file_name=name.format(outside=outside)))
-    with pytest.raises(CounterpartError, match=r"^1 file names lead out of .*: .*(secret|link)\.jpg\. Correct"):
+    with pytest.raises(CounterpartError, match=r"^1 file names point outside .*: .*(secret|link)\.jpg\. Correct"):
         imported(path, folder, skip_missing=True)
     assert not Collection.objects.exists()
 
@@ -134,7 +132,7 @@ def test_a_name_that_no_file_can_have_is_missing(db, tmp_path, folder):
 
 
 def test_images_must_be_a_folder(db, path, tmp_path):
-    with pytest.raises(CounterpartError, match="is not a folder; pass the one that holds the pictures"):
+    with pytest.raises(CounterpartError, match="is not a folder. Pass the folder of pictures"):
         imported(path, tmp_path / "nowhere")
 
 

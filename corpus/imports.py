@@ -1,0 +1,281 @@
+"""Import a captioned-image collection from a file or folder: all of it, or nothing."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from django.db import IntegrityError, connection, transaction
+
+from core.errors import CounterpartError, some_of
+from core.events import record as record_event
+from core.naming import check_name
+from core.progress import Progress, silent, tracked
+from corpus.models import Caption, Collection, Image, Match
+from corpus.pictures import StoredPicture, find_pictures, pictures_stored
+from corpus.readers import reader_of
+from corpus.readers.record import Record
+
+BATCH = 5_000
+
+
+@dataclass(frozen=True)
+class ImportSummary:
+    """The counts of an import. ``images_without_captions`` were in the file and were not imported."""
+
+    collection: str
+    captions_added: int
+    captions_there: int
+    images_added: int
+    pictures_added: int
+    images_without_captions: int
+
+    def __str__(self) -> str:
+        parts = [
+            f"{self.captions_added:,} captions and {self.images_added:,} images added" if self.captions_added else "",
+            f"{self.captions_there:,} captions already imported" if self.captions_there else "",
+            f"{self.pictures_added:,} pictures stored" if self.pictures_added else "",
+            f"{self.images_without_captions:,} images without captions skipped" if self.images_without_captions else "",
+        ]
+        text = "; ".join(part for part in parts if part)
+        return f"{self.collection}: {text}{'.' if self.changed else '; nothing changed.'}"
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.captions_added or self.pictures_added)
+
+
+@dataclass
+class _Comparison:
+    """The contents of a caption file, split into new and existing rows.
+
+    ``images`` maps the key of every captioned image of the file to (file name, split). ``new_captions`` maps
+    keys to a digest of image and text, in the file's order. ``bare`` are the keys of images without captions.
+    """
+
+    images: dict[str, tuple[str, str]] = field(default_factory=dict)
+    new_images: list[str] = field(default_factory=list)
+    new_captions: dict[str, bytes] = field(default_factory=dict)
+    captions_there: int = 0
+    bare: list[str] = field(default_factory=list)
+
+
+def import_collection(
+    name: str,
+    *,
+    format: str,
+    path: Path,
+    images: Path | None = None,
+    append: bool = False,
+    skip_missing: bool = False,
+    progress: Progress = silent,
+) -> ImportSummary:
+    """Import ``path`` into the collection ``name``, with an ``original`` match for every caption and its image.
+
+    ``images`` is a folder of pictures (the format ``folder`` contains its own); a later import of the same captions
+    may add the pictures. Importing the same again changes nothing; new captions for an existing collection
+    need ``append``. ``skip_missing`` accepts images without a picture.
+
+    Raises CounterpartError for a malformed file, conflicting ids, and missing or broken pictures.
+    """
+    check_name(name)
+    reader = reader_of(format)
+    collection = Collection.objects.filter(name=name).first()
+    if append and collection is None:
+        raise CounterpartError(f"There is no collection {name!r} to append to. Omit --append to create it.")
+    found = _compare(tracked(reader(path), "checking captions", progress), collection)
+    _check_new(found, path, format, collection, append)
+    folder = path if format == "folder" and images is None else images
+    known = _known_pictures(collection)
+    files = _picture_files(folder, found, known, skip_missing) if folder else {}
+    with pictures_stored(name, files, known=known, progress=progress) as pictures:
+        _check_same_pictures(pictures, known)
+        summary = ImportSummary(
+            collection=name,
+            captions_added=len(found.new_captions),
+            captions_there=found.captions_there,
+            images_added=len(found.new_images),
+            pictures_added=len(pictures),
+            images_without_captions=len(set(found.bare) - found.images.keys()),
+        )
+        if summary.changed:
+            _write(summary, found, pictures, tracked(reader(path), "writing captions", progress))
+    return summary
+
+
+def _compare(records: Iterable[Record], collection: Collection | None) -> _Comparison:
+    """Read every record once. Raises CounterpartError that lists the ids used for two different things."""
+    known_images = _images_of(collection) if collection else {}
+    known_captions = _captions_of(collection) if collection else {}
+    found = _Comparison()
+    image_conflicts: dict[str, None] = {}
+    caption_conflicts: dict[str, None] = {}
+    for record in records:
+        if record.text is None:
+            found.bare.append(record.image)
+            continue
+        if not _is_same_image(record, found, known_images):
+            image_conflicts[record.image] = None
+        if not _is_same_caption(record, found, known_captions):
+            caption_conflicts[record.caption] = None
+    _check_conflicts("images", "file name or split", list(image_conflicts))
+    _check_conflicts("captions", "text or image", list(caption_conflicts))
+    return found
+
+
+def _images_of(collection: Collection) -> dict[str, tuple[str, str]]:
+    rows = collection.images.values_list("key", "file_name", "split")
+    return {key: (file_name, split) for key, file_name, split in rows.iterator(chunk_size=BATCH)}
+
+
+def _captions_of(collection: Collection) -> dict[str, bytes]:
+    rows = collection.captions.values_list("key", "image__key", "text")
+    return {key: _digest(image, text) for key, image, text in rows.iterator(chunk_size=BATCH)}
+
+
+def _digest(image: str, text: str) -> bytes:
+    return hashlib.blake2b(f"{image}\n{text}".encode(), digest_size=16).digest()
+
+
+def _is_same_image(record: Record, found: _Comparison, known: dict[str, tuple[str, str]]) -> bool:
+    """Note the record's image; False if its key has another file name or split. An empty split matches any."""
+    before = found.images.get(record.image) or known.get(record.image)
+    if before is None:
+        found.new_images.append(record.image)
+    if record.image not in found.images:
+        found.images[record.image] = before or (record.file_name, record.split)
+    return before is None or (record.file_name == before[0] and record.split in ("", before[1]))
+
+
+def _is_same_caption(record: Record, found: _Comparison, known: dict[str, bytes]) -> bool:
+    """Note the record's caption; False if its key has another text or image."""
+    digest = _digest(record.image, record.text or "")
+    before = known.get(record.caption) or found.new_captions.get(record.caption)
+    if before is None:
+        found.new_captions[record.caption] = digest
+    elif record.caption in known:
+        found.captions_there += 1
+    return before in (None, digest)
+
+
+def _check_conflicts(things: str, what: str, keys: list[str]) -> None:
+    if keys:
+        raise CounterpartError(
+            f"{len(keys):,} {things} have another {what} in this collection or earlier in the file: {some_of(keys)}. "
+            "Give them unique ids, or import into a new collection."
+        )
+
+
+def _check_new(found: _Comparison, path: Path, format: str, collection: Collection | None, append: bool) -> None:
+    if not found.images:
+        raise CounterpartError(f"{path.name} contains no captions. Is its format {format}?")
+    if collection and not append and found.new_captions:
+        new = list(found.new_captions)
+        raise CounterpartError(
+            f"{len(new):,} captions of {path.name} are not in collection {collection.name}: {some_of(new)}. "
+            "Pass --append to add them, or choose another name."
+        )
+
+
+def _known_pictures(collection: Collection | None) -> dict[str, tuple[str, str]]:
+    """Map the keys of the images that have a picture to (file, sha256)."""
+    if collection is None:
+        return {}
+    rows = collection.images.exclude(file="").values_list("key", "file", "sha256")
+    return {key: (file, sha256) for key, file, sha256 in rows}
+
+
+def _picture_files(
+    folder: Path, found: _Comparison, known: Mapping[str, tuple[str, str]], skip_missing: bool
+) -> dict[str, Path]:
+    files = find_pictures(folder, {key: file_name for key, (file_name, _split) in found.images.items()})
+    missing = [key for key, file in files.items() if file is None and key not in known]
+    if missing and not skip_missing:
+        raise CounterpartError(
+            f"{len(missing):,} images lack a file in {folder}: {some_of(missing)}. "
+            "Add the files, or pass --skip-missing."
+        )
+    return {key: file for key, file in files.items() if file is not None}
+
+
+def _check_same_pictures(pictures: Mapping[str, StoredPicture], known: Mapping[str, tuple[str, str]]) -> None:
+    other = [key for key, picture in pictures.items() if key in known and known[key][1] != picture.sha256]
+    if other:
+        raise CounterpartError(
+            f"{len(other):,} images already have a different picture: {some_of(other)}. Import into a new collection."
+        )
+
+
+def _write(
+    summary: ImportSummary, found: _Comparison, pictures: Mapping[str, StoredPicture], records: Iterator[Record]
+) -> None:
+    try:
+        with transaction.atomic():
+            collection, _made = Collection.objects.get_or_create(name=summary.collection)
+            _add_images(collection, found)
+            _add_captions(collection, dict(found.new_captions), records)
+            _add_matches(collection)
+            _attach(collection, pictures)
+            record_event(
+                "imported",
+                collection,
+                actor="command",
+                captions=summary.captions_added,
+                images=summary.images_added,
+                pictures=summary.pictures_added,
+            )
+    except IntegrityError as error:
+        raise CounterpartError(
+            f"Another process changed collection {summary.collection} at the same time. Import again."
+        ) from error
+
+
+def _add_images(collection: Collection, found: _Comparison) -> None:
+    rows = (
+        Image(collection_id=collection.pk, key=key, file_name=found.images[key][0], split=found.images[key][1])
+        for key in found.new_images
+    )
+    Image.objects.bulk_create(rows, batch_size=BATCH)
+
+
+def _add_captions(collection: Collection, awaited: dict[str, bytes], records: Iterator[Record]) -> None:
+    """Write the captions that ``_compare`` found new, each once."""
+    images = dict(collection.images.values_list("key", "pk"))
+    new = (record for record in records if awaited.pop(record.caption, None))
+    while batch := list(islice(new, BATCH)):
+        Caption.objects.bulk_create(
+            Caption(
+                collection_id=collection.pk,
+                key=record.caption,
+                image_id=images[record.image],
+                text=record.text or "",
+            )
+            for record in batch
+        )
+    if awaited:
+        raise CounterpartError(
+            f"The caption file changed while it was read ({len(awaited):,} captions missing). Try again."
+        )
+
+
+def _add_matches(collection: Collection) -> None:
+    """Pair every caption that has no ``original`` match with its image: one statement, faster than objects."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO corpus_match (collection_id, image_id, caption_id, source)"
+            " SELECT c.collection_id, c.image_id, c.id, %s FROM corpus_caption c WHERE c.collection_id = %s"
+            " AND NOT EXISTS (SELECT 1 FROM corpus_match m WHERE m.collection_id = c.collection_id AND m.source = %s"
+            " AND m.image_id = c.image_id AND m.caption_id = c.id) ORDER BY c.id",
+            [Match.ORIGINAL, collection.pk, Match.ORIGINAL],
+        )
+
+
+def _attach(collection: Collection, pictures: Mapping[str, StoredPicture]) -> None:
+    rows = [image for image in collection.images.iterator() if image.key in pictures] if pictures else []
+    for image in rows:
+        picture = pictures[image.key]
+        image.file, image.sha256 = picture.file, picture.sha256
+        image.width, image.height = picture.width, picture.height
+    fields = ["file", "sha256", "width", "height"]
+    Image.objects.bulk_create(rows, batch_size=BATCH, update_conflicts=True, unique_fields=["id"], update_fields=fields)
