@@ -1,4 +1,4 @@
-"""What every Counterpart command shares: bars, one-line errors, --json."""
+"""The base class of every Counterpart command: progress bars, one-line errors, --json."""
 
 import json
 from typing import Any
@@ -11,10 +11,10 @@ from core.progress import TerminalBar
 
 
 class ActCommand(BaseCommand):
-    """A command that parses, calls one act and prints what it returned.
+    """A command that parses its options, calls one function and prints the result.
 
-    A subclass writes ``act(progress, **options)``, which returns the text to print or, where ``figures``
-    is set, a dict of figures and lists of rows: printed as ``name: value`` lines, or as JSON with ``--json``.
+    A subclass defines ``act(progress, **options)``, which returns the text to print. If it sets ``figures``, ``act``
+    may also return a dict of figures and lists of rows: printed as ``name: value`` lines, or as JSON with ``--json``.
     """
 
     figures = False
@@ -30,11 +30,11 @@ class ActCommand(BaseCommand):
         raise NotImplementedError(f"{type(self).__module__} has no act")
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """As Django does, which looks for migrations before ``handle``."""
+        """Overridden because Django checks the migrations here, before ``handle``."""
         try:
             return super().execute(*args, **options)
         except (OperationalError, ProgrammingError) as error:
-            raise CommandError(_of_the_database(error)) from error
+            raise CommandError(_database_error(error)) from error
 
     def handle(self, *args: Any, **options: Any) -> str | None:
         progress = TerminalBar()
@@ -51,17 +51,17 @@ class ActCommand(BaseCommand):
         return "\n".join(line for name, value in outcome.items() for line in _lines(name, value))
 
 
-def _of_the_database(error: DatabaseError) -> str:
-    """Say in a line what is mostly wrong: it is not there, not migrated, or somebody else writes to it for long."""
-    said = " ".join(str(error).split())
+def _database_error(error: DatabaseError) -> str:
+    """Explain in one line the usual causes: no database, missing migrations, or a long write by another process."""
+    text = " ".join(str(error).split())
     return (
-        f"The database could not be used ({said[:200]}). If it is new, run migrate first; if it is busy, give the "
-        "command again. --traceback shows where."
+        f"The database could not be used ({text[:200]}). If it is new, run migrate first; if it is busy, run the "
+        "command again. --traceback shows the details."
     )
 
 
 def _lines(name: str, value: Any) -> list[str]:
-    """A figure on a line of its own; a list of rows, a line each below its name."""
+    """One line for a figure; for a list of rows, one line each below its name."""
     if not isinstance(value, list):
         return [f"{name}: {value}"]
     rows = (", ".join(f"{key} {figure}" for key, figure in row.items()) for row in value)

@@ -1,10 +1,10 @@
-"""The one error that people are meant to read: it names the offender, the count and the next step."""
+"""The error that people read: it names the offender, the count and the next step."""
 
 from collections.abc import Sequence
 
 
 class CounterpartError(Exception):
-    """Bad input or an impossible wish. Its text is one clear line; nothing was changed."""
+    """Invalid input or an impossible request. Its text is one clear line; nothing was changed."""
 
 
 def some_of(offenders: Sequence[object], *, at_most: int = 5) -> str:

@@ -1,4 +1,4 @@
-"""Write an event beside the change of state that it tells of, in the same transaction."""
+"""Write an event in the same transaction as the change that it records."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from core.models import Event
 
 
 def subject_of(row: Model) -> str:
-    """Name a row as the journal does: ``app.model:key``."""
+    """Return the name of a row in events: ``app.model:key``."""
     return f"{row._meta.label_lower}:{row.pk}"
 
 
 def record(verb: str, subject: Model, *, actor: str, **data: Any) -> Event:
-    """Add one event. ``data`` must fit in JSON and hold no platform id of a worker."""
+    """Add one event. ``data`` must be valid JSON and must not contain platform ids of workers."""
     return Event.objects.create(actor=actor, verb=verb, subject=subject_of(subject), data=data)

@@ -1,4 +1,4 @@
-"""Write many rows of one table from columns of arrays, as fast as the engine takes them and in bounded memory."""
+"""Insert many rows into one table from columns of arrays, at the database's full speed and in bounded memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.progress import Progress, silent
 
-CHUNK = 10_000  # rows that stand in memory as Python objects at a time
+CHUNK = 10_000  # rows in memory as Python objects at a time
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of PostgreSQL's COPY
 
 Columns = Mapping[str, NDArray[Any] | int | float | str]
@@ -21,15 +21,14 @@ Values = Sequence[Any]  # a chunk of one column
 def insert_rows(
     model: type[models.Model], columns: Columns, *, step: str = "writing", progress: Progress = silent
 ) -> None:
-    """Insert a row for every entry of the arrays among ``columns``, in their order: all of them or, if anything
-    fails, none.
+    """Insert a row for every entry of the arrays in ``columns``, in order: all rows or, after an error, none.
 
-    ``columns`` go by the fields' attribute names (``image_id``). Arrays are one-dimensional, of numbers or texts and
-    of one length; a masked entry becomes NULL; a single value stands in every row. Fields that are left out take
-    the database's default, not the model's. Constraints hold as always; no instance is made, no signal sent. Ids
-    grow in the order of the rows.
+    ``columns`` are keyed by the fields' attribute names (``image_id``). Arrays are one-dimensional, of numbers or
+    strings, and of equal length; a masked entry becomes NULL; a single value is used in every row. Omitted fields get
+    the database's default, not the model's. Constraints are enforced; no instances are created and no signals
+    sent. Ids increase in the order of the rows.
 
-    Raises ValueError where the arrays differ in length, and what the database raises for rows it refuses.
+    Raises ValueError if the arrays differ in length, and the database's error for invalid rows.
     """
     fields = {field.attname: str(field.column) for field in model._meta.concrete_fields}
     names = [fields[name] for name in columns]
@@ -46,7 +45,7 @@ def insert_rows(
 def _length(columns: Columns) -> int:
     lengths = {len(column) for column in columns.values() if isinstance(column, np.ndarray)}
     if len(lengths) != 1:
-        raise ValueError(f"The arrays of {', '.join(columns)} must be of one length, not of {sorted(lengths)}.")
+        raise ValueError(f"The arrays of {', '.join(columns)} must have the same length, not {sorted(lengths)}.")
     return lengths.pop()
 
 
@@ -55,7 +54,7 @@ def _part(column: NDArray[Any] | int | float | str, start: int, stop: int) -> Va
 
 
 def _insert(cursor: Any, table: str, names: Sequence[str], values: Sequence[Values]) -> None:
-    """By statements of as many rows as every SQLite takes: a statement's own cost is several times a row's."""
+    """Use statements of as many rows as SQLite allows: a statement costs several times as much as a row."""
     width = (connection.features.max_query_params or 999) // len(names)
     flat = _row_by_row(values)
     step, rest = width * len(names), len(values[0]) % width
@@ -67,7 +66,7 @@ def _insert(cursor: Any, table: str, names: Sequence[str], values: Sequence[Valu
 
 def _statement(table: str, names: Sequence[str], rows: int) -> str:
     row = f"({', '.join(['%s'] * len(names))})"
-    return f"INSERT INTO {_target(table, names)} VALUES {', '.join([row] * rows)}"  # noqa: S608  our own models' names
+    return f"INSERT INTO {_target(table, names)} VALUES {', '.join([row] * rows)}"  # noqa: S608  names of our own models
 
 
 def _row_by_row(values: Sequence[Values]) -> list[Any]:
@@ -78,9 +77,9 @@ def _row_by_row(values: Sequence[Values]) -> list[Any]:
 
 
 def _copy(cursor: Any, table: str, names: Sequence[str], values: Sequence[Values]) -> None:
-    """By PostgreSQL's COPY, a chunk a statement: in the midst of one, ``progress`` could not reach the database."""
+    """Use PostgreSQL's COPY, one statement per chunk: during a statement ``progress`` could not use the database."""
     lines = map("\t".join, zip(*map(_texts, values), strict=True))
-    with connection.wrap_database_errors:  # Django's errors for psycopg2's, which Django does for its own calls alone
+    with connection.wrap_database_errors:  # Django converts psycopg2's errors only for its own calls
         cursor.copy_expert(f"COPY {_target(table, names)} FROM STDIN", StringIO("\n".join(lines)))
 
 

@@ -1,4 +1,4 @@
-"""The life of a Job: opened, run, advanced, cancelled, finished; every move is a conditional update."""
+"""The life cycle of a Job: open, run, report progress, cancel, finish; every change is a conditional update."""
 
 import logging
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 
 STALE_AFTER = timedelta(minutes=2)
 MAX_ATTEMPTS = 5
-STEP_LENGTH = 100  # what the column holds
+STEP_LENGTH = 100  # length of the column
 State = Job.State
 LIVE = (State.QUEUED, State.RUNNING)
 
 
-class Cancelled(Exception):  # noqa: N818  a wish, not an error
-    """Somebody asked for this job to stop."""
+class Cancelled(Exception):  # noqa: N818  a request, not an error
+    """A user asked for this job to stop."""
 
 
 def open_job(title: str, task: str, params: dict[str, Any], *, by: User | None = None) -> Job:
@@ -35,31 +35,31 @@ def open_job(title: str, task: str, params: dict[str, Any], *, by: User | None =
     with transaction.atomic():
         job = Job.objects.create(title=title, task=task, params=params, created_by=by)
         record("opened", job, actor=str(by or "command"), title=title)
-        # Robust: the job stands; without a broker its failure is logged, and the reconciler sends it later.
+        # Robust: if the broker is down, the failure is logged, the job exists, and the reconciler sends it later.
         transaction.on_commit(lambda: send(job), robust=True)
     return job
 
 
 def send(job: Job) -> None:
-    """Put the job's task on the queue. Safe to repeat: only one of the tasks of a job works at a time, and one
-    whose job has ended returns at once."""
+    """Put the job's task on the queue. Safe to repeat: only one task of a job runs at a time, and a task whose job
+    has ended returns at once."""
     app.signature(job.task, args=[str(job.pk)]).apply_async()
 
 
 def cancel(job: Job, *, actor: str) -> bool:
-    """Ask a live job to stop at its next safe place; a queued one stops at once. False if it had ended."""
+    """Ask a running job to stop at its next safe point; a queued job stops at once. False if it had ended."""
     if _end(job.pk, State.CANCELLED, "Cancelled.", actor=actor, only_if={"state": State.QUEUED}):
         return True
     with transaction.atomic():
         asked = Job.objects.filter(pk=job.pk, state=State.RUNNING, cancel_requested=False)
         if asked.update(cancel_requested=True):
-            record("asked to stop", job, actor=actor)
+            record("cancel requested", job, actor=actor)
     return Job.objects.filter(pk=job.pk, state=State.RUNNING, cancel_requested=True).exists()
 
 
 class JobProgress:
-    """Writes progress into a Job row, at most twice a second. Raises Cancelled when somebody asked the job to
-    stop, or when this attempt was given up for lost and another one may be at work."""
+    """Writes progress into a Job row, at most twice a second. Raises Cancelled when a user asked the job to stop, or
+    when this attempt was considered lost and another one may be running."""
 
     def __init__(self, job_id: UUID | str, attempt: int) -> None:
         self._mine = {"pk": job_id, "state": State.RUNNING, "attempts": attempt}
@@ -77,11 +77,11 @@ class JobProgress:
 
 @contextmanager
 def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
-    """Run one task's share of a queued job.
+    """Run one task of a queued job.
 
-    Yields None if there is nothing to do: the job has ended, or another task is at work on it. An error that
-    names its offender (CounterpartError) becomes the job's message; any other is logged and re-raised. On
-    success the job is queued again for its next task; its last task calls ``finish``.
+    Yields None if there is nothing to do: the job has ended, or another task of it is running. A CounterpartError
+    becomes the job's message; any other error is logged and raised again. On success the job is queued again
+    for its next task; the last task calls ``finish``.
     """
     attempt = _start(job_id)
     if attempt is None:
@@ -90,31 +90,32 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
     mine = {"attempts": attempt}
     try:
         yield JobProgress(job_id, attempt)
-        _rest(job_id, attempt)
+        _queue_again(job_id, attempt)
     except Cancelled:
         _end(job_id, State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, **mine})
     except CounterpartError as error:
         _end(job_id, State.FAILED, str(error), only_if=mine)
     except Exception as error:
-        _end(job_id, State.FAILED, f"Unexpected {type(error).__name__}; the log has the details.", only_if=mine)
+        _end(job_id, State.FAILED, f"Unexpected {type(error).__name__}. The log has the details.", only_if=mine)
         logger.exception("job %s failed", job_id)
         raise
 
 
 def finish(job_id: UUID | str, message: str) -> None:
-    """End a live job well. Does nothing if it has ended."""
+    """Mark a job as done. Does nothing if it has ended."""
     _end(job_id, State.DONE, message)
 
 
-def heal_stale_jobs() -> int:
-    """Send again the jobs whose last sign of life is old; give up on one whose worker was lost MAX_ATTEMPTS times.
-    A job that only waits for its turn loses no attempt. Returns how many were sent."""
+def resend_stale_jobs() -> int:
+    """Send jobs with an old heartbeat again; fail a job whose process was lost MAX_ATTEMPTS times.
+
+    Waiting in the queue costs no attempt. Returns the number of jobs sent."""
     stale = Job.objects.filter(state__in=LIVE, heartbeat_at__lt=timezone.now() - STALE_AFTER)
-    return sum(_heal(job) for job in stale)
+    return sum(_resend(job) for job in stale)
 
 
 def _start(job_id: UUID | str) -> int | None:
-    """Take a queued job; return which attempt this is, or None if it cannot be taken."""
+    """Start a queued job; return the number of this attempt, or None if the job cannot be started."""
     queued = Job.objects.filter(pk=job_id, state=State.QUEUED)
     if queued.filter(cancel_requested=False).update(state=State.RUNNING, heartbeat_at=timezone.now()):
         return Job.objects.values_list("attempts", flat=True).get(pk=job_id)
@@ -122,8 +123,8 @@ def _start(job_id: UUID | str) -> int | None:
     return None
 
 
-def _rest(job_id: UUID | str, attempt: int) -> None:
-    """Queue a running job for its next task, unless somebody asked it to stop."""
+def _queue_again(job_id: UUID | str, attempt: int) -> None:
+    """Queue a running job for its next task, unless a user asked it to stop."""
     mine = Job.objects.filter(pk=job_id, state=State.RUNNING, attempts=attempt)
     if not mine.filter(cancel_requested=False).update(state=State.QUEUED, heartbeat_at=timezone.now()):
         _end(job_id, State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, "attempts": attempt})
@@ -141,16 +142,16 @@ def _end(
 
 
 @transaction.atomic
-def _heal(job: Job) -> bool:
+def _resend(job: Job) -> bool:
     lost = job.state == State.RUNNING
-    unmoved = {"state": job.state, "heartbeat_at": job.heartbeat_at}
+    unchanged = {"state": job.state, "heartbeat_at": job.heartbeat_at}
     if lost and job.attempts >= MAX_ATTEMPTS:
-        message = f"Lost {MAX_ATTEMPTS} times without finishing; see the worker's log."
-        _end(job.pk, State.FAILED, message, actor="reconciler", only_if=unmoved)
+        message = f"Lost {MAX_ATTEMPTS} times without finishing. See the worker's log."
+        _end(job.pk, State.FAILED, message, actor="reconciler", only_if=unchanged)
         return False
     waiting = {"state": State.QUEUED, "heartbeat_at": timezone.now(), "attempts": job.attempts + lost}
-    if not Job.objects.filter(pk=job.pk, **unmoved).update(**waiting):
+    if not Job.objects.filter(pk=job.pk, **unchanged).update(**waiting):
         return False
-    record("sent again", job, actor="reconciler", lost=lost)
+    record("resent", job, actor="reconciler", lost=lost)
     transaction.on_commit(lambda: send(job))
     return True

@@ -1,4 +1,4 @@
-"""Who did what when (Event), and how far long work has got (Job)."""
+"""Event, the audit log, and Job, the state and progress of long work."""
 
 import uuid
 
@@ -8,12 +8,12 @@ from django.utils import timezone
 
 
 class Event(models.Model):
-    """One thing that happened to one row. Only added, never changed."""
+    """A change of one row: who did what, and when. Events are only added, and never read to decide anything."""
 
     at = models.DateTimeField(default=timezone.now, db_index=True)
-    actor = models.CharField(max_length=100, help_text="A user name, worker:<pseudonym> or a command's or task's name.")
+    actor = models.CharField(max_length=100, help_text="User name, worker:<pseudonym>, or name of a command or task.")
     verb = models.CharField(max_length=40)
-    subject = models.CharField(max_length=120, help_text="The row, as app.model:key.")
+    subject = models.CharField(max_length=120, help_text="The changed row, as app.model:key.")
     data = models.JSONField(default=dict)
 
     class Meta:
@@ -25,7 +25,7 @@ class Event(models.Model):
 
 
 class Job(models.Model):
-    """Long work that may be left and watched: its state, its progress, and what is needed to send it again."""
+    """Long work in the background: its state, its progress, and the parameters needed to send it again."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -36,19 +36,19 @@ class Job(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     title = models.CharField(max_length=200)
-    task = models.CharField(max_length=100, help_text="The Celery task that takes this job's id and does the work.")
+    task = models.CharField(max_length=100, help_text="The Celery task, called with this job's id.")
     params = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     step = models.CharField(max_length=100, blank=True)
     done = models.PositiveBigIntegerField(default=0)
-    total = models.PositiveBigIntegerField(null=True, help_text="Null where the step cannot tell.")
-    message = models.TextField(blank=True, help_text="The outcome, or the error in one line.")
+    total = models.PositiveBigIntegerField(null=True, help_text="Null if unknown for this step.")
+    message = models.TextField(blank=True, help_text="The result, or the error in one line.")
     cancel_requested = models.BooleanField(default=False)
     attempts = models.PositiveSmallIntegerField(default=0)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     heartbeat_at = models.DateTimeField(
-        default=timezone.now, help_text="Last sign of life; an old one means a lost worker."
+        default=timezone.now, help_text="Last sign of life; an old one means a lost process."
     )
     finished_at = models.DateTimeField(null=True)
 
@@ -65,5 +65,5 @@ class Job(models.Model):
 
     @property
     def share(self) -> float | None:
-        """Progress of the present step in 0..1, or None where the step cannot tell."""
+        """Progress of the current step in 0..1, or None if its total is unknown."""
         return min(1.0, self.done / self.total) if self.total else None

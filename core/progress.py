@@ -1,4 +1,4 @@
-"""How long work tells how far it is: one small protocol, a bar on the terminal or a Job row behind it."""
+"""Progress of long work: one small protocol, shown as a bar on the terminal or written to a Job row."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
@@ -9,17 +9,17 @@ Thing = TypeVar("Thing")
 
 
 class Progress(Protocol):
-    """Told of every advance. May raise ``core.jobs.Cancelled`` to stop the work at a safe place."""
+    """Called after every advance. May raise ``core.jobs.Cancelled`` to stop the work at a safe point."""
 
     def __call__(self, step: str, done: int, total: int | None) -> None: ...
 
 
 def silent(step: str, done: int, total: int | None) -> None:
-    """Take no notice."""
+    """Ignore the progress."""
 
 
 class TerminalBar:
-    """A bar a step on standard error; nothing where that is not a terminal."""
+    """One bar per step on standard error; nothing if that is not a terminal."""
 
     def __init__(self) -> None:
         self._bar: tqdm | None = None
@@ -39,7 +39,7 @@ class TerminalBar:
 def tracked(
     things: Iterable[Thing], step: str, progress: Progress, *, total: int | None = None, every: int = 500
 ) -> Iterator[Thing]:
-    """Pass ``things`` through, telling ``progress`` after every ``every`` of them and at the end."""
+    """Yield ``things`` and call ``progress`` after every ``every`` of them and at the end."""
     done = 0
     for done, thing in enumerate(things, 1):
         yield thing

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from core.errors import CounterpartError
 from core.files import StoredFile, remove_file
-from core.jobs import LIVE, Cancelled, JobProgress, cancel, finish, heal_stale_jobs, open_job, running, send
+from core.jobs import LIVE, Cancelled, JobProgress, cancel, finish, open_job, resend_stale_jobs, running, send
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection
@@ -120,7 +120,7 @@ def take_part(job: Job, progress: Progress = silent) -> Retrieval:
             _look(job, progress)
         _look(job, progress)
         if job.is_live and not shards_of(job).filter(state=Job.State.QUEUED).exists():
-            heal_stale_jobs()
+            resend_stale_jobs()
             sleep(PAUSE)
     retrieval = retrieval_of(job)
     if job.state != Job.State.DONE or retrieval is None:

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import Signal
 
-from core.jobs import heal_stale_jobs
+from core.jobs import resend_stale_jobs
 from hits.models import Assignment, Round, Seat
 from hits.money.reserving import reserve
 from hits.platforms.disposing import dispose_of_finished
@@ -31,7 +31,7 @@ def reconcile(*, call_platforms: bool = True) -> dict[str, int]:
     healers: dict[str, Callable[[], int]] = {
         "expired leases": expire_leases,
         "orphaned seats": free_orphaned_seats,
-        "stale jobs": heal_stale_jobs,
+        "stale jobs": resend_stale_jobs,
         "finished HITs": dispose_of_finished,
     }
     if call_platforms:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from config.celery import app
 from core import jobs
 from core.errors import CounterpartError
-from core.jobs import Cancelled, cancel, finish, heal_stale_jobs, open_job, running
+from core.jobs import Cancelled, cancel, finish, open_job, resend_stale_jobs, running
 from core.models import Event, Job
 
 State = Job.State
@@ -58,7 +58,7 @@ def test_a_job_that_no_broker_takes_is_opened_and_sent_later(db, sent, monkeypat
         job = open_job("Count", "farm.tasks.count", {})
     Job.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=5))
     with django_capture_on_commit_callbacks(execute=True):
-        heal_stale_jobs()
+        resend_stale_jobs()
     assert sent == [job.pk]
 
 
@@ -143,7 +143,7 @@ def test_a_clear_error_becomes_the_jobs_message(job):
 def test_an_unclear_error_is_raised_and_the_job_tells_where_to_look(job):
     with pytest.raises(ZeroDivisionError), running(job.pk):
         1 / 0  # noqa: B018
-    assert (state_of(job), job.message) == (State.FAILED, "Unexpected ZeroDivisionError; the log has the details.")
+    assert (state_of(job), job.message) == (State.FAILED, "Unexpected ZeroDivisionError. The log has the details.")
 
 
 def test_a_queued_job_is_cancelled_at_once(job):
@@ -159,7 +159,7 @@ def test_a_running_job_stops_at_its_next_word_of_progress(job):
         progress("counting", 1, 2)
         pytest.fail("went on")
     assert state_of(job) == State.CANCELLED
-    assert verbs(job) == ["opened", "asked to stop", "cancelled"]
+    assert verbs(job) == ["opened", "cancel requested", "cancelled"]
 
 
 def test_a_job_cancelled_in_a_silent_step_does_not_go_on_to_the_next(job):
@@ -179,45 +179,45 @@ def test_a_job_that_ended_cannot_be_cancelled(job):
 def test_a_lost_job_is_sent_again(job, sent, django_capture_on_commit_callbacks):
     age(job, state=State.RUNNING)
     with django_capture_on_commit_callbacks(execute=True):
-        assert heal_stale_jobs() == 1
+        assert resend_stale_jobs() == 1
     assert sent == [job.pk]
     assert (state_of(job), job.attempts) == (State.QUEUED, 1)
 
 
 def test_a_job_with_a_fresh_sign_of_life_is_left_alone(job, sent):
     with running(job.pk):
-        assert heal_stale_jobs() == 0
+        assert resend_stale_jobs() == 0
     assert sent == []
 
 
 def test_a_healed_job_is_not_sent_twice(job):
     age(job, state=State.RUNNING)
-    assert [heal_stale_jobs(), heal_stale_jobs()] == [1, 0]
+    assert [resend_stale_jobs(), resend_stale_jobs()] == [1, 0]
 
 
 def test_a_job_that_waits_long_for_its_turn_loses_no_attempt(job):
     for _ in range(jobs.MAX_ATTEMPTS + 2):
         age(job)
-        assert heal_stale_jobs() == 1
+        assert resend_stale_jobs() == 1
     assert (state_of(job), job.attempts) == (State.QUEUED, 0)
 
 
 def test_a_job_that_is_lost_again_and_again_fails(job):
     for _ in range(jobs.MAX_ATTEMPTS):
         age(job, state=State.RUNNING)
-        heal_stale_jobs()
+        resend_stale_jobs()
     age(job, state=State.RUNNING)
-    assert heal_stale_jobs() == 0
+    assert resend_stale_jobs() == 0
     assert (state_of(job), job.message) == (
         State.FAILED,
-        "Lost 5 times without finishing; see the worker's log.",
+        "Lost 5 times without finishing. See the worker's log.",
     )
 
 
 def test_a_task_given_up_for_lost_stops_and_leaves_the_job_to_its_successor(job):
     with running(job.pk) as lost:
         age(job)
-        heal_stale_jobs()
+        resend_stale_jobs()
         with running(job.pk) as successor:
             successor("counting", 1, 2)
             with pytest.raises(Cancelled):
@@ -228,14 +228,14 @@ def test_a_task_given_up_for_lost_stops_and_leaves_the_job_to_its_successor(job)
 def test_the_error_of_a_task_given_up_for_lost_does_not_fail_the_job(job):
     with running(job.pk):
         age(job)
-        heal_stale_jobs()
+        resend_stale_jobs()
         raise CounterpartError("too late")
     assert state_of(job) == State.QUEUED
 
 
 def test_a_lost_job_that_was_asked_to_stop_is_cancelled_when_sent_again(job):
     age(job, state=State.RUNNING, cancel_requested=True)
-    heal_stale_jobs()
+    resend_stale_jobs()
     with running(job.pk) as progress:
         assert progress is None
     assert state_of(job) == State.CANCELLED

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from core import jobs
 from core.errors import CounterpartError
-from core.jobs import cancel, heal_stale_jobs
+from core.jobs import cancel, resend_stale_jobs
 from core.models import Job
 from corpus.models import Collection
 from mitl import (
@@ -151,7 +151,7 @@ def test_joining_twice_makes_one_retrieval(opened):
     search_all(opened)
     advance(opened.pk)
     lose(opened)
-    heal_stale_jobs()
+    resend_stale_jobs()
     advance(opened.pk)
     assert state_of(opened) == Job.State.DONE
     assert Retrieval.objects.count() == 1
@@ -166,7 +166,7 @@ def test_one_who_joins_at_the_same_time_is_given_the_retrieval_that_is_there(ope
         if not joined_by_another:  # while we held our lists, we were given up for lost, and another came to the end
             joined_by_another.append(True)
             Job.objects.filter(pk=opened.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=10))
-            heal_stale_jobs()
+            resend_stale_jobs()
             advance(opened.pk)
         return lists
 
@@ -182,7 +182,7 @@ def test_a_lost_shard_is_searched_again(opened, sent):
         search_shard(shard.pk)
     lose(lost)
     sent.clear()
-    assert heal_stale_jobs() == 1
+    assert resend_stale_jobs() == 1
     search_shard(lost.pk)
     advance(opened.pk)
     assert retrieval_of(opened).sha256 == single_sha256(opened)
@@ -192,7 +192,7 @@ def test_a_shard_lost_after_its_result_was_kept_is_not_searched_again(opened, mo
     search_all(opened)
     lost = shards_of(opened)[0]
     lose(lost)
-    heal_stale_jobs()
+    resend_stale_jobs()
     monkeypatch.setattr(sharding, "_found", lambda *_: pytest.fail("searched again"))
     search_shard(lost.pk)
     advance(opened.pk)
@@ -213,7 +213,7 @@ def test_a_search_lost_before_its_shards_were_opened_goes_on(zoo, machine, sent,
 def test_a_lost_join_is_healed(opened, django_capture_on_commit_callbacks):
     search_all(opened)
     lose(opened)
-    assert heal_stale_jobs() == 1
+    assert resend_stale_jobs() == 1
     advance(opened.pk)
     assert Retrieval.objects.count() == 1
 

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from core.errors import CounterpartError
-from core.jobs import cancel, heal_stale_jobs
+from core.jobs import cancel, resend_stale_jobs
 from core.models import Job
 from hits.planning.ordering import parse_order
 from hits.planning.pipeline import start_pipeline
@@ -88,7 +88,7 @@ def test_a_job_killed_while_pairs_are_scored_scores_only_what_is_missing(params,
     joint.forget()
     Job.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=10))
     with django_capture_on_commit_callbacks(execute=True):
-        assert heal_stale_jobs() == 1
+        assert resend_stale_jobs() == 1
     assert Job.objects.get().state == "done"
     assert not left & set(joint.asked())
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from core.errors import CounterpartError
-from core.jobs import cancel, heal_stale_jobs
+from core.jobs import cancel, resend_stale_jobs
 from core.models import Event, Job
 from corpus.models import Collection, Sample
 from hits.models import HIT, Item, Round, Seat
@@ -113,7 +113,7 @@ def test_a_job_killed_in_the_middle_and_sent_again_ends_where_it_would_have(
     assert Job.objects.get().state == "running"
     Job.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=10))
     with django_capture_on_commit_callbacks(execute=True):
-        assert heal_stale_jobs() == 1
+        assert resend_stale_jobs() == 1
     assert Job.objects.get().state == "done"
     assert (rows(), Round.objects.get().plan_hash) == wanted
 

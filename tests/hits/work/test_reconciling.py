@@ -102,7 +102,7 @@ def test_what_cannot_be_healed_does_not_hold_up_the_rest(db, grader, monkeypatch
     def broken():
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr(reconciling, "heal_stale_jobs", broken)
+    monkeypatch.setattr(reconciling, "resend_stale_jobs", broken)
     healed = reconcile()
     assert (healed["stale jobs"], healed["expired leases"], healed["graded"]) == (0, 1, 3)
     assert "reconciling stale jobs failed" in caplog.text

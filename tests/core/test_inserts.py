@@ -6,7 +6,7 @@ from django.db import IntegrityError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import inserts as inserting
+from core import inserts
 from core.inserts import insert_rows
 from core.jobs import Cancelled
 from corpus.models import Caption, Collection, Image, Match
@@ -76,17 +76,17 @@ def test_no_rows_write_nothing(collection):
 
 
 def test_arrays_of_different_lengths_are_refused(collection):
-    with pytest.raises(ValueError, match=r"must be of one length, not of \[1, 2\]"):
+    with pytest.raises(ValueError, match=r"must have the same length, not \[1, 2\]"):
         insert_images(collection, ["a", "b"], columns={"split": np.array(["x"])})
 
 
 def test_columns_without_an_array_say_not_how_many_rows(collection):
-    with pytest.raises(ValueError, match=r"must be of one length, not of \[\]"):
+    with pytest.raises(ValueError, match=r"must have the same length, not \[\]"):
         insert_rows(Image, {"collection_id": collection.pk, "key": "a"})
 
 
 def test_rows_that_a_constraint_forbids_take_the_others_with_them(collection, monkeypatch):
-    monkeypatch.setattr(inserting, "CHUNK", 2)
+    monkeypatch.setattr(inserts, "CHUNK", 2)
     with pytest.raises(IntegrityError):
         insert_images(collection, ["a", "b", "c", "0"])
     assert Image.objects.count() == 3
@@ -108,7 +108,7 @@ def test_progress_is_told_of_every_chunk_and_may_stop_it_all(collection, monkeyp
         if done == 4:
             raise Cancelled
 
-    monkeypatch.setattr(inserting, "CHUNK", 2)
+    monkeypatch.setattr(inserts, "CHUNK", 2)
     with pytest.raises(Cancelled):
         insert_images(collection, list("abcde"), step="adding", progress=progress)
     assert told == [("adding", 0, 5), ("adding", 2, 5), ("adding", 4, 5)]
@@ -116,7 +116,7 @@ def test_progress_is_told_of_every_chunk_and_may_stop_it_all(collection, monkeyp
 
 
 def test_progress_may_ask_the_database(collection, monkeypatch):
-    monkeypatch.setattr(inserting, "CHUNK", 2)
+    monkeypatch.setattr(inserts, "CHUNK", 2)
     seen = []
     insert_images(collection, list("abc"), progress=lambda *told: seen.append(Image.objects.count()))
     assert seen == [3, 5, 6]
