@@ -1,9 +1,75 @@
-"""Judgments, verdicts and versions to look at. They change only through the acts, so nothing here can be edited."""
+"""Workers, their assignments and judgments, and payments, to look at."""
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
 
-from annotation.models import Judgment, Verdict, Version
-from hits.admin import ReadOnlyAdmin
+from annotation.models import Assignment, Decision, Judgment, Payment, Worker, WorkerIdentity
+from core.admin import ReadOnlyAdmin
+from crowd.settling import mark_paid
+
+
+@admin.register(Worker)
+class WorkerAdmin(ReadOnlyAdmin):
+    list_display = ("pseudonym", "consented_at", "created_at")
+    search_fields = ("pseudonym",)
+
+
+@admin.register(WorkerIdentity)
+class WorkerIdentityAdmin(ReadOnlyAdmin):
+    """The one table that ties pseudonyms to people: for superusers' eyes only."""
+
+    list_display = ("worker", "channel", "environment", "external_id")
+    list_select_related = ("worker",)
+    list_filter = ("channel", "environment")
+    search_fields = ("worker__pseudonym", "external_id")
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_active and request.user.is_superuser)
+
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return self.has_module_permission(request)
+
+
+@admin.register(Assignment)
+class AssignmentAdmin(ReadOnlyAdmin):
+    list_display = ("id", "hit", "round", "worker", "state", "control_failures", "leased_at", "submitted_at")
+    list_select_related = ("hit__round", "worker")
+    list_filter = ("state", "hit__round")
+    search_fields = ("=id", "=receipt", "worker__pseudonym", "hit__round__name")
+
+    @admin.display(description="round")
+    def round(self, assignment: Assignment) -> str:
+        return assignment.hit.round.name
+
+
+@admin.register(Decision)
+class DecisionAdmin(ReadOnlyAdmin):
+    list_display = ("assignment", "votes_count", "paid", "by", "at", "reason")
+    list_select_related = ("assignment", "by")
+    list_filter = ("votes_count", "paid", "by")
+    search_fields = ("=assignment__id", "reason", "by__username")
+
+
+@admin.register(Payment)
+class PaymentAdmin(ReadOnlyAdmin):
+    list_display = ("assignment", "worker", "round", "amount", "state", "created_at", "paid_at")
+    list_select_related = ("round", "assignment__worker")
+    list_filter = ("state", "round")
+    search_fields = ("=assignment__id", "assignment__worker__pseudonym", "round__name")
+    actions = ("mark_as_paid",)
+
+    @admin.display(description="worker")
+    def worker(self, payment: Payment) -> str:
+        return payment.assignment.worker.pseudonym
+
+    def has_settle_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("annotation.change_payment")
+
+    @admin.action(description="Mark as paid outside", permissions=["settle"])
+    def mark_as_paid(self, request: HttpRequest, payments: QuerySet[Payment]) -> None:
+        marked = sum(mark_paid(payment, actor=str(request.user)) for payment in payments)
+        self.message_user(request, f"{marked} payments are marked as paid.", messages.SUCCESS)
 
 
 @admin.register(Judgment)
@@ -11,16 +77,3 @@ class JudgmentAdmin(ReadOnlyAdmin):
     list_display = ["id", "worker", "image", "caption", "level", "shortcoming", "wrong_way", "at"]
     list_filter = ["level", "shortcoming", "assignment__state"]
     list_select_related = ["worker", "image", "caption"]
-
-
-@admin.register(Verdict)
-class VerdictAdmin(ReadOnlyAdmin):
-    list_display = ["id", "round", "method", "image", "caption", "level", "confidence", "votes"]
-    list_filter = ["round", "method", "level"]
-    list_select_related = ["round", "image", "caption"]
-
-
-@admin.register(Version)
-class VersionAdmin(ReadOnlyAdmin):
-    list_display = ["name", "collection", "sample", "released_at", "released_by"]
-    list_select_related = ["collection", "sample", "released_by"]

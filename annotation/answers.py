@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.models import Level, Shortcoming, WrongWay
 from core.errors import CounterpartError, some_of
 from hits.models import Item
+from hits.question import Level, Shortcoming, WrongWay
 
 ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
 

@@ -7,7 +7,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from hits.work.reconciling import healing
+        from annotation.reconciling import healing
 
         healing.connect(_grade_waiting, dispatch_uid="annotation.grading")
 

@@ -4,11 +4,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.answers import Answer, check_answer
-from annotation.models import Draft
+from annotation.models import Assignment, Draft
 from core.errors import CounterpartError
-from hits.models import Assignment
 
-# A lease that ran out may still be answered: whether its seat is free decides hits.work.deciding.
+# A lease that ran out may still be answered: whether its seat is free decides annotation.deciding.
 ANSWERABLE = (Assignment.State.LEASED, Assignment.State.EXPIRED)
 
 

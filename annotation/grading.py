@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from hits.models import Assignment, Control, Round
-from hits.people.qualifying import RIGHT_LEVELS
-from hits.work.deciding import accept, flag
+from annotation.deciding import accept, flag
+from annotation.models import Assignment
+from hits.models import Control, Round
+from hits.question import RIGHT_LEVELS
 
 
 def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:

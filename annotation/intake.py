@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 
 from annotation.answers import Answer, check_answer_set
+from annotation.deciding import mark_submitted
 from annotation.drafting import ANSWERABLE, SeatLostError, drafts_of
 from annotation.grading import grade
-from annotation.models import Judgment
+from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError, some_of
-from hits.models import Assignment, Item
-from hits.work.deciding import mark_submitted
+from hits.models import Item
 
 __all__ = ["Answer", "Receipt", "SeatLostError", "store_answers", "submit_answers"]
 

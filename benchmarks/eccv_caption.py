@@ -81,8 +81,8 @@ def whole_round(data: Path, folder: Path) -> dict:
 
 def figures() -> dict:
     """What came of the round, from its rows."""
-    from annotation.models import Version
     from corpus.matches import known_pairs
+    from dataset.models import Version
     from hits.models import Round
 
     version, made = Version.objects.get(name="eccv-overlap"), Round.objects.get(name="eccv-round")

@@ -33,10 +33,10 @@ def answer_some() -> None:
     """Have the first HITs answered by as many people."""
     from annotation.answers import Answer
     from annotation.intake import submit_answers
+    from annotation.leasing import lease_seat
+    from annotation.workers import give_consent, worker_for
+    from crowd.publishing import publish_round
     from hits.models import Round
-    from hits.people.workers import give_consent, worker_for
-    from hits.publishing import publish_round
-    from hits.work.leasing import lease_seat
 
     made = publish_round(Round.objects.get(), skip_missing=True, actor="benchmark")
     for number in range(ANSWERED):

@@ -81,7 +81,7 @@ def ids_of(rows) -> np.ndarray:
 def pool_and_pack(name: str):
     """Pool and pack by the acts that people's commands call; return the round and the seconds of every step."""
     from corpus.models import Collection
-    from hits.planning.packed_rounds import pack_round
+    from hits.packed_rounds import pack_round
     from mitl.models import Annotator
     from mitl.pooling import pool_proposals
 

@@ -40,7 +40,9 @@ INSTALLED_APPS = [
     "hits",
     "annotation",
     "crowd",
+    "dataset",
     "evaluation",
+    "simulation",
     "console",
     "demo",
 ]
@@ -151,7 +153,7 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
 # Without REDIS_URL messages are files in a folder; that broker does not hand out again what a killed
-# worker held, so the reconciler re-sends from the Job rows (hits.work.reconciling).
+# worker held, so the reconciler re-sends from the Job rows (annotation.reconciling).
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "files://localhost"
 _messages = VAR_DIR / "messages"
 if not REDIS_URL:
@@ -181,8 +183,8 @@ RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
 SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)
 SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120)
 CELERY_BEAT_SCHEDULE = {
-    "reconcile": {"task": "hits.tasks.reconcile", "schedule": RECONCILE_SECONDS},
-    "sync": {"task": "annotation.tasks.sync_rounds", "schedule": SYNC_SECONDS},
+    "reconcile": {"task": "crowd.tasks.reconcile", "schedule": RECONCILE_SECONDS},
+    "sync": {"task": "crowd.tasks.sync_rounds", "schedule": SYNC_SECONDS},
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 

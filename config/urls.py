@@ -5,6 +5,7 @@ from django.urls import include, path
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("judge/at/", include("crowd.urls")),
     path("judge/", include("annotation.judging.urls")),
     path("", include("console.urls")),
 ]

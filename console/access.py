@@ -41,7 +41,8 @@ def _holders_of_any(*permissions: str) -> Callable[[View], View]:
 
 
 researchers_only = _holders_of("hits.launch_round")
-reviewers_only = _holders_of("hits.decide_assignment")
-stewards_only = _holders_of_any("hits.launch_round", "hits.decide_assignment")  # who may shut out and write to workers
-payers_only = _holders_of("hits.pay_workers")
-releasers_only = _holders_of("annotation.release_version")
+reviewers_only = _holders_of("annotation.decide_assignment")
+# Who may exclude workers and write to them.
+stewards_only = _holders_of_any("hits.launch_round", "annotation.decide_assignment")
+payers_only = _holders_of("annotation.pay_workers")
+releasers_only = _holders_of("dataset.release_version")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from annotation.models import Judgment, Level
-from hits.models import HIT, Assignment, Item
-from hits.people.qualifying import RIGHT_LEVELS
+from annotation.models import Assignment, Judgment
+from hits.models import HIT, Item
+from hits.question import RIGHT_LEVELS, Level
 
 
 @dataclass(frozen=True)

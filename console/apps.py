@@ -12,5 +12,5 @@ class ConsoleConfig(AppConfig):
 
         for check in checks.ALL:
             register(check)
-        # Django sends post_migrate for apps with models only; annotation is the last whose permissions are given out.
-        post_migrate.connect(make_groups, sender=apps.get_app_config("annotation"))
+        # Django sends post_migrate for apps with models only; dataset is the last whose permissions are given out.
+        post_migrate.connect(make_groups, sender=apps.get_app_config("dataset"))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.models import Level
+from hits.question import Level
 
 
 @dataclass(frozen=True)

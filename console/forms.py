@@ -6,13 +6,15 @@ from typing import Any
 
 from django import forms
 
-from annotation.models import Level, Version
+from annotation.admission import Admission
+from annotation.models import QualificationTest, Rejection
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match, Sample
-from hits.models import QualificationTest, Rejection, Round
-from hits.people.admission import Admission
-from hits.planning.designs import DESIGNS
-from hits.planning.ordering import LONGEST
+from dataset.models import Version
+from hits.designs import DESIGNS
+from hits.models import Round
+from hits.ordering import LONGEST
+from hits.question import Level
 from mitl.learning.examples import Validation
 from mitl.models import Annotator
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from django import forms
 
+from annotation.wages import alike_rounds
+from crowd.offers import LIMITS, LONGEST, Offer
 from hits.models import Round
-from hits.money.wages import alike_rounds
-from hits.platforms.offers import LIMITS, LONGEST, Offer
 
 DEFAULT = Offer()
 

@@ -5,14 +5,15 @@ from decimal import Decimal
 
 from django.db.models import Count, QuerySet
 
+from annotation.funds import noted_funds, still_to_fund
+from annotation.masking import mask_workers
 from core.events import subject_of
 from core.models import Event
-from hits import channels
-from hits.channels.markets import Market, market_of
-from hits.models import Outbox, PlatformAssignment, Round
-from hits.money.funds import noted_funds, still_to_fund
-from hits.people.masking import mask_workers
-from hits.platforms.overview import Overview, overview_of, work_to_look_at
+from crowd import channels
+from crowd.channels.markets import Market, market_of
+from crowd.models import Outbox, PlatformAssignment
+from crowd.overview import Overview, overview_of, work_to_look_at
+from hits.models import Round
 
 FEW = 5
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from annotation.models import Version
 from console import tasks
 from core.models import Job
+from dataset.models import Version
 from hits.models import Round
 from mitl.models import Annotator
 from mitl.training import TASK as TRAINING

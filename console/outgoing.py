@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from hits.channels.markets import market_of
-from hits.models import Outbox
-from hits.people.masking import mask_workers
+from annotation.masking import mask_workers
+from crowd.channels.markets import market_of
+from crowd.models import Outbox
 
 
 @dataclass(frozen=True)

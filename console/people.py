@@ -6,10 +6,11 @@ from decimal import Decimal
 
 from django.db.models import Count, Q, Sum
 
-from hits.channels.markets import market_of
-from hits.models import Assignment, Exclusion, Message, Payment, Worker
-from hits.money.amounts import cents
-from hits.people.masking import mask_workers
+from annotation.amounts import cents
+from annotation.masking import mask_workers
+from annotation.models import Assignment, Exclusion, Payment, Worker
+from crowd.channels.markets import market_of
+from crowd.models import Message
 
 State, Pay = Assignment.State, Payment.State
 

@@ -3,23 +3,24 @@
 from decimal import Decimal
 from typing import Any
 
-from annotation.syncing import sync_round
+from annotation.auditing import check_ledger
+from annotation.funds import note_funds
+from annotation.masking import mask_workers
 from console.counting import counted
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from core.models import Event
 from core.progress import Progress
-from hits.channels.markets import market_of
-from hits.models import Outbox, Round
-from hits.money.auditing import check_ledger
-from hits.money.funds import note_funds
+from crowd.channels.markets import market_of
+from crowd.differences import Difference, find_differences, mend
+from crowd.models import Outbox
+from crowd.offers import Offer
+from crowd.outbox import deliver_due, send_failed_again
+from crowd.overview import overview_of
+from crowd.publishing import close_round, publish_round
+from crowd.syncing import sync_round
+from hits.models import Round
 from hits.naming import find_round
-from hits.people.masking import mask_workers
-from hits.platforms.differences import Difference, find_differences, mend
-from hits.platforms.offers import Offer
-from hits.platforms.outbox import deliver_due, send_failed_again
-from hits.platforms.overview import overview_of
-from hits.publishing import close_round, publish_round
 
 AUDITED = "audited"
 MOST_TOLD = 3  # things that went wrong, told in one line

@@ -8,9 +8,9 @@ from statistics import median
 
 from django.db.models import Avg, Count, Q, QuerySet
 
-from annotation.models import Judgment, Level
-from hits.models import Assignment, Control, Round, Worker
-from hits.people.qualifying import RIGHT_LEVELS
+from annotation.models import Assignment, Judgment, Worker
+from hits.models import Control, Round
+from hits.question import RIGHT_LEVELS, Level
 
 MOST_WORKERS = 50
 

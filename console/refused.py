@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from hits.models import Appeal, Assignment, Rejection
-from hits.work.appealing import appealable_until
-from hits.work.reversing import gives_reward, reversible_until
+from annotation.appealing import appealable_until
+from annotation.models import Appeal, Assignment, Rejection
+from annotation.reversing import gives_reward, reversible_until
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotation.models import Version
+from dataset.models import Version
 from evaluation.models import Score
 from mitl.models import Direction
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from annotation.models import Judgment, Version
+from annotation.models import Assignment, Judgment
 from corpus.models import Collection
+from dataset.models import Version
 from evaluation.models import Run, Score
-from hits.models import Assignment, Round
+from hits.models import Round
 from mitl.models import Annotator, Pool
 
 NEWEST = 3

@@ -1,8 +1,6 @@
 """Work that staff start from a page and may leave: releasing a version, and what takes calls to a platform."""
 
-from annotation.concluding import aggregate_round
-from annotation.models import Version
-from annotation.release import release_version
+from annotation.topping_up import top_up as give_top_up
 from config.celery import app
 from console.platform_work import (
     audit_round,
@@ -15,8 +13,10 @@ from console.platform_work import (
 from core.jobs import JobProgress, finish, running
 from core.models import Job
 from corpus.models import Sample
+from dataset.concluding import aggregate_round
+from dataset.models import Version
+from dataset.release import release_version
 from hits.models import Round
-from hits.money.topping_up import top_up as give_top_up
 from hits.naming import find_round
 
 

@@ -5,24 +5,24 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import Group, User
 
-from annotation.concluding import aggregate_round
-from annotation.models import Version
-from annotation.positives import load_positives
-from annotation.release import release_version
-from annotation.simulation import simulate_round
 from console.roles import ADMIN
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
+from crowd.publishing import publish_round
+from dataset.concluding import aggregate_round
+from dataset.models import Version
+from dataset.positives import load_positives
+from dataset.release import release_version
 from demo.machines import add_demo_machines
 from demo.making import make_demo_collection
 from evaluation.coverage import Coverage, coverage
 from evaluation.scoring import evaluate_version
 from hits.models import Round
-from hits.planning.ordering import RoundOrder
-from hits.planning.pipeline import run_pipeline
-from hits.publishing import publish_round
+from hits.ordering import RoundOrder
+from hits.pipeline import run_pipeline
 from mitl.models import Direction
+from simulation.running import simulate_round
 
 COLLECTION, JUDGED, OPEN, VERSION = "demo", "demo-round", "demo-try-it", "demo-v1"
 CASCADE, CASCADE_DEPTH = "pvse", 40  # whose first places ViLT scores, and how many

@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 
+from core.admin import ReadOnlyAdmin
 from evaluation.models import Run, Score
-from hits.admin import ReadOnlyAdmin
 
 
 class ScoresInline(admin.TabularInline):

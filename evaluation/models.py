@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from annotation.models import Version
+from dataset.models import Version
 from mitl.models import Direction
 
 

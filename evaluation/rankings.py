@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.models import Version
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection
+from dataset.models import Version
 from mitl.lists import load_lists
 from mitl.models import Direction, Retrieval
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from django.db import transaction
 
-from annotation.models import Version
-from annotation.positives import load_positives
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
 from corpus.models import Caption, Image
+from dataset.models import Version
+from dataset.positives import load_positives
 from evaluation.metrics import Mean, map_at_r, mean_over_queries, r_precision, recall_at_k
 from evaluation.models import Run, Score
 from evaluation.rankings import Ranked, Rankings, annotators_rankings, read_rankings

@@ -5,29 +5,8 @@ from celery import chain
 from config.celery import app
 from core.jobs import finish, running
 from core.models import Job
-from hits.models import Round
-from hits.planning import pipeline
-from hits.planning.ordering import parse_order
-from hits.platforms import outbox
-from hits.work import reconciling
-
-
-@app.task(name="hits.tasks.reconcile")
-def reconcile() -> None:
-    """Heal what crashes left behind."""
-    reconciling.reconcile()
-
-
-@app.task(name="hits.tasks.deliver_call")
-def deliver_call(row_id: str) -> None:
-    """Make one call of the outbox."""
-    outbox.deliver(row_id)
-
-
-@app.task(name="hits.tasks.deliver_calls")
-def deliver_calls(round_id: int) -> None:
-    """Make every call of a round that is due."""
-    outbox.deliver_due(Round.objects.get(pk=round_id))
+from hits import pipeline
+from hits.ordering import parse_order
 
 
 @app.task(name=pipeline.TASK)

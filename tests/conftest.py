@@ -8,7 +8,9 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 
+from crowd import channels
 from tests.browser import chromium, open_page, page, phone
+from tests.crowd.fakes import FakePlatform
 
 __all__ = ["chromium", "open_page", "page", "phone"]
 
@@ -99,3 +101,17 @@ def reviewer(db) -> Client:
 def releaser(db) -> Client:
     """An admin in the house's sense: may release versions."""
     return client_of("admin")
+
+
+@pytest.fixture
+def person(db) -> User:
+    """A named member of the staff."""
+    return User.objects.create_user(username="robin")
+
+
+@pytest.fixture
+def platform(monkeypatch) -> FakePlatform:
+    """A platform that moves money, in the place of MTurk: its fee is 20%."""
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "mturk", fake)
+    return fake

@@ -12,9 +12,10 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 from PIL import Image as Picture
 
+from annotation.models import Assignment, Worker
 from corpus.models import Caption, Collection, Image, Match, Sample
-from hits.models import HIT, Assignment, Control, Item, Round, Seat, Worker
-from hits.publishing import open_ledger
+from crowd.publishing import open_ledger
+from hits.models import HIT, Control, Item, Round, Seat
 from mitl.gallery import open_gallery
 from mitl.lists import RankedLists, store_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval

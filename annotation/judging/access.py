@@ -12,9 +12,10 @@ from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotation.admitting import is_excluded
 from annotation.judging.tokens import read_assignment_token, read_worker_token, worker_token
-from hits.models import Assignment, Round, Worker
-from hits.people.admitting import is_excluded
+from annotation.models import Assignment, Worker
+from hits.models import Round
 
 MAX_BODY = 64 * 1024
 

@@ -4,11 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from annotation.appealing import appeal
 from annotation.judging.access import Trouble, link_page, visit_of
+from annotation.models import Rejection
+from annotation.workers import actor_of
 from core.errors import CounterpartError
-from hits.models import Rejection
-from hits.people.workers import actor_of
-from hits.work.appealing import appeal
 
 
 @link_page("POST")

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from annotation.answers import Answer
-from annotation.models import Shortcoming, WrongWay
 from core.errors import CounterpartError
+from hits.question import Shortcoming, WrongWay
 
 # The keys of static/judging/keys.js: four shortcomings, then ten wrong ways.
 REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))

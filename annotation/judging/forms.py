@@ -9,9 +9,10 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.answers import ASKS_REASONS, Answer
-from annotation.models import Shortcoming
+from annotation.models import TestItem
 from core.errors import CounterpartError, some_of
-from hits.models import Item, TestItem
+from hits.models import Item
+from hits.question import Shortcoming
 
 PARTS = ("level", "shortcoming", "wrong_way")
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 
 from django.db.models import Q
 
+from annotation.admitting import Permit
+from annotation.codes import completion_code
 from annotation.judging.access import Visit
-from hits.models import Assignment, Payment, Worker
-from hits.people.admitting import Permit
-from hits.people.codes import completion_code
+from annotation.models import Assignment, Payment, Worker
 
 State = Assignment.State
 

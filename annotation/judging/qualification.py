@@ -6,15 +6,15 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 
+from annotation.admitting import permit_of
 from annotation.answers import Answer
 from annotation.judging.access import Trouble, Visit, link_page, refuse_excluded, visit_of
 from annotation.judging.forms import parse_answers, parse_number, places_of
 from annotation.judging.pictures import picture_response
 from annotation.judging.sheet import sheet_of
+from annotation.models import QualificationTest, TestAttempt
+from annotation.qualifying import Tries, answer_test
 from core.errors import CounterpartError
-from hits.models import QualificationTest, TestAttempt
-from hits.people.admitting import permit_of
-from hits.people.qualifying import Tries, answer_test
 
 
 @link_page("GET", "POST")

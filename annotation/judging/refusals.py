@@ -5,8 +5,8 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from hits.models import Appeal, Rejection, Worker
-from hits.work.appealing import appealable_until
+from annotation.appealing import appealable_until
+from annotation.models import Appeal, Rejection, Worker
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from annotation.answers import ASKS_REASONS, Answer
-from annotation.models import Level, Shortcoming, WrongWay
-from hits.models import Item, Round, TestItem
-from hits.planning.designs import Design
+from annotation.models import TestItem
+from hits.designs import Design
+from hits.models import Item, Round
+from hits.question import Level, Shortcoming, WrongWay
 
 Items = QuerySet[Item] | QuerySet[TestItem]
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from django.core import signing
 
-from hits.models import Assignment, PlatformAssignment, Round, Worker
+from annotation.models import Assignment, Worker
+from crowd.models import PlatformAssignment
+from hits.models import Round
 
 WORKER_SALT = "counterpart.judging.worker"
 ASSIGNMENT_SALT = "counterpart.judging.assignment"

@@ -3,7 +3,6 @@
 from django.urls import path
 
 from annotation.judging import appeals, qualification, views
-from annotation.judging.frame import views as frame
 
 app_name = "judging"
 urlpatterns = [
@@ -18,8 +17,4 @@ urlpatterns = [
     path("task/<str:token>/return/", views.give_back, name="give_back"),
     path("task/<str:token>/receipt/", views.receipt, name="receipt"),
     path("task/<str:token>/picture/<int:place>/", views.picture, name="picture"),
-    path("at/<slug:channel>/<slug:environment>/", frame.entry, name="frame"),
-    path("at/<slug:channel>/<slug:environment>/<str:token>/", frame.sheet, name="frame_sheet"),
-    path("at/<slug:channel>/<slug:environment>/<str:token>/draft/", frame.draft, name="frame_draft"),
-    path("at/<slug:channel>/<slug:environment>/<str:token>/picture/<int:place>/", frame.picture, name="frame_picture"),
 ]

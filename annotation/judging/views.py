@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.admitting import has_joined, is_full, join_round, permit_of
 from annotation.answers import Answer
 from annotation.drafting import ANSWERABLE, SeatLostError, drafted_answers, drop_draft, save_draft
 from annotation.intake import submit_answers
@@ -29,12 +30,12 @@ from annotation.judging.pictures import picture_response
 from annotation.judging.refusals import refusals_of
 from annotation.judging.sheet import sheet_of, terms_of
 from annotation.judging.tokens import WORKER_LIFE, assignment_token, read_visit_token, read_worker_token, visit_token
+from annotation.leasing import lease_seat, return_assignment
+from annotation.models import Assignment, Worker
+from annotation.reconciling import heal_if_due
+from annotation.workers import actor_of, give_consent, worker_for
 from core.errors import CounterpartError
-from hits.models import Assignment, Item, Round, Worker
-from hits.people.admitting import has_joined, is_full, join_round, permit_of
-from hits.people.workers import actor_of, give_consent, worker_for
-from hits.work.leasing import lease_seat, return_assignment
-from hits.work.reconciling import heal_if_due
+from hits.models import Item, Round
 
 REMEMBERED = "worker"
 

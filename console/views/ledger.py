@@ -8,17 +8,18 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.auditing import check_ledger
+from annotation.ceilings import set_ceiling
+from annotation.models import LedgerEntry
+from annotation.statements import accounts_of, earners_of, entries_as_csv
+from annotation.topping_up import shortfall_of
+from annotation.wages import fair_reward, timing_of
 from console import tasks
 from console.access import StaffRequest, members_only, researchers_only
 from console.pages import page_of
 from console.starting import start_once
 from core.errors import CounterpartError
-from hits.models import LedgerEntry, Round
-from hits.money.auditing import check_ledger
-from hits.money.ceilings import set_ceiling
-from hits.money.statements import accounts_of, earners_of, entries_as_csv
-from hits.money.topping_up import shortfall_of
-from hits.money.wages import fair_reward, timing_of
+from hits.models import Round
 
 
 @members_only

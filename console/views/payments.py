@@ -5,14 +5,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.codes import Proof, verify_code
+from annotation.marking import as_text, mark_wages
+from annotation.payroll import wages_of, write_wages
 from console.access import StaffRequest, members_only, payers_only
 from core.errors import CounterpartError
 from core.events import record
-from hits import channels
+from crowd import channels
 from hits.models import Round
-from hits.money.marking import as_text, mark_wages
-from hits.money.payroll import wages_of, write_wages
-from hits.people.codes import Proof, verify_code
 
 
 @payers_only

@@ -8,6 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.masking import mask_workers
+from annotation.outages import pay_for_outage
 from console import tasks
 from console.access import StaffRequest, members_only, researchers_only, reviewers_only
 from console.on_platform import is_on_platform
@@ -17,11 +19,10 @@ from console.platform_work import audits_of
 from console.starting import start_once
 from core.errors import CounterpartError
 from core.models import Event, Job
-from hits.channels.markets import market_of
-from hits.models import Outbox, PlatformAssignment, Round
-from hits.money.outages import pay_for_outage
-from hits.people.masking import mask_workers
-from hits.platforms.outbox import send_again, send_failed_again
+from crowd.channels.markets import market_of
+from crowd.models import Outbox, PlatformAssignment
+from crowd.outbox import send_again, send_failed_again
+from hits.models import Round
 
 
 @researchers_only

@@ -7,6 +7,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from annotation.admission import Admission
+from annotation.funds import ask_funds
+from annotation.quotes import quote
+from annotation.wages import Expectation, fair_reward, is_rehearsal, pilot_of
 from console import tasks
 from console.access import StaffRequest, researchers_only
 from console.forms import AdmissionForm
@@ -14,14 +18,10 @@ from console.offering import OfferForm
 from console.starting import start_once
 from core.errors import CounterpartError
 from core.models import Job
-from hits.channels.markets import Market, find_market, usable_markets
+from crowd.channels.markets import Market, find_market, usable_markets
+from crowd.posting import postings_for
+from crowd.publishing import check_publishable, missing_pictures, publish_round
 from hits.models import Round
-from hits.money.funds import ask_funds
-from hits.money.quotes import quote
-from hits.money.wages import Expectation, fair_reward, is_rehearsal, pilot_of
-from hits.people.admission import Admission
-from hits.platforms.posting import postings_for
-from hits.publishing import check_publishable, missing_pictures, publish_round
 
 
 @researchers_only

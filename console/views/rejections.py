@@ -8,14 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.appealing import answer_appeal, appeal
+from annotation.models import Appeal, Rejection
+from annotation.rejecting import drop_proposal, second
+from annotation.reversing import reverse
 from console.access import StaffRequest, members_only, reviewers_only
 from console.pages import page_of
 from console.refused import Refused
 from core.errors import CounterpartError
-from hits.models import Appeal, Rejection
-from hits.work.appealing import answer_appeal, appeal
-from hits.work.rejecting import drop_proposal, second
-from hits.work.reversing import reverse
 
 SHOWN = {
     "proposed": {"dropped_at": None, "needs_second": True, "seconded_at": None},

@@ -6,6 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.deciding import decide
+from annotation.masking import mask_workers
+from annotation.models import Assignment
 from console.access import StaffRequest, members_only, reviewers_only
 from console.answers import answers_of
 from console.forms import DecisionForm
@@ -13,9 +16,7 @@ from console.pages import page_of
 from console.quality import record_of
 from console.refused import refused_of
 from core.errors import CounterpartError
-from hits.models import Assignment, PlatformAssignment
-from hits.people.masking import mask_workers
-from hits.work.deciding import decide
+from crowd.models import PlatformAssignment
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 

@@ -5,7 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.concluding import aggregate_round
+from annotation.models import Assignment
+from annotation.standing import standing_of, standings
 from console import tasks
 from console.access import StaffRequest, members_only, researchers_only
 from console.answers import pairs_of
@@ -16,11 +17,11 @@ from console.pages import count_of, page_of
 from console.quality import quality_of
 from console.starting import start_once
 from core.errors import CounterpartError
-from hits.channels.markets import market_of, usable_markets
-from hits.models import HIT, Assignment, Item, Round, Seat
-from hits.planning.pipeline import start_pipeline
-from hits.publishing import close_round, join_link, published_cost
-from hits.standing import standing_of, standings
+from crowd.channels.markets import market_of, usable_markets
+from crowd.publishing import close_round, join_link, published_cost
+from dataset.concluding import aggregate_round
+from hits.models import HIT, Item, Round, Seat
+from hits.pipeline import start_pipeline
 
 
 @members_only

@@ -5,15 +5,15 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.models import Version
-from annotation.positives import source_table
-from annotation.version_files import MANIFEST
 from console import tasks
 from console.access import StaffRequest, members_only, releasers_only
 from console.forms import ReleaseForm
 from console.pages import page_of
 from console.scoreboard import scoreboard
 from core.jobs import open_job
+from dataset.models import Version
+from dataset.positives import source_table
+from dataset.version_files import MANIFEST
 
 
 @members_only

@@ -9,16 +9,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.excluding import exclude, readmit
+from annotation.forgetting import forget_worker
+from annotation.models import Assignment, Exclusion, Payment, Worker
+from annotation.writing import LONGEST, address_of
+from annotation.writing_once import write_once
 from console.access import StaffRequest, members_only, payers_only, stewards_only
 from console.pages import count_of, page_of
 from console.people import messages_to, origins_of, rounds_of, standing_exclusion
 from console.quality import record_of
 from core.errors import CounterpartError
-from hits.models import Assignment, Exclusion, Payment, Round, Worker
-from hits.people.excluding import exclude, readmit
-from hits.people.forgetting import forget_worker
-from hits.people.writing import LONGEST, address_of
-from hits.people.writing_once import write_once
+from hits.models import Round
 
 MOST_PAYMENTS = 50
 

@@ -6,10 +6,10 @@ from typing import Any, get_args
 
 from django.core.management.base import CommandParser
 
+from hits.designs import DESIGNS, load_design
 from hits.models import Round
-from hits.planning.designs import DESIGNS, load_design
-from hits.planning.packing import Sharing
-from hits.planning.terms import Terms
+from hits.packing import Sharing
+from hits.terms import Terms
 
 
 def dollars(text: str) -> Decimal:

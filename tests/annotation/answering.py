@@ -6,7 +6,8 @@ from django.urls import reverse
 
 from annotation.intake import Answer
 from annotation.judging.tokens import assignment_token, worker_token
-from hits.models import Assignment, Control, Round, Seat, Worker
+from annotation.models import Assignment, Worker
+from hits.models import Control, Round, Seat
 from tests.factories import make_assignment
 
 SURE = {Control.Polarity.POSITIVE: 1, Control.Polarity.NEGATIVE: 4}

@@ -1,8 +1,8 @@
 """What tests about conclusions need: HITs answered without the judging pages in between."""
 
-from annotation.models import Judgment
+from annotation.models import Assignment, Judgment, Worker
 from corpus.models import Match, Sample
-from hits.models import HIT, Assignment, Control, Item, Round, Seat, Worker
+from hits.models import HIT, Control, Item, Round, Seat
 from mitl.models import Proposal
 from tests.factories import make_assignment
 

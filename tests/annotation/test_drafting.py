@@ -2,10 +2,9 @@ import pytest
 
 from annotation.drafting import SeatLostError, drafts_of, drop_draft, save_draft
 from annotation.intake import Answer, submit_answers
-from annotation.models import Draft
+from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.models import Assignment, Draft
 from core.errors import CounterpartError
-from hits.models import Assignment
-from hits.work.leasing import expire_leases, lease_seat, return_assignment
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_round
 

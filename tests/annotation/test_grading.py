@@ -2,9 +2,10 @@ import pytest
 
 from annotation.grading import count_failures, grade, grade_waiting
 from annotation.intake import submit_answers
-from annotation.models import Level
-from hits.models import Assignment, Control, Decision, Payment, Seat
-from hits.work.reconciling import reconcile
+from annotation.models import Assignment, Decision, Payment
+from annotation.reconciling import reconcile
+from hits.models import Control, Seat
+from hits.question import Level
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_round
 

@@ -5,13 +5,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.deciding import mark_submitted
 from annotation.drafting import save_draft
 from annotation.intake import Answer, SeatLostError, submit_answers
-from annotation.models import Draft, Judgment
+from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.models import Assignment, Draft, Judgment
 from core.errors import CounterpartError
-from hits.models import Assignment, Item
-from hits.work.deciding import mark_submitted
-from hits.work.leasing import expire_leases, lease_seat, return_assignment
+from hits.models import Item
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_collection, make_round, make_worker
 

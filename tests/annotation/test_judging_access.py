@@ -5,8 +5,8 @@ from django.core import signing
 from django.test import Client
 
 from annotation.judging import tokens
-from annotation.models import Judgment
-from hits.models import Assignment, Round
+from annotation.models import Assignment, Judgment
+from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, submit
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 

@@ -4,15 +4,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from annotation.appealing import answer_appeal
+from annotation.bonuses import owe_bonus
 from annotation.judging.tokens import worker_token
-from hits.models import Appeal, Rejection
-from hits.money.bonuses import owe_bonus
-from hits.money.outages import OUTAGE, pay_for_outage
-from hits.work.appealing import answer_appeal
-from hits.work.rejecting import MassPolicy, reject
+from annotation.models import Appeal, Rejection
+from annotation.outages import OUTAGE, pay_for_outage
+from annotation.rejecting import MassPolicy, reject
 from tests.annotation.answering import home_of
+from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled
 from tests.factories import make_worker
-from tests.hits.money.moneyed import WORDS, accepted, begin, flagged, pooled
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotation.models import Draft, Judgment
+from annotation.models import Assignment, Draft, Judgment
 from corpus.models import Caption
-from hits.models import Assignment, Round
+from hits.models import Round
 from tests.factories import make_collection, make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

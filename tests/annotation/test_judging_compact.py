@@ -8,8 +8,8 @@ from django.conf import settings
 
 from annotation.answers import Answer
 from annotation.judging.compact import REASONS, decode, encode
-from annotation.models import Shortcoming, WrongWay
 from core.errors import CounterpartError
+from hits.question import Shortcoming, WrongWay
 
 PLACES = {1: 71, 2: 33, 3: 52, 4: 90}
 ANSWERS = [

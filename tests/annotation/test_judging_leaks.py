@@ -8,9 +8,9 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from annotation.intake import submit_answers
-from annotation.models import Draft
+from annotation.models import Assignment, Draft
 from corpus.models import Caption, Image
-from hits.models import Assignment, Round
+from hits.models import Round
 from mitl.models import Proposal
 from tests.annotation.answering import address, home_of, leased, right_answers, submit
 from tests.factories import make_assignment, make_collection, make_round, picture

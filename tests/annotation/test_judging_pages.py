@@ -7,9 +7,9 @@ from django.utils import timezone
 from annotation.drafting import save_draft
 from annotation.judging import tokens
 from annotation.judging.access import MAX_BODY
-from annotation.models import Draft, Judgment
-from hits.models import Assignment, Round, Worker
-from hits.work.leasing import expire_leases, lease_seat
+from annotation.leasing import expire_leases, lease_seat
+from annotation.models import Assignment, Draft, Judgment, Worker
+from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, right_answers, submit
 from tests.factories import make_round, make_worker
 

@@ -6,9 +6,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from hits.models import Round, TestAttempt, Worker
-from hits.people.codes import completion_code
-from hits.people.making_tests import Plan, make_test
+from annotation.codes import completion_code
+from annotation.making_tests import Plan, make_test
+from annotation.models import TestAttempt, Worker
+from hits.models import Round
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

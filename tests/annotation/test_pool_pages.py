@@ -7,12 +7,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.admitting import join_round
+from annotation.codes import completion_code
 from annotation.judging import tokens
-from annotation.models import Judgment
-from hits.models import Assignment, Exclusion, Participant, Round, TestAttempt, Worker
-from hits.people.admitting import join_round
-from hits.people.codes import completion_code
-from hits.people.making_tests import Plan, make_test
+from annotation.making_tests import Plan, make_test
+from annotation.models import Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
+from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, submit
 from tests.factories import make_round, make_worker
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import pytest
 
 from annotation.answers import Answer
-from annotation.concluding import aggregate_round
 from annotation.grading import grade
 from annotation.intake import submit_answers
-from annotation.models import Version
-from annotation.release import release_version
+from annotation.models import Assignment
 from corpus.models import Collection
-from hits.models import Assignment, Round, Seat
+from dataset.concluding import aggregate_round
+from dataset.models import Version
+from dataset.release import release_version
+from hits.models import Round, Seat
 from mitl.models import Pool, Retrieval
 from tests.annotation.answering import right_answers
 from tests.factories import (

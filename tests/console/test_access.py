@@ -2,9 +2,11 @@ import pytest
 from django.template.loader import get_template
 from django.urls import reverse
 
+from annotation.models import Assignment, Decision
 from console import urls
 from core.models import Job
-from hits.models import Assignment, Decision, Outbox, Round
+from crowd.models import Outbox
+from hits.models import Round
 
 OPEN_TO_ALL = {"login", "logout"}
 

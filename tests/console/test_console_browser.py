@@ -5,14 +5,16 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from annotation.models import Assignment, WorkerIdentity
 from core.events import record
 from core.models import Job
-from hits import channels
-from hits.models import Assignment, Message, Outbox, Round, WorkerIdentity
+from crowd import channels
+from crowd.models import Message, Outbox
+from hits.models import Round
+from tests.annotation.money.moneyed import flagged, posted
 from tests.conftest import client_of
 from tests.console.conftest import Site
-from tests.hits.fakes import FakePlatform
-from tests.hits.money.moneyed import flagged, posted
+from tests.crowd.fakes import FakePlatform
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
+from annotation.models import Assignment, LedgerEntry, Payment
 from core.models import Job
-from hits.models import Assignment, LedgerEntry, Payment, Round
+from hits.models import Round
 from tests.console.conftest import answer_rightly
 from tests.factories import make_round
 

@@ -6,14 +6,14 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from annotation.funds import note_funds
 from console.needs import needs_of_all_rounds
-from hits import channels
-from hits.models import Outbox, PlatformAssignment, PlatformHIT
-from hits.money.funds import note_funds
-from hits.publishing import publish_round
+from crowd import channels
+from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.publishing import publish_round
+from tests.annotation.money.moneyed import flagged, posted
+from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round
-from tests.hits.fakes import FakePlatform
-from tests.hits.money.moneyed import flagged, posted
 
 
 @pytest.fixture

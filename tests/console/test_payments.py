@@ -7,12 +7,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from annotation.codes import completion_code
 from annotation.intake import submit_answers
+from annotation.leasing import lease_seat
+from annotation.making_tests import Plan, make_test
+from annotation.models import Assignment, Payment, WorkerIdentity
 from core.models import Event
-from hits.models import Assignment, Payment, Round, WorkerIdentity
-from hits.people.codes import completion_code
-from hits.people.making_tests import Plan, make_test
-from hits.work.leasing import lease_seat
+from hits.models import Round
 from tests.annotation.answering import right_answers
 from tests.factories import make_round, make_worker
 

@@ -4,14 +4,16 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotation.models import Payment, WorkerIdentity
 from core.models import Event, Job
-from hits import channels
-from hits.channels import ChannelError
-from hits.models import Outbox, Payment, PlatformAssignment, PlatformHIT, Round, WorkerIdentity
-from tests.annotation.platform import published, rehearsal, sync
+from crowd import channels
+from crowd.channels import ChannelError
+from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from hits.models import Round
+from tests.annotation.money.moneyed import flagged, posted
+from tests.crowd.fakes import FakePlatform
+from tests.crowd.platform import published, rehearsal, sync
 from tests.factories import make_collection, make_round, make_worker
-from tests.hits.fakes import FakePlatform
-from tests.hits.money.moneyed import flagged, posted
 
 __all__ = ["rehearsal"]
 

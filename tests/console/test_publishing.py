@@ -6,12 +6,13 @@ import pytest
 from django.urls import reverse
 
 from core.models import Event, Job
-from hits import channels
-from hits.channels import ChannelError
-from hits.models import PlatformHIT, Round
-from tests.annotation.platform import rehearsal
+from crowd import channels
+from crowd.channels import ChannelError
+from crowd.models import PlatformHIT
+from hits.models import Round
+from tests.crowd.fakes import FakePlatform
+from tests.crowd.platform import rehearsal
 from tests.factories import make_round
-from tests.hits.fakes import FakePlatform
 
 __all__ = ["rehearsal"]
 

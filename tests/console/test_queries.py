@@ -6,7 +6,8 @@ from django.test.utils import CaptureQueriesContext
 
 from core.events import record
 from core.models import Job
-from hits.models import Outbox, PlatformHIT, Round
+from crowd.models import Outbox, PlatformHIT
+from hits.models import Round
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
 

@@ -7,17 +7,18 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
+from annotation.appealing import appeal
+from annotation.models import Appeal, Assignment, Payment, Rejection
+from annotation.rejecting import MassPolicy, reject
 from console.needs import needs_of_all_rounds
-from hits import channels
-from hits.models import Appeal, Assignment, Payment, PlatformAssignment, Rejection
-from hits.platforms.outbox import deliver_due
-from hits.work.appealing import appeal
-from hits.work.rejecting import MassPolicy, reject
+from crowd import channels
+from crowd.models import PlatformAssignment
+from crowd.outbox import deliver_due
+from tests.annotation.money.moneyed import WORDS, posted
+from tests.annotation.money.moneyed import flagged as flagged_on
 from tests.console.conftest import answer_wrongly
+from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round
-from tests.hits.fakes import FakePlatform
-from tests.hits.money.moneyed import WORDS, posted
-from tests.hits.money.moneyed import flagged as flagged_on
 
 REFUSE = {"votes_count": "no", "paid": "no", **WORDS}
 PROPOSED = MassPolicy(earliest=1, share=0.0)

@@ -1,8 +1,9 @@
 import pytest
 
+from annotation.models import Assignment
 from core.models import Event
 from corpus.models import Collection
-from hits.models import Assignment, Seat
+from hits.models import Seat
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
 

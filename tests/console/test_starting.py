@@ -3,14 +3,15 @@
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.models import WorkerIdentity
+from annotation.writing_once import write_once
 from console.starting import start_once
 from core.models import Job
-from hits import channels
-from hits.models import Message, WorkerIdentity
-from hits.people.writing_once import write_once
+from crowd import channels
+from crowd.models import Message
 from tests.at_once import at_once
+from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round, make_worker
-from tests.hits.fakes import FakePlatform
 
 
 @pytest.fixture

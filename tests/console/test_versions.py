@@ -4,9 +4,9 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from annotation.models import Version
 from console.tasks import release
 from core.models import Job
+from dataset.models import Version
 from evaluation.models import Run, Score
 from tests.console.conftest import answer_rightly
 from tests.factories import make_collection, make_round

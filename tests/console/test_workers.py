@@ -2,13 +2,14 @@
 
 import pytest
 
+from annotation.excluding import exclude
 from annotation.grading import grade
-from hits import channels
-from hits.models import Assignment, Exclusion, Message, Outbox, Payment, Worker, WorkerIdentity
-from hits.people.excluding import exclude
+from annotation.models import Assignment, Exclusion, Payment, Worker, WorkerIdentity
+from crowd import channels
+from crowd.models import Message, Outbox
 from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round, make_worker
-from tests.hits.fakes import FakePlatform
 
 PLATFORM_ID = "ASECRET1"
 

@@ -12,7 +12,7 @@ def test_a_database_that_cannot_be_used_is_told_in_one_line(db, monkeypatch, err
     def fail(name: str) -> None:
         raise error
 
-    monkeypatch.setattr("hits.management.commands.close.find_round", fail)
+    monkeypatch.setattr("crowd.management.commands.close.find_round", fail)
     with pytest.raises(
         CommandError, match=r"^The database could not be used \(.*\)\. If it is new, run migrate"
     ) as told:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from annotation.models import Judgment, Version
+from annotation.models import Judgment
+from dataset.models import Version
 from demo.guided import JUDGED, OPEN, VERSION, demonstrate
 from demo.management.commands.demo import told
 from evaluation.models import Score

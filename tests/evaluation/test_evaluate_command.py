@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.release import release_version
+from dataset.release import release_version
 from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db

@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from annotation.release import release_version
 from core.errors import CounterpartError
 from corpus.models import Match
+from dataset.release import release_version
 from evaluation.models import Run, Score
 from evaluation.scoring import evaluate_version
 from mitl.lists import RankedLists, store_lists

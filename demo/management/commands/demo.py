@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from crowd.publishing import join_link
 from demo.guided import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login
 from demo.serving import free_port, serve
 from hits.models import Round
-from hits.publishing import join_link
 
 
 def told(figures: Figures) -> str:

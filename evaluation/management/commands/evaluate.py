@@ -3,9 +3,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.naming import find_version
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from dataset.naming import find_version
 from evaluation.scoring import evaluate_version
 from evaluation.tables import csv_table, figures, latex_table, plain_table
 

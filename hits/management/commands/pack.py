@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.management.packing import add_packing_options, figures_of, packing_of
-from hits.planning.packed_rounds import pack_round
+from hits.packed_rounds import pack_round
 from mitl.naming import find_pool
 
 

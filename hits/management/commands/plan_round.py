@@ -7,9 +7,9 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.management.packing import add_packing_options, figures_of, packing_of
-from hits.planning.ordering import RoundOrder
-from hits.planning.pipeline import run_pipeline, start_pipeline
-from hits.planning.terms import Terms
+from hits.ordering import RoundOrder
+from hits.pipeline import run_pipeline, start_pipeline
+from hits.terms import Terms
 from mitl.cascading import CASCADE_DEPTH
 from mitl.models import Direction
 from mitl.searching import ENGINES

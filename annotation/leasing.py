@@ -1,0 +1,124 @@
+"""Hand out seats: one person, one seat at a time, and never a pair that they hold or have answered."""
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotation.admitting import admit
+from annotation.budget import may_lease
+from annotation.models import Assignment, Worker
+from annotation.moving import claim, move, record_each
+from annotation.reserving import reserve_where_closed
+from annotation.seen import hits_of, pairs_seen
+from annotation.workers import actor_of, locked
+from core.errors import CounterpartError
+from core.events import record
+from hits.models import HIT, Item, Round, Seat
+
+NEAREST = 20  # HITs looked at first: more than one, as others may be taking the first seats just now
+AT_ONCE = 500  # HITs looked at together after that, and leases expired in one transaction
+
+
+def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
+    """Lease a seat of the round to the worker for LEASE_MINUTES; the one they have, if it is still running.
+
+    None: the round is not open or full, its ceiling is reached, the worker has had as many of its HITs as one may, or
+    every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met in a
+    test. Raises CounterpartError without their consent, NotAdmittedError for an excluded worker and before the round's
+    test is passed.
+    """
+    with transaction.atomic():
+        # One lease at a time for one person, or two tabs would get two HITs that share a pair.
+        if locked(worker.pk).consented_at is None:
+            raise CounterpartError(f"Worker {worker} has not consented yet; ask for consent before giving out work.")
+        held = Assignment.objects.filter(worker=worker, hit__round=round)
+        _expire(_overdue(held))
+        if running := held.filter(state=Assignment.State.LEASED, deadline__gt=timezone.now()).first():
+            return running
+        return _lease_next(round, worker) if admit(round, worker) and may_lease(round) else None
+
+
+def return_assignment(assignment: Assignment, *, actor: str) -> bool:
+    """Give a lease back and offer its seat again. False: it is not leased any more."""
+    with transaction.atomic():
+        if not move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.RETURNED, actor=actor):
+            return False
+        reserve_where_closed([assignment.hit_id])
+    return True
+
+
+def expire_leases() -> int:
+    """Expire every lease past its deadline and offer its seat again. Returns how many."""
+    expired = 0
+    while done := _expire_some():
+        expired += done
+    return expired
+
+
+def _lease_next(round: Round, worker: Worker) -> Assignment | None:
+    """Lease a seat of the first HIT that fits. A few HITs are looked at first, as almost always one of them does."""
+    seen = pairs_seen(worker)
+    candidates, passed, look_at = _open_hits(round, hits_of(worker)), 0, NEAREST
+    while hits := dict(candidates.filter(number__gt=passed).values_list("pk", "number")[:look_at]):
+        if seat := _take_one_of(hits.keys() - _clashing(hits, seen)):
+            return _lease(seat, worker)
+        passed, look_at = max(hits.values()), AT_ONCE
+    return None
+
+
+def _open_hits(round: Round, theirs: QuerySet[Assignment]) -> QuerySet[HIT]:
+    """HITs of an open round, by number, that have an open seat and are not ``theirs``."""
+    open_seat = Seat.objects.filter(hit=OuterRef("pk"), state=Seat.State.OPEN)
+    own = theirs.filter(hit=OuterRef("pk"))
+    is_open = {"round__published_at__isnull": False, "round__closed_at": None}
+    return HIT.objects.filter(Exists(open_seat), ~Exists(own), round=round, **is_open).order_by("number")
+
+
+def _clashing(hits: Iterable[int], seen: AbstractSet[tuple[int, int]]) -> set[int]:
+    """Return those HITs that hold a pair (image, caption) of ``seen``."""
+    items = Item.objects.filter(hit__in=list(hits)).values_list("hit", "image", "caption") if seen else ()
+    return {hit for hit, image, caption in items if (image, caption) in seen}
+
+
+def _take_one_of(hits: Iterable[int]) -> Seat | None:
+    """Take an open seat of one of these HITs that nobody else is taking just now."""
+    # SQLite ignores the locking clause: there, writing transactions stand in line from their first statement.
+    seats = Seat.objects.filter(hit__in=list(hits), state=Seat.State.OPEN).order_by("hit__number", "number")
+    while seat := seats.select_for_update(skip_locked=True, of=("self",)).first():
+        if claim(seat.pk):
+            return seat
+    return None
+
+
+def _lease(seat: Seat, worker: Worker) -> Assignment:
+    deadline = timezone.now() + timedelta(minutes=settings.LEASE_MINUTES)
+    seat.state = Seat.State.TAKEN
+    assignment = Assignment.objects.create(seat=seat, hit_id=seat.hit_id, worker=worker, deadline=deadline)
+    record("leased", assignment, actor=actor_of(worker))
+    return assignment
+
+
+def _overdue(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    return assignments.filter(state=Assignment.State.LEASED, deadline__lte=timezone.now())
+
+
+@transaction.atomic
+def _expire_some() -> int:
+    return _expire(_overdue(Assignment.objects.all())[:AT_ONCE])
+
+
+def _expire(overdue: QuerySet[Assignment]) -> int:
+    """Expire those of ``overdue`` that no other transaction is moving just now."""
+    assignments = list(overdue.select_for_update(skip_locked=True))
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
+        state=Assignment.State.EXPIRED
+    )
+    Seat.objects.filter(pk__in=[assignment.seat_id for assignment in assignments]).update(state=Seat.State.OPEN)
+    reserve_where_closed({assignment.hit_id for assignment in assignments})
+    record_each("expired", assignments, actor="reconciler")
+    return len(assignments)

@@ -1,0 +1,33 @@
+"""Erase a worker's platform ids."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.forgetting import check_forgettable, forget_worker
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+
+
+class Command(ActCommand):
+    help = "Delete the platform ids of a worker for ever. Judgments stay, under the pseudonym."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("id", help="the worker's pseudonym")
+        parser.add_argument("--yes", action="store_true", help="do not ask first")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        pseudonym = options["id"]
+        check_forgettable(pseudonym)
+        if not options["yes"] and not _confirmed(pseudonym):
+            raise CounterpartError("Nothing was erased.")
+        deleted = forget_worker(pseudonym, actor="forget_worker")
+        return f"Erased {deleted} platform ids of worker {pseudonym}."
+
+
+def _confirmed(pseudonym: str) -> bool:
+    try:
+        return input(f"Erase every platform id of worker {pseudonym}? This cannot be undone. [y/N] ").lower() == "y"
+    except EOFError:
+        return False

@@ -1,0 +1,44 @@
+"""Show a round's books."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.auditing import check_ledger
+from annotation.statements import accounts_of, earners_of
+from annotation.wages import timing_of
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = (
+        "Show what a round may spend, plans, has left with its platform, owes and has paid, and whether that agrees "
+        "with its payments, postings and seats."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        round = find_round(options["round"])
+        earners = earners_of(round)
+        timing = timing_of(round)
+        return {
+            "round": round.name,
+            "ceiling": str(round.ceiling),
+            **{name: str(amount) for name, _, amount in accounts_of(round) if name != "outside"},
+            "time": str(timing) if timing else "too few timed submissions",
+            "workers": [
+                {"worker": one.pseudonym, "rewards": one.rewards, "bonuses": one.bonuses}
+                | {"owed": str(one.owed), "paid": str(one.paid), "fees": str(one.fees)}
+                for one in earners
+            ],
+            "entries": round.ledger.count(),
+            "differences": [
+                {"subject": one.subject, "account": one.account, "ledger": str(one.ledger), "rows": str(one.rows)}
+                for one in check_ledger(round)
+            ],
+        }

@@ -1,0 +1,25 @@
+"""Note that the workers of a list were paid."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.marking import mark_wages, read_list
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = "Mark as paid what the rows of a list from payments name, all or nothing. Take out who was not paid."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+        parser.add_argument("--csv", type=Path, required=True, help="the list, as payments wrote it")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        round = find_round(options["round"])
+        marked = mark_wages(round, read_list(options["csv"]), actor="mark_paid")
+        before = f" {marked.before} were marked before." if marked.before else ""
+        return f"{marked.payments} payments of round {round}, ${marked.amount:,} in all, are marked as paid.{before}"

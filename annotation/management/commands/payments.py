@@ -1,0 +1,33 @@
+"""Write down whom a round owes how much."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.payroll import wages_of, write_wages
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = "Write the list of workers whom a round owes money, to pay from. Give it back to mark_paid afterwards."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+        parser.add_argument("--csv", type=Path, required=True, help="the file to write; it must not exist")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        round, path = find_round(options["round"]), options["csv"]
+        wages = wages_of(round)
+        if not wages:
+            return f"Round {round} owes nobody anything; no file was written."
+        try:
+            with path.open("x", newline="", encoding="utf-8") as file:
+                file.write(write_wages(round))
+        except OSError as error:
+            raise CounterpartError(f"{path} cannot be written ({error.strerror}); choose another --csv.") from error
+        total = sum(wage.amount for wage in wages)
+        return f"{path}: {len(wages)} workers are owed ${total:,} in all.\nOnce paid: mark_paid {round} --csv {path}"

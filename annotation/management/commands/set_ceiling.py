@@ -1,0 +1,23 @@
+"""Change what a round may cost."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.ceilings import set_ceiling
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from hits.management.packing import dollars
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = "Set the most that a round may cost, fees included. Not below what is paid, owed, held or at work."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+        parser.add_argument("ceiling", type=dollars, help="US dollars")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        round = set_ceiling(find_round(options["round"]), options["ceiling"], actor="set_ceiling")
+        return f"Round {round} may cost ${round.ceiling}."

@@ -1,0 +1,29 @@
+"""Tell what a worker's code stands for."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.codes import verify_code
+from core.commands import ActCommand
+from core.progress import TerminalBar
+
+
+class Command(ActCommand):
+    help = "Check a receipt or completion code that a worker shows, and tell what it stands for."
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("code", help="as the worker copied it; capitals and spaces do not matter")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        proof = verify_code(options["code"])
+        return {
+            "genuine": "yes",
+            "round": str(proof.round),
+            "worker": str(proof.worker),
+            "stands for": proof.of,
+            "HITs": proof.hits,
+            "owed": proof.owed,
+            "paid": proof.paid,
+        }

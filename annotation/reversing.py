@@ -1,0 +1,80 @@
+"""Take a rejection back: the reward after all, or as much as a bonus where the platform does not give that any more."""
+
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.amounts import cents
+from annotation.bonuses import owe_bonus
+from annotation.models import Assignment, Decision, Payment, Rejection
+from annotation.paying import owe
+from annotation.ruling import for_ruling, rule
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.outbox import may_be_under_way
+
+WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
+COMPENSATION = "This work should not have been refused. We pay it as a bonus, as its reward cannot be given any more."
+
+
+def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = False) -> Decision:
+    """End a rejection that holds, and pay the work.
+
+    Raises CounterpartError without a reason, for a rejection that does not hold, and while the platform is being told
+    of it; CeilingError past the round's ceiling. Nothing is changed then.
+    """
+    if not reason.strip():
+        raise CounterpartError(f"The {rejection} cannot be reversed without a reason; say why in a sentence.")
+    with transaction.atomic():
+        current = for_ruling(rejection.assignment)
+        _refuse_under_way(rejection)
+        rejection.refresh_from_db()
+        if not rejection.holds:
+            raise CounterpartError(f"The {rejection} does not hold; reload the page.")
+        Rejection.objects.filter(pk=rejection.pk).update(dropped_at=timezone.now())
+        record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
+        pay = owe if gives_reward(rejection) else partial(_compensate, actor=str(by))
+        return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
+
+
+def reversible_until(rejection: Rejection) -> datetime | None:
+    """Return until when the platform itself reverses the rejection; None where there is no such end."""
+    turn = _turn_of(rejection)
+    return turn.submitted_at + WINDOW if turn and turn.submitted_at else None
+
+
+def gives_reward(rejection: Rejection) -> bool:
+    """Whether the work can still be paid its reward. False: its platform has rejected it for good."""
+    turn, until = _turn_of(rejection), reversible_until(rejection)
+    if turn is None or turn.status != PlatformAssignment.Status.REJECTED:
+        return True
+    is_there = turn.posting.state != PlatformHIT.State.DISPOSED
+    return is_there and until is not None and timezone.now() < until
+
+
+def compensation_of(assignment: Assignment) -> Payment | None:
+    """Return the bonus that was given in place of the reward, where there was one."""
+    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=COMPENSATION).first()
+
+
+def pay_once(assignment: Assignment) -> Payment:
+    """Owe the reward, unless as much was given as a bonus already. Raises what ``owe`` raises."""
+    return compensation_of(assignment) or owe(assignment)
+
+
+def _compensate(assignment: Assignment, *, actor: str) -> Payment:
+    return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=COMPENSATION, actor=actor)
+
+
+def _refuse_under_way(rejection: Rejection) -> None:
+    call = Outbox.objects.select_for_update().filter(call=Outbox.Call.REJECT, subject=subject_of(rejection)).first()
+    if call and may_be_under_way(call):
+        raise CounterpartError(f"The platform is just being told of the {rejection}; try again in a minute.")
+
+
+def _turn_of(rejection: Rejection) -> PlatformAssignment | None:
+    return getattr(rejection.assignment, "platform", None)

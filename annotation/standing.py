@@ -1,0 +1,107 @@
+"""How far rounds have come: their seats, what became of the work, what it has cost. Three queries for any number."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from annotation.amounts import cents
+from annotation.models import Assignment, Payment
+from hits.models import Round, Seat
+
+SeatState, State, Pay = Seat.State, Assignment.State, Payment.State
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Counts of one round, and US dollars with the platform's fees.
+
+    ``seats`` and ``work`` count by state, every state present; ``workers`` have taken a seat; ``owed`` is earned
+    and not yet paid.
+    """
+
+    seats: dict[str, int]
+    work: dict[str, int]
+    workers: int
+    owed: Decimal
+    paid: Decimal
+    ceiling: Decimal
+
+    @property
+    def wanted(self) -> int:
+        """All seats: the answer sets that the round wants."""
+        return sum(self.seats.values())
+
+    @property
+    def filled(self) -> int:
+        return self.seats[SeatState.FILLED]
+
+    @property
+    def share(self) -> float:
+        """Filled seats among the wanted, in 0..1."""
+        return self.filled / self.wanted if self.wanted else 0.0
+
+    @property
+    def is_complete(self) -> bool:
+        return 0 < self.wanted == self.filled
+
+    @property
+    def waiting(self) -> int:
+        """Assignments that a person has to look at."""
+        return self.work[State.FLAGGED]
+
+    @property
+    def cost(self) -> Decimal:
+        """What the round has cost so far, paid or owed."""
+        return self.owed + self.paid
+
+
+def standing_of(round: Round) -> Standing:
+    """Return one round's standing."""
+    return standings([round])[round.pk]
+
+
+def standings(rounds: Sequence[Round]) -> dict[int, Standing]:
+    """Return the standing of each round, by its id."""
+    seats = _counted(Seat.objects.all(), rounds, _counts("state", SeatState.values))
+    work = _counted(
+        Assignment.objects.all(),
+        rounds,
+        _counts("state", State.values) | {"workers": Count("worker", distinct=True)},
+    )
+    money = _money(rounds)
+    return {
+        round.pk: _standing(round, seats.get(round.pk, {}), work.get(round.pk, {}), money.get(round.pk, {}))
+        for round in rounds
+    }
+
+
+def _counts(field: str, values: Iterable[str]) -> dict[str, Count]:
+    return {value: Count("pk", filter=Q(**{field: value})) for value in values}
+
+
+def _counted(rows: QuerySet, rounds: Sequence[Round], counts: dict[str, Count]) -> dict[int, dict[str, int]]:
+    """Count ``rows`` of each round that has any: round id to count by name."""
+    theirs = rows.filter(hit__round__in=[round.pk for round in rounds])
+    return {row["hit__round"]: row for row in theirs.order_by().values("hit__round").annotate(**counts)}
+
+
+def _money(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
+    """Add up the payments of each round that has any, fees included: round id to US dollars by state."""
+    payments = Payment.objects.filter(round__in=[round.pk for round in rounds]).order_by()
+    sums: dict[int, dict[str, Decimal]] = {}
+    for row in payments.values("round", "state").annotate(rewards=Sum("amount"), fees=Sum("fee")):
+        sums.setdefault(row["round"], {})[row["state"]] = cents(row["rewards"] + row["fees"])
+    return sums
+
+
+def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: dict[str, Decimal]) -> Standing:
+    return Standing(
+        seats={state: seats.get(state, 0) for state in SeatState.values},
+        work={state: work.get(state, 0) for state in State.values},
+        workers=work.get("workers", 0),
+        owed=money.get(Pay.OWED, Decimal(0)),
+        paid=money.get(Pay.PAID, Decimal(0)),
+        ceiling=round.ceiling,
+    )

@@ -1,0 +1,156 @@
+"""What a HIT's time is worth: measured in a pilot or stated by a person, held against the round's wage floor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
+from statistics import median
+
+from django.db.models import F
+
+from annotation.amounts import CENT
+from annotation.models import Assignment
+from core.errors import CounterpartError
+from crowd import channels
+from hits.models import Round, Seat
+
+PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
+LEAST_TIMED = 5  # submissions below which a median tells nothing
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long submitted work of a round took: medians in seconds over ``n`` assignments. ``active`` is with the page
+    visible and in use, ``elapsed`` from taking the HIT to submitting it."""
+
+    n: int
+    active: float
+    elapsed: float
+
+    def __str__(self) -> str:
+        return f"median active {self.active / 60:.1f} min, elapsed {self.elapsed / 60:.1f} min, of {self.n} assignments"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """How long a HIT will take in seconds (None: nobody knows), and by what that is known."""
+
+    seconds: int | None
+    source: str = ""
+
+
+def timing_of(round: Round) -> Timing | None:
+    """Return how long the round's work took, rejected work left out; None below LEAST_TIMED submissions."""
+    timed = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False, active_seconds__isnull=False)
+    rows = timed.exclude(rejections__dropped_at=None, rejections__isnull=False)
+    times = rows.annotate(elapsed=F("submitted_at") - F("leased_at")).values_list("active_seconds", "elapsed")
+    active, elapsed = [float(one or 0) for one, _ in times], [one.total_seconds() for _, one in times]
+    return Timing(len(active), median(active), median(elapsed)) if len(active) >= LEAST_TIMED else None
+
+
+def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] | None:
+    """Return the latest earlier round that asked the same of its workers and was answered often enough, timed.
+
+    What a crowd only played counts for nothing, unless the round itself is to be ``rehearsed``.
+    """
+    for earlier in alike_rounds(round):
+        if not rehearsed and _was_played(earlier):
+            continue
+        if timing := timing_of(earlier):
+            return earlier, timing
+    return None
+
+
+def fair_reward(seconds: float, floor: Decimal) -> Decimal:
+    """Return what ``seconds`` of work must earn at ``floor`` US dollars an hour, in whole cents, rounded up."""
+    return (Decimal(str(seconds)) * floor / HOUR).quantize(CENT, rounding=ROUND_UP)
+
+
+def check_wage(
+    round: Round,
+    *,
+    channel: str,
+    environment: str = "",
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
+) -> Expectation:
+    """Return how long a HIT of the round will take: as somebody states it, or as ``pilot`` or the latest like it took.
+
+    On a platform that pays, raises CounterpartError where the reward is below the round's wage floor for that time, and
+    where more than PILOT_SIZE assignments would go out untimed. Raises it anywhere for a pilot that asked something
+    else or was hardly answered, and for a pilot and a statement together.
+    """
+    expected = _expected(round, pilot, expected_minutes, rehearsed=is_rehearsal(channel, environment))
+    if channels.get(channel).is_remote:
+        _hold_to_floor(round, expected)
+    return expected
+
+
+def _expected(round: Round, pilot: Round | None, minutes: Decimal | None, *, rehearsed: bool) -> Expectation:
+    if pilot and minutes is not None:
+        raise CounterpartError("Give a pilot or the expected minutes, not both.")
+    if minutes is not None:
+        if not minutes.is_finite() or not 0 < minutes <= 24 * 60:
+            raise CounterpartError(f"{minutes} expected minutes will not do; give more than 0, up to a day.")
+        return Expectation(int((minutes * 60).to_integral_value(ROUND_UP)), "as stated")
+    if pilot and not rehearsed and _was_played(pilot):
+        raise CounterpartError(
+            f"Round {pilot} was only rehearsed or simulated, so its times say nothing of people; choose another pilot "
+            "or state the expected minutes."
+        )
+    found = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=rehearsed)
+    if found is None:
+        return Expectation(None)
+    return Expectation(int(-(-found[1].active // 1)), f"pilot {found[0]}: {found[1]}")
+
+
+def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
+    if pilot not in alike_rounds(round):
+        raise CounterpartError(
+            f"Round {pilot} asked for other work than {round} (its design, or whether reasons are asked, differ), "
+            "so its times say nothing here; choose another pilot or state the expected minutes."
+        )
+    if timing := timing_of(pilot):
+        return timing
+    raise CounterpartError(
+        f"Round {pilot} has fewer than {LEAST_TIMED} timed submissions; wait for more, or state the expected minutes."
+    )
+
+
+def is_rehearsal(channel: str, environment: str) -> bool:
+    """Whether this is the world of a platform in which nobody is paid and a crowd may be simulated: its first."""
+    return channels.get(channel).is_remote and environment == channels.get(channel).environments[0]
+
+
+def _was_played(round: Round) -> bool:
+    """Whether no people worked on the round, or simulated ones beside them."""
+    simulated = Assignment.objects.filter(hit__round=round, worker__identities__channel="simulation")
+    return is_rehearsal(round.channel, round.environment) or simulated.exists()
+
+
+def alike_rounds(round: Round) -> Sequence[Round]:
+    """Earlier rounds with as many pairs of each kind in a HIT and the same question for reasons, the latest first."""
+    asked = {name: count for name, count in round.design.items() if name != "name"}
+    others = Round.objects.filter(reasons=round.reasons, published_at__isnull=False).exclude(pk=round.pk)
+    alike = others.order_by("-published_at")
+    return [
+        other for other in alike if {name: count for name, count in other.design.items() if name != "name"} == asked
+    ]
+
+
+def _hold_to_floor(round: Round, expected: Expectation) -> None:
+    if expected.seconds is None:
+        wanted = Seat.objects.filter(hit__round=round).count()
+        if wanted > PILOT_SIZE:
+            raise CounterpartError(
+                f"Round {round} asks for {wanted:,} assignments and nobody knows how long one takes. Publish a pilot "
+                f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."
+            )
+        return
+    fair = fair_reward(expected.seconds, round.wage_floor)
+    if fair > round.reward:
+        raise CounterpartError(
+            f"A HIT of round {round} takes {expected.seconds / 60:.1f} min ({expected.source}); at the wage floor of "
+            f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. "
+            f"Pack it again with --reward {fair}."
+        )

@@ -1,0 +1,26 @@
+"""Calls to platforms, to look at and to send again."""
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from core.admin import ReadOnlyAdmin
+from crowd.models import Outbox
+from crowd.outbox import send_again
+
+
+@admin.register(Outbox)
+class OutboxAdmin(ReadOnlyAdmin):
+    list_display = ("call", "subject", "channel", "environment", "state", "attempts", "due_at", "error")
+    list_display_links = ("subject",)
+    list_filter = ("state", "call", "channel")
+    search_fields = ("subject", "error")
+    actions = ("send_failed_again",)
+
+    def has_send_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("crowd.change_outbox")
+
+    @admin.action(description="Send failed calls again", permissions=["send"])
+    def send_failed_again(self, request: HttpRequest, rows: QuerySet[Outbox]) -> None:
+        sent = sum(send_again(row, actor=str(request.user)) for row in rows)
+        self.message_user(request, f"{sent} failed calls are being sent again.", messages.SUCCESS)

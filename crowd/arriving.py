@@ -1,0 +1,113 @@
+"""A visitor in a platform's frame becomes a worker with a turn at a posted HIT, or is told kindly why not."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.admitting import is_excluded
+from annotation.models import Worker
+from annotation.seen import pairs_seen
+from annotation.workers import actor_of, give_consent, locked, worker_for
+from core.errors import CounterpartError
+from core.events import record
+from crowd.channels import Arrival
+from crowd.models import PlatformAssignment, PlatformHIT
+
+
+class TurnedAwayError(CounterpartError):
+    """A visitor who cannot work on this HIT. ``title`` heads the page that tells them; ``status`` is its answer's."""
+
+    def __init__(self, title: str, text: str, *, status: int) -> None:
+        super().__init__(text)
+        self.title, self.status = title, status
+
+
+def posting_of(arrival: Arrival, *, channel: str, environment: str) -> PlatformHIT:
+    """Return the posting that the visitor came for: what they see follows from it, never from who comes when.
+
+    Raises TurnedAwayError for one that is not ours, and for one of a closed round that nothing more can come of.
+    """
+    theirs = PlatformHIT.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
+    posting = theirs.exclude(external_id="").select_related("hit__round__pool").first()
+    if posting is None:
+        raise TurnedAwayError(
+            "We do not know this HIT",
+            "If it was posted just now, reload the page in a minute. If not, return it: that costs you nothing.",
+            status=404,
+        )
+    if _is_over(posting, arrival):
+        raise TurnedAwayError(
+            "This round is closed",
+            "All answers are in. If you have accepted this HIT, return it: that costs you nothing. Thank you.",
+            status=410,
+        )
+    return posting
+
+
+def open_turn(posting: PlatformHIT, arrival: Arrival) -> PlatformAssignment:
+    """Return the worker's turn at the posting, as claimed; a new one where it is their first visit.
+
+    Accepting the HIT on the platform is their consent. Raises TurnedAwayError, and stores nothing, where the
+    assignment was submitted by somebody else or belongs to another posting, where the worker is excluded, and where
+    they have had one of its pairs before. A turn that they began before is theirs to end in any case.
+    """
+    _refuse_bound(posting, arrival)
+    place = {"channel": posting.channel, "environment": posting.environment}
+    worker = worker_for(**place, external_id=arrival.worker_id)
+    give_consent(worker)
+    with transaction.atomic():
+        # One first visit at a time for one person, or two tabs would both be let in.
+        locked(worker.pk)
+        turn = PlatformAssignment.objects.filter(**place, external_id=arrival.assignment_id, worker=worker).first()
+        if turn is None:
+            _refuse_unwelcome(worker, posting)
+            turn = PlatformAssignment.objects.create(
+                **place, posting=posting, external_id=arrival.assignment_id, worker=worker, opened_at=timezone.now()
+            )
+            record("opened", turn, actor=actor_of(worker))
+    if turn.posting_id != posting.pk:
+        raise _not_theirs()
+    return turn
+
+
+def _is_over(posting: PlatformHIT, arrival: Arrival) -> bool:
+    """Who accepted a HIT before its round was closed may still end it; in a preview nobody has."""
+    if posting.hit.round.state != "closed":
+        return posting.state == PlatformHIT.State.DISPOSED
+    return arrival.is_preview or posting.state == PlatformHIT.State.DISPOSED or posting.settled_at is not None
+
+
+def _refuse_bound(posting: PlatformHIT, arrival: Arrival) -> None:
+    """Only a submitted assignment binds its id to one worker; before that the platform may hand it on."""
+    same_id = PlatformAssignment.objects.filter(
+        channel=posting.channel, environment=posting.environment, external_id=arrival.assignment_id
+    )
+    bound = same_id.exclude(status="").select_related("worker").first()
+    if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():
+        raise _not_theirs()
+
+
+def _refuse_unwelcome(worker: Worker, posting: PlatformHIT) -> None:
+    if is_excluded(worker):
+        raise TurnedAwayError(
+            "We have no work for you",
+            "Our rounds are not open to you any more. Please return this HIT: that costs you nothing, and what you "
+            "did for us before is paid as decided.",
+            status=403,
+        )
+    pairs = set(posting.hit.items.values_list("image", "caption"))
+    if twice := len(pairs & pairs_seen(worker, again=posting.hit)):
+        raise TurnedAwayError(
+            "You have judged some of this before",
+            f"{twice} of the {len(pairs)} pairs of this HIT you have seen already, and we ask everybody only once. "
+            "Please return it, which costs you nothing, and take another one.",
+            status=409,
+        )
+
+
+def _not_theirs() -> TurnedAwayError:
+    return TurnedAwayError(
+        "This is somebody else's HIT",
+        "The platform has given this assignment to another worker or HIT. Go back to the platform and open your HIT "
+        "from there.",
+        status=409,
+    )

@@ -1,0 +1,87 @@
+"""Qualifications that shut workers out, without the blocks that would endanger their accounts."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from annotation.models import Worker, WorkerIdentity
+from crowd.channels.base import ChannelError
+from crowd.channels.mturk.client import TurkError, told_as_channel_errors
+from crowd.models import PlatformAssignment, PlatformHIT
+
+EXCLUDED = "Counterpart: no further work"
+
+
+def exclusion_type(client: Any) -> str:
+    """Return the id of the qualification whose bearers get none of our work, made where there is none yet."""
+    return _type_named(client, EXCLUDED, "Given to workers whom this requester offers no further work.")
+
+
+def answered_type(client: Any, posting: PlatformHIT) -> str:
+    """Return the id of the qualification of those who have answered the posting's HIT in an earlier posting; "" where
+    there is no earlier one."""
+    earlier = posting.hit.postings.exclude(pk=posting.pk)
+    if not earlier.exists():
+        return ""
+    name = f"Counterpart: answered HIT {posting.hit.number} of {posting.hit.round.name}"
+    type_id = _type_named(client, name, "Given to those who have answered this HIT before, as each answers once.")
+    shut_out(client, type_id, _listed_in(earlier))
+    return type_id
+
+
+def shut_out(client: Any, type_id: str, worker_ids: Iterable[str]) -> None:
+    """Give workers a qualification, without telling them."""
+    for worker_id in worker_ids:
+        client.associate_qualification_with_worker(
+            QualificationTypeId=type_id, WorkerId=worker_id, IntegerValue=1, SendNotification=False
+        )
+
+
+def readmit(client: Any, worker_id: str) -> None:
+    """Take the exclusion back; a worker who does not have it stays as they are."""
+    try:
+        with told_as_channel_errors():
+            client.disassociate_qualification_from_worker(
+                QualificationTypeId=exclusion_type(client), WorkerId=worker_id, Reason="You may work for us again."
+            )
+    except TurkError as error:
+        if error.code not in ("QualificationDoesNotExist", "InvalidQualificationState"):
+            raise
+
+
+def platform_id(worker: Worker, environment: str) -> str:
+    """Return the worker's id on MTurk. Raises ChannelError if they have none there, or it was erased."""
+    known = WorkerIdentity.objects.filter(worker=worker, channel="mturk", environment=environment)
+    if found := known.values_list("external_id", flat=True).first():
+        return str(found)
+    raise ChannelError(f"Worker {worker} has no id on MTurk's {environment}; was it erased?", permanent=True)
+
+
+def _type_named(client: Any, name: str, description: str) -> str:
+    """Return the id of our qualification of this name, made where there is none yet."""
+    if known := _find(client, name):
+        return known
+    try:
+        with told_as_channel_errors():
+            made = client.create_qualification_type(
+                Name=name, Description=description, QualificationTypeStatus="Active"
+            )
+            return str(made["QualificationType"]["QualificationTypeId"])
+    except TurkError as error:
+        if error.code != "QualificationTypeAlreadyExists" or not (known := _find(client, name)):
+            raise
+        return known
+
+
+def _find(client: Any, name: str) -> str:
+    pages = client.get_paginator("list_qualification_types").paginate(
+        Query=name, MustBeRequestable=False, MustBeOwnedByCaller=True
+    )
+    types = (found for page in pages for found in page["QualificationTypes"])
+    return next((str(found["QualificationTypeId"]) for found in types if found["Name"] == name), "")
+
+
+def _listed_in(postings: Any) -> list[str]:
+    """The platform ids of everybody who submitted in one of these postings."""
+    workers = PlatformAssignment.objects.filter(posting__in=postings).exclude(status="").values("worker")
+    identities = WorkerIdentity.objects.filter(worker__in=workers, channel="mturk")
+    return list(identities.values_list("external_id", flat=True))

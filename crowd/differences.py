@@ -1,0 +1,225 @@
+"""Hold a round against its platform, both ways: what only we have, what only the platform has, and what differs in
+status or amount. Looking changes nothing; what is found can be mended with one call."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import StrEnum
+from functools import partial
+
+from django.db import transaction
+
+from annotation.models import Payment
+from annotation.paying import note_paid_there, order_payment
+from core.errors import CounterpartError
+from core.events import record, subject_of
+from core.progress import Progress, silent
+from crowd import channels
+from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
+from crowd.collecting import keep
+from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.outbox import put, send_again
+from crowd.settling import mark_closed, mark_disposed, mark_over, mark_unpaid
+from hits.models import Round
+
+State, Status, Pay = PlatformHIT.State, PlatformAssignment.Status, Payment.State
+Repair = Callable[[], object]
+
+
+class Kind(StrEnum):
+    """How the two sides differ."""
+
+    ONLY_HERE = "only here"
+    ONLY_THERE = "only there"
+    OTHER_STATUS = "other status"
+    OTHER_AMOUNT = "other amount"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that the two sides see differently, and what mending it would do. ``mend`` is None where only a person
+    can: money that was paid twice, say, is not taken back by a program."""
+
+    kind: Kind
+    subject: str
+    here: str
+    there: str
+    remedy: str
+    mend: Repair | None = None
+
+    def as_figures(self) -> dict[str, str]:
+        """The words of it, without the act."""
+        return {
+            "difference": str(self.kind),
+            "of": self.subject,
+            "here": self.here,
+            "there": self.there,
+            "remedy": self.remedy,
+        }
+
+
+def find_differences(round: Round, *, progress: Progress = silent) -> list[Difference]:
+    """List every posting, submission, decision and bonus of the round on its platform, and name what differs.
+
+    Changes nothing. Raises CounterpartError for a round that is on no platform, or a platform that does not answer.
+    """
+    if not (round.channel and channels.get(round.channel).is_remote):
+        raise CounterpartError(f"Round {round} is on no platform, so there is nothing to hold it against.")
+    try:
+        return list(_differences(round, channels.platform(round.channel), progress))
+    except ChannelError as error:
+        raise CounterpartError(f"The platform could not be asked, so nothing is known. {error}") from error
+
+
+def mend(round: Round, differences: Sequence[Difference], *, actor: str) -> int:
+    """Mend what can be mended. Returns how many were; each may be mended twice."""
+    mended = 0
+    for difference in differences:
+        if difference.mend:
+            with transaction.atomic():
+                difference.mend()
+                record("mended", round, actor=actor, **difference.as_figures())
+            mended += 1
+    return mended
+
+
+def _differences(round: Round, platform: Platform, progress: Progress) -> Iterator[Difference]:
+    standing = {hit.external_id: hit for hit in platform.standing(round.environment)}
+    postings = list(PlatformHIT.objects.filter(hit__round=round).select_related("hit__round"))
+    yield from _of_strangers(round, platform, postings, standing)
+    for done, posting in enumerate(postings):
+        progress("comparing with the platform", done, len(postings))
+        yield from _of_posting(posting, standing.get(posting.external_id))
+        if posting.external_id in standing:
+            yield from _of_work(posting, platform.collect(posting))
+            yield from _of_bonuses(posting, platform.bonuses(posting))
+
+
+def _of_strangers(
+    round: Round, platform: Platform, postings: Sequence[PlatformHIT], standing: dict[str, Standing]
+) -> Iterator[Difference]:
+    """HITs with this round's terms, or posted by one of its calls, that no posting of ours stands for.
+
+    Rounds of the same terms share them on the platform: what another round has posted, or may just have, is its own.
+    """
+    here = PlatformHIT.objects.filter(channel=round.channel, environment=round.environment)
+    known = set(here.values_list("external_id", flat=True))
+    types = {posting.type_id for posting in postings} - {""}
+    calls = {str(row.pk): row for row in Outbox.objects.filter(call=Outbox.Call.PUBLISH, environment=round.environment)}
+    for hit in standing.values():
+        if hit.external_id in known or (hit.token in calls and calls[hit.token].round_id != round.pk):
+            continue
+        call = calls.get(hit.token)
+        if call and call.state != Outbox.State.DONE:
+            remedy, act = "make the call again, which finds it", partial(_resume, call)
+        elif hit.type_id in types:
+            remedy, act = "take it off the market", partial(_withdraw, platform, hit, round.environment)
+        else:
+            continue
+        yield Difference(Kind.ONLY_THERE, f"HIT {hit.external_id}", "-", "posted", remedy, act)
+
+
+def _of_posting(posting: PlatformHIT, there: Standing | None) -> Iterator[Difference]:
+    name, round = f"HIT {posting.hit.number} ({posting.external_id or 'not posted'})", posting.hit.round
+    if there is None and posting.state in (State.LIVE, State.CLOSED) and posting.settled_at is None:
+        yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "note that it is gone", partial(_gone, posting))
+    if there is None and posting.state == State.PLANNED:
+        call = Outbox.objects.filter(call=Outbox.Call.PUBLISH, subject=subject_of(posting)).first()
+        resume = partial(_resume, call) if call else None
+        yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "make the call to post it", resume)
+    if there and there.reward != round.reward:
+        remedy = "a person has to look: terms cannot be changed by themselves"
+        yield Difference(Kind.OTHER_AMOUNT, name, f"${round.reward} reward", f"${there.reward} reward", remedy)
+    if there and posting.state == State.LIVE and there.max_assignments != posting.max_assignments:
+        yield _of_size(posting, name, there.max_assignments)
+
+
+def _of_size(posting: PlatformHIT, name: str, there: int) -> Difference:
+    """It brings fewer answer sets than we have asked for, or more, which no platform takes back."""
+    here, other = f"{posting.max_assignments} answer sets", f"{there} answer sets"
+    if there < posting.max_assignments:
+        remedy = "ask for the missing ones"
+        return Difference(Kind.OTHER_AMOUNT, name, here, other, remedy, partial(_extend, posting))
+    return Difference(
+        Kind.OTHER_AMOUNT, name, here, other, "a person has to look: what was asked for is not taken back"
+    )
+
+
+def _of_work(posting: PlatformHIT, listing: Listing) -> Iterator[Difference]:
+    turns = PlatformAssignment.objects.filter(posting=posting).exclude(status="").select_related("assignment")
+    here = {turn.external_id: turn for turn in turns}
+    for listed in listing.assignments:
+        name = f"assignment {listed.external_id}"
+        turn = here.pop(listed.external_id, None)
+        if turn is None:
+            take = partial(keep, posting, listed)
+            yield Difference(Kind.ONLY_THERE, name, "-", listed.status, "collect it", take)
+        else:
+            yield from _of_turn(posting, turn, listed)
+    for turn in here.values():
+        remedy = "a person has to look: it was listed once"
+        yield Difference(Kind.ONLY_HERE, f"assignment {turn.external_id}", turn.status, "-", remedy)
+
+
+def _of_turn(posting: PlatformHIT, turn: PlatformAssignment, listed: Listed) -> Iterator[Difference]:
+    name = f"assignment {turn.external_id}"
+    if turn.status != listed.status:
+        take = partial(keep, posting, listed)
+        yield Difference(Kind.OTHER_STATUS, name, turn.status, listed.status, "take the platform's word", take)
+    reward = turn.assignment and turn.assignment.payments.filter(kind=Payment.Kind.REWARD).first()
+    if not turn.assignment:
+        return
+    paid = reward.state if reward else "not owed"
+    if listed.status == Status.APPROVED and paid != Pay.PAID:
+        note = partial(note_paid_there, turn.assignment)
+        yield Difference(Kind.OTHER_STATUS, f"pay for {name}", paid, "paid", "note that it was paid", note)
+    if listed.status != Status.APPROVED and reward and reward.state == Pay.PAID:
+        again = partial(_pay_again, reward)
+        yield Difference(Kind.OTHER_STATUS, f"pay for {name}", "paid", "not paid", "have it paid", again)
+
+
+def _of_bonuses(posting: PlatformHIT, paid: Sequence[Bonus]) -> Iterator[Difference]:
+    ours = Payment.objects.filter(assignment__platform__posting=posting, kind=Payment.Kind.BONUS, state=Pay.PAID)
+    here = {
+        (bonus.assignment.platform.external_id, bonus.reason): bonus
+        for bonus in ours.select_related("assignment__platform")
+    }
+    for bonus in paid:
+        mine = here.pop((bonus.assignment_id, bonus.reason), None)
+        amount: Decimal | None = mine.amount if mine else None
+        if amount != bonus.amount:
+            kind = Kind.OTHER_AMOUNT if mine else Kind.ONLY_THERE
+            remedy = "a person has to look: money cannot be called back"
+            name = f"bonus for assignment {bonus.assignment_id}"
+            yield Difference(kind, name, f"${amount}" if mine else "-", f"${bonus.amount}", remedy)
+    for (assignment_id, _), missing in here.items():
+        name, again = f"bonus for assignment {assignment_id}", partial(_pay_again, missing)
+        yield Difference(Kind.ONLY_HERE, name, f"${missing.amount}", "-", "have it paid", again)
+
+
+def _resume(call: Outbox) -> None:
+    if not send_again(call, actor="audit"):
+        posting = PlatformHIT.objects.get(pk=call.subject.partition(":")[2])
+        put(Outbox.Call.PUBLISH, posting, round=call.round, channel=call.channel, environment=call.environment)
+
+
+def _withdraw(platform: Platform, hit: Standing, environment: str) -> None:
+    platform.withdraw(hit.external_id, environment=environment)
+
+
+def _gone(posting: PlatformHIT) -> None:
+    """Expect nothing more of it: neither work, nor that the platform still keeps money for it."""
+    mark_closed(posting)
+    mark_over(posting, unused=posting.posted_assignments - posting.assignments.exclude(status="").count())
+    mark_disposed(posting)
+
+
+def _extend(posting: PlatformHIT) -> None:
+    where = {"channel": posting.channel, "environment": posting.environment}
+    put(Outbox.Call.EXTEND, posting, round=posting.hit.round, **where)
+
+
+def _pay_again(payment: Payment) -> None:
+    """Owe anew what the platform has not paid after all; its call reads back before it sends."""
+    if mark_unpaid(payment, actor="audit"):
+        order_payment(payment)

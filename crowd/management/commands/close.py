@@ -1,0 +1,27 @@
+"""Give out no more seats of a round."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.models import Assignment
+from annotation.standing import standing_of
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from crowd.publishing import close_round
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = "Close a round: no seat is given out any more; who holds one may still submit."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        round = close_round(find_round(options["round"]), actor="close")
+        standing = standing_of(round)
+        still = standing.work[Assignment.State.LEASED]
+        return (
+            f"Round {round} is closed with {standing.filled} of {standing.wanted} seats filled; {still} still leased."
+        )

@@ -1,0 +1,44 @@
+"""Pay for work that a fault of ours has lost."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import CommandParser
+
+from annotation.models import Assignment
+from annotation.outages import pay_for_outage
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+from crowd.models import PlatformAssignment
+from hits.models import Round
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = "Pay a worker whose answers were lost by a fault of ours. Nothing is counted, and the seat stays open."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+        parser.add_argument("work", help="the platform's assignment id or, in our own pool, the assignment's number")
+        parser.add_argument("--reason", required=True, help="which fault it was; the journal keeps it")
+        parser.add_argument("--by", required=True, metavar="USER", help="the member of the staff who decides it")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        work = _work(find_round(options["round"]), options["work"])
+        payment = pay_for_outage(work, reason=options["reason"], by=_person(options["by"]))
+        return f"${payment.amount} are {payment.state} to worker {payment.assignment.worker}."
+
+
+def _work(round: Round, key: str) -> PlatformAssignment | Assignment:
+    turns = PlatformAssignment.objects.filter(posting__hit__round=round, external_id=key).exclude(status="")
+    begun = Assignment.objects.filter(hit__round=round, pk=int(key) if key.isdecimal() else 0)
+    if found := turns.first() or begun.first():
+        return found
+    raise CounterpartError(f"Round {round} has no assignment {key!r} that its platform confirms; sync it first.")
+
+
+def _person(username: str) -> User:
+    if person := User.objects.filter(username=username, is_active=True).first():
+        return person
+    raise CounterpartError(f"There is no active user {username!r}; paying needs a named person.")

@@ -1,0 +1,25 @@
+"""Bring a round and its platform together."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+from crowd.syncing import sync_round
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = "List what workers submitted on the round's platform, take it in, pay, and ask for what is still missing."
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        synced = sync_round(find_round(options["round"]), progress=progress)
+        if synced.found_nobody:
+            raise CounterpartError(f"Nothing could be listed. {synced.failures[0]}")
+        return synced.as_figures()

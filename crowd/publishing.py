@@ -1,0 +1,193 @@
+"""Open a round to workers and close it again."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.admission import Admission
+from annotation.amounts import seat_cost
+from annotation.ledger import note_ceiling
+from annotation.reserving import reserve
+from annotation.wages import Expectation, check_wage
+from core.errors import CounterpartError, some_of
+from core.events import record
+from corpus.models import Image
+from crowd import channels
+from crowd.channels import ChannelError
+from crowd.offers import Offer
+from crowd.posting import close_postings, post_open_seats
+from hits.models import Item, Round, Seat
+
+
+def publish_round(
+    round: Round,
+    *,
+    channel: str = "browser",
+    environment: str = "",
+    offer: Offer | None = None,
+    admission: Admission | None = None,
+    skip_missing: bool = False,
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
+    actor: str,
+) -> Round:
+    """Open a draft round on a channel; one that is open there already stays as it is.
+
+    ``offer`` is what a platform shows and demands, ``admission`` whom the browser pool lets in. ``skip_missing``
+    publishes although pictures are missing: such pairs are shown without one. ``pilot`` or ``expected_minutes`` say how
+    long a HIT takes (``annotation.wages.check_wage``).
+    Raises CounterpartError for an unknown channel or environment, a round that is closed or open elsewhere, missing
+    pictures, an admission that the channel cannot keep, a cost above the round's ceiling, a reward below its wage
+    floor, and a platform that cannot be used or holds too little money for it. Nothing is published then.
+    """
+    environment = _checked(channel, environment)
+    round.refresh_from_db()
+    if _is_open_on(round, channel, environment):
+        return round
+    admission = admission or Admission()
+    missing = missing_pictures(round)
+    expected = check_publishable(
+        round,
+        channel=channel,
+        environment=environment,
+        offer=offer or Offer(),
+        admission=admission,
+        missing=[] if skip_missing else missing,
+        pilot=pilot,
+        expected_minutes=expected_minutes,
+    )
+    with transaction.atomic():
+        draft = Round.objects.filter(pk=round.pk, published_at=None, closed_at=None)
+        where = {"channel": channel, "environment": environment}
+        terms = {"offer": round.offer, "expected_seconds": expected.seconds, **admission.as_fields()}
+        won = draft.update(published_at=timezone.now(), **where, **terms)
+        round.refresh_from_db()
+        if won:
+            told = {"missing": len(missing), **asdict(expected), **admission.as_data()}
+            record("published", round, actor=actor, **where, **told)
+            open_ledger(round)
+            post_open_seats(round)
+    return round
+
+
+def check_publishable(
+    round: Round,
+    *,
+    channel: str,
+    environment: str,
+    offer: Offer,
+    admission: Admission,
+    missing: Sequence[str],
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
+) -> Expectation:
+    """Return how long a HIT of a draft is expected to take, if it could be published so just now. Stores nothing, but
+    sets the ``offer`` on ``round``, whose cost follows from it. Raises CounterpartError as ``publish_round`` does."""
+    admission.check_channel(channel)
+    round.offer = offer.as_json()
+    _preflight(round, channel, missing)
+    expected = check_wage(
+        round, channel=channel, environment=environment, pilot=pilot, expected_minutes=expected_minutes
+    )
+    _check_funds(round, channel, environment)
+    return expected
+
+
+def close_round(round: Round, *, actor: str) -> Round:
+    """Give out no more seats of an open round; who holds one may still submit. A closed round stays as it is.
+
+    Raises CounterpartError for a round that was never published.
+    """
+    with transaction.atomic():
+        running = Round.objects.filter(pk=round.pk, published_at__isnull=False, closed_at=None)
+        won = running.update(closed_at=timezone.now())
+        round.refresh_from_db()
+        if round.state == "draft":
+            raise CounterpartError(f"Round {round} was never published, so it cannot be closed.")
+        if won:
+            record("closed", round, actor=actor)
+            close_postings(round)
+            reserve(round, subject=round, cause="closed")
+    return round
+
+
+def open_ledger(round: Round) -> None:
+    """Put the ceiling of a round that is published now into its books, and plan for its seats."""
+    note_ceiling(round)
+    reserve(round, subject=round, cause="published")
+
+
+def join_link(round: Round) -> str:
+    """Return the address that workers of the browser pool are given."""
+    return f"{settings.SITE_URL}/judge/join/{round.join_key}/"
+
+
+def published_cost(round: Round, channel: str) -> Decimal:
+    """Return what the round costs on ``channel`` in US dollars, fees included, if every seat is paid once."""
+    seats = Seat.objects.filter(hit__round=round).count()
+    return seat_cost(round, channel) * seats
+
+
+def missing_pictures(round: Round) -> list[str]:
+    """Return the keys of the images that the round's pairs show and that have no file."""
+    shown = Item.objects.filter(hit__round=round)
+    return list(Image.objects.lacking_file().filter(pk__in=shown.values("image")).values_list("key", flat=True))
+
+
+def _checked(channel: str, environment: str) -> str:
+    """Return the environment, the channel's first where none is named. Raises CounterpartError for an unknown one."""
+    environments = channels.get(channel).environments or ("",)
+    if not environment or environment in environments:
+        return environment or environments[0]
+    known = f"choose one of: {some_of(environments)}" if environments[0] else "leave it out"
+    raise CounterpartError(f"Channel {channel!r} has no environment {environment!r}; {known}.")
+
+
+def _is_open_on(round: Round, channel: str, environment: str) -> bool:
+    """Whether the round is open just there. Raises CounterpartError if it is open elsewhere or closed."""
+    if round.state == "draft":
+        return False
+    if round.state == "closed":
+        raise CounterpartError(f"Round {round} was closed on {round.closed_at:%Y-%m-%d}; pack a new one.")
+    if (round.channel, round.environment) != (channel, environment):
+        raise CounterpartError(
+            f"Round {round} is open on {round.channel} {round.environment}".rstrip() + " already; close it first."
+        )
+    return True
+
+
+def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
+    if missing:
+        raise CounterpartError(
+            f"{len(missing)} pictures of round {round} are missing: {some_of(missing)}. "
+            "Import the collection again with --images, or pass --skip-missing to show those pairs without one."
+        )
+    cost = published_cost(round, channel)
+    if not cost:
+        raise CounterpartError(f"Round {round} has no seats to publish; pack it again.")
+    if cost > round.ceiling:
+        raise CounterpartError(
+            f"Round {round} would cost ${cost} on {channel}, past its ceiling of ${round.ceiling}; "
+            "pack it again with a higher --ceiling, a lower --reward or fewer pairs."
+        )
+
+
+def _check_funds(round: Round, channel: str, environment: str) -> None:
+    """Raise CounterpartError where the platform cannot be used or its account would run dry on the way."""
+    if not channels.get(channel).is_remote:
+        return
+    platform, cost = channels.platform(channel), published_cost(round, channel)
+    try:
+        platform.check(environment)
+        funds = platform.funds(environment)
+    except ChannelError as error:
+        raise CounterpartError(f"Nothing was published. {error}") from error
+    if funds < cost:
+        raise CounterpartError(
+            f"Round {round} would cost ${cost} on {channel}, but its account in {environment} holds ${funds}; "
+            "add money there, or pack fewer pairs."
+        )

@@ -1,0 +1,120 @@
+"""What a call that was done changes here: a payment is paid, a posting is live, grown, closed or gone. Each once."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.ledger import hold, locked, note_paid, note_rejected, note_unpaid, release_held
+from annotation.models import Payment
+from annotation.reserving import reserve
+from core.events import record
+from crowd.models import PlatformAssignment, PlatformHIT
+
+State = PlatformHIT.State
+
+
+def mark_paid(payment: Payment, *, actor: str) -> bool:
+    """Note that an owed payment has been paid, by the platform or by hand. False: it is paid or withdrawn."""
+    now = timezone.now()
+    with transaction.atomic(savepoint=False):
+        owed = Payment.objects.filter(pk=payment.pk, state=Payment.State.OWED)
+        if not owed.update(state=Payment.State.PAID, paid_at=now):
+            return False
+        note_paid(payment)
+        record("paid", payment, actor=actor, amount=str(payment.amount))
+    payment.state, payment.paid_at = Payment.State.PAID, now
+    return True
+
+
+def mark_unpaid(payment: Payment, *, actor: str) -> bool:
+    """Note that a payment, taken for paid, has not gone. False: it is not taken for paid."""
+    with transaction.atomic(savepoint=False):
+        paid = Payment.objects.filter(pk=payment.pk, state=Payment.State.PAID)
+        if not paid.update(state=Payment.State.OWED, paid_at=None):
+            return False
+        note_unpaid(payment)
+        record("not paid after all", payment, actor=actor, amount=str(payment.amount))
+    payment.state, payment.paid_at = Payment.State.OWED, None
+    return True
+
+
+def mark_posted(posting: PlatformHIT) -> None:
+    """Note the platform's ids and times, which the channel has set on ``posting``, and what it holds for it."""
+    names = ("external_id", "type_id", "excludes", "status", "posted_at", "expires_at")
+    fields = {name: getattr(posting, name) for name in names} | {"posted_assignments": posting.max_assignments}
+    locked(posting.hit.round)
+    if _move(posting, (State.PLANNED,), State.LIVE, **fields):
+        hold(posting, slots=posting.max_assignments, cause="posted")
+
+
+def mark_extended(posting: PlatformHIT) -> None:
+    """Note that the platform knows of ``max_assignments`` answer sets, and holds the money for those that are new."""
+    locked(posting.hit.round)
+    known, wanted = posting.posted_assignments, posting.max_assignments
+    grown = PlatformHIT.objects.filter(pk=posting.pk, posted_assignments=known)
+    if known < wanted and grown.update(posted_assignments=wanted):
+        hold(posting, slots=wanted - known, cause=f"extended to {wanted}")
+        record("extended", posting, actor="outbox", max_assignments=wanted)
+
+
+def mark_closed(posting: PlatformHIT) -> None:
+    """Note that nobody can take the posting any more. What was accepted before may still come in."""
+    with transaction.atomic(savepoint=False):
+        if _move(posting, (State.LIVE,), State.CLOSED):
+            reserve(posting.hit.round, subject=posting, cause="closed")
+
+
+def mark_called_off(posting: PlatformHIT) -> None:
+    """Note that the posting will never be on the platform."""
+    with transaction.atomic(savepoint=False):
+        if _move(posting, (State.PLANNED,), State.CLOSED, settled_at=timezone.now()):
+            reserve(posting.hit.round, subject=posting, cause="called off")
+
+
+def mark_over(posting: PlatformHIT, *, unused: int) -> None:
+    """Note that nothing more will come of the posting; the platform let go of the money for ``unused`` answer sets."""
+    if PlatformHIT.objects.filter(pk=posting.pk, settled_at=None).update(settled_at=timezone.now()):
+        release_held(posting, slots=unused, cause="over")
+        reserve(posting.hit.round, subject=posting, cause="room")
+        record("over", posting, actor="sync", unused=unused)
+
+
+def mark_paid_there(payment: Payment) -> None:
+    """Note that the platform has paid by our call; for a reward that is its word for approved work."""
+    with transaction.atomic(savepoint=False):
+        mark_paid(payment, actor="outbox")
+        if payment.kind == Payment.Kind.REWARD:
+            turns = PlatformAssignment.objects.filter(assignment=payment.assignment_id)
+            approved = {"status": PlatformAssignment.Status.APPROVED, "decided_at": timezone.now()}
+            turns.exclude(status=PlatformAssignment.Status.APPROVED).update(**approved)
+
+
+def mark_rejected(turn: PlatformAssignment) -> bool:
+    """Note that the platform has refused to pay this work, by our call or by hand there, and lets go of its money.
+    False: that was noted before."""
+    with transaction.atomic(savepoint=False):
+        locked(turn.posting.hit.round)
+        others = PlatformAssignment.objects.filter(pk=turn.pk).exclude(status=PlatformAssignment.Status.REJECTED)
+        now = turn.decided_at or timezone.now()
+        if not others.update(status=PlatformAssignment.Status.REJECTED, decided_at=now):
+            return False
+        note_rejected(turn)
+        reserve(turn.posting.hit.round, subject=turn, cause="room")
+        record("rejected", turn, actor="platform")
+    turn.status, turn.decided_at = PlatformAssignment.Status.REJECTED, now
+    return True
+
+
+def mark_disposed(posting: PlatformHIT) -> None:
+    """Note that the platform has forgotten the posting."""
+    _move(posting, (State.CLOSED,), State.DISPOSED)
+
+
+def _move(posting: PlatformHIT, come_from: tuple[str, ...], to: str, **fields: Any) -> bool:
+    with transaction.atomic(savepoint=False):
+        if not PlatformHIT.objects.filter(pk=posting.pk, state__in=come_from).update(state=to, **fields):
+            return False
+        record(to, posting, actor="outbox")
+    posting.state = to
+    return True

@@ -1,0 +1,22 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from dataset.aggregation import METHODS
+from dataset.concluding import aggregate_round
+from hits.naming import find_round
+
+
+class Command(ActCommand):
+    help = "Conclude a round: write a verdict on every pair from the judgments that count."
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="name of the round")
+        parser.add_argument("--method", choices=METHODS, default="majority", help="how votes become a verdict")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        round = find_round(options["round"])
+        return aggregate_round(round, method=options["method"], progress=progress)

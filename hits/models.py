@@ -1,0 +1,150 @@
+"""What is asked: a round, its HITs, the pairs in them, their gold controls and the wanted answer sets."""
+
+from decimal import Decimal
+
+from django.db import models
+from django.utils import timezone
+
+from corpus.models import Caption, Image
+from mitl.models import Pool
+
+
+class Round(models.Model):
+    """One order of judgments: a pool, how it was packed, what is paid, and whether people may work on it.
+
+    It keeps identity, policy and state; what is done to it stands in the acts. Whether it is draft, open or
+    closed follows from its time stamps; whether it is complete follows from its seats.
+    """
+
+    name = models.SlugField(max_length=80, unique=True)
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="rounds")
+    design = models.JSONField(help_text="Composition of a HIT: name, candidates, positives, negatives.")
+    reward = models.DecimalField(max_digits=8, decimal_places=2, help_text="US dollars for one assignment.")
+    ceiling = models.DecimalField(
+        max_digits=12, decimal_places=2, help_text="US dollars that the round may cost at most."
+    )
+    reasons = models.BooleanField(default=False, help_text="Ask why at levels 2 and 3.")
+    replication = models.PositiveSmallIntegerField(default=1, help_text="Answer sets wanted for each HIT.")
+    seed = models.BigIntegerField()
+    plan_hash = models.CharField(max_length=64)
+    summary = models.JSONField(default=dict, help_text="Counts and costs of the plan, as shown before publishing.")
+    channel = models.CharField(max_length=20, blank=True)
+    environment = models.CharField(max_length=20, blank=True)
+    join_key = models.CharField(max_length=40, unique=True, help_text="The secret part of the join link.")
+    offer = models.JSONField(default=dict, help_text="What a platform shows and demands: crowd.offers.Offer.")
+    capacity = models.PositiveIntegerField(null=True, help_text="Workers who may join by link; null: any number.")
+    per_worker = models.PositiveIntegerField(null=True, help_text="HITs that one worker may take; null: any number.")
+    test = models.ForeignKey(
+        "annotation.QualificationTest",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="rounds",
+        help_text="To be passed before the first HIT.",
+    )
+    wage_floor = models.DecimalField(
+        max_digits=6, decimal_places=2, default=Decimal("15.00"), help_text="US dollars an hour that work must pay."
+    )
+    expected_seconds = models.PositiveIntegerField(
+        null=True, help_text="Median active time of a HIT in the pilot, or as somebody stated it when publishing."
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    published_at = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        permissions = [("launch_round", "May pack, publish and close rounds")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def state(self) -> str:
+        """``draft``, ``open`` or ``closed``."""
+        if self.closed_at:
+            return "closed"
+        return "open" if self.published_at else "draft"
+
+
+class Control(models.Model):
+    """A gold pair: its answer is known beforehand. Its state is judged by how good workers answer it.
+
+    Here and below, a foreign key that leads a unique index, or that nothing is looked up by, has no index of its own.
+    """
+
+    class Polarity(models.TextChoices):
+        POSITIVE = "positive"
+        NEGATIVE = "negative"
+
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        SUSPECTED = "suspected"
+        RETIRED = "retired"
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="controls", db_index=False)
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
+    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
+    polarity = models.CharField(max_length=8, choices=Polarity)
+    state = models.CharField(max_length=9, choices=State, default=State.ACTIVE)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["round", "image", "caption"], name="control_once_per_round")]
+
+    def __str__(self) -> str:
+        return f"{self.polarity} {self.image_id} - {self.caption_id}"
+
+
+class HIT(models.Model):
+    """A task of (by default) 18 pairs that one person judges in one go."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hits", db_index=False)
+    number = models.PositiveIntegerField(help_text="From 1, in packing order.")
+
+    class Meta:
+        ordering = ["number"]
+        verbose_name = "HIT"
+        constraints = [models.UniqueConstraint(fields=["round", "number"], name="hit_number_in_round")]
+
+    def __str__(self) -> str:
+        return f"HIT {self.number}"
+
+
+class Item(models.Model):
+    """A pair's place (from 1) and role in a HIT. ``control`` is set exactly where the pair is a gold control."""
+
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="items", db_index=False)
+    place = models.PositiveSmallIntegerField()
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
+    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
+    control = models.ForeignKey(Control, null=True, on_delete=models.PROTECT, related_name="items", db_index=False)
+
+    class Meta:
+        ordering = ["hit_id", "place"]
+        constraints = [
+            models.UniqueConstraint(fields=["hit", "place"], name="item_place_in_hit"),
+            models.UniqueConstraint(fields=["hit", "image", "caption"], name="item_pair_in_hit"),
+        ]
+
+    def __str__(self) -> str:
+        return f"item {self.place} of HIT {self.hit_id}"
+
+
+class Seat(models.Model):
+    """One wanted answer set of a HIT. Taken while somebody works on it or their answers count."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        TAKEN = "taken"
+        FILLED = "filled", "filled (its answers count)"
+
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="seats", db_index=False)
+    number = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=6, choices=State, default=State.OPEN)
+
+    class Meta:
+        ordering = ["hit_id", "number"]
+        constraints = [models.UniqueConstraint(fields=["hit", "number"], name="seat_number_in_hit")]
+        indexes = [models.Index(fields=["state", "hit"])]
+
+    def __str__(self) -> str:
+        return f"seat {self.number} of HIT {self.hit_id} ({self.state})"

@@ -1,1 +1,0 @@
-"""What a round may cost, owes and has paid, in double entries."""

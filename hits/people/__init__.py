@@ -1,1 +1,0 @@
-"""Workers: who they are, what they may take, what is told them, and how they are forgotten."""

@@ -1,0 +1,47 @@
+"""The question of every pair: four levels, and reasons for the two in between."""
+
+from collections.abc import Mapping
+
+from django.db import models
+
+from hits.models import Control
+
+
+class Level(models.IntegerChoices):
+    """The four answers, in the paper's words and order (ECCV Caption, section 3.2)."""
+
+    YES = 1, "100% YES"
+    PARTIALLY_YES = 2, "Partially YES, but"
+    MOSTLY_NO = 3, "Mostly NO, because"
+    NO = 4, "100% NO"
+
+
+class Shortcoming(models.TextChoices):
+    """Why a match is not perfect (ECCV Caption, appendix B.1 and table B.3a)."""
+
+    NOT_IN_IMAGE = "not_in_image", "it describes things that do not appear in the picture"
+    NOT_IN_CAPTION = "not_in_caption", "it leaves out the main things in the picture"
+    WRONG_WAY = "wrong_way", "it describes the main things in a wrong way"
+    GRAMMAR = "grammar", "it has a grammatical error"
+
+
+class WrongWay(models.TextChoices):
+    """What is described in a wrong way (ECCV Caption, table B.3b)."""
+
+    QUANTITY = "quantity"
+    COLOR = "color"
+    SPECIES = "species"
+    GENDER = "gender"
+    AGE = "age"
+    ACTION = "action"
+    EMOTION = "emotion"
+    LOCATION = "location"
+    ORIENTATION = "orientation"
+    OTHERS = "others"
+
+
+RIGHT_LEVELS: Mapping[str, frozenset[int]] = {
+    Control.Polarity.POSITIVE: frozenset({1, 2}),
+    Control.Polarity.NEGATIVE: frozenset({3, 4}),
+}
+"""The levels that are right for a pair whose answer is known, by its polarity."""

@@ -1,0 +1,90 @@
+"""The simulated people: how each confuses levels, how careless and how fast they are, and what they answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.answers import ASKS_REASONS, Answer
+from hits.question import Shortcoming, WrongWay
+from simulation.profiles import Profile
+from simulation.truth import Seen
+
+# ECCV Caption, tables B.3a and B.3b, row "Avg.": why a match is not perfect, and what is described in a wrong way.
+SHORTCOMINGS = {
+    Shortcoming.NOT_IN_IMAGE: 30.4,
+    Shortcoming.NOT_IN_CAPTION: 18.2,
+    Shortcoming.WRONG_WAY: 46.7,
+    Shortcoming.GRAMMAR: 4.7,
+}
+WRONG_WAYS = dict(zip(WrongWay, (25.3, 20.3, 12.3, 5.0, 2.0, 14.8, 1.0, 3.9, 12.4, 3.0), strict=True))
+
+
+@dataclass(frozen=True)
+class Person:
+    """One simulated worker. ``confusion`` (4, 4): row = true level, column = share of answers at level 1-4.
+    ``misreads``: takes the scale the wrong way round, 1 for 4."""
+
+    index: int
+    confusion: NDArray[np.float64]
+    random_clicks: float
+    seconds_per_pair: float
+    misreads: bool = False
+
+
+def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
+    """Draw so many people; exactly the profile's shares of them, rounded, are careless, at every pace alike, and
+    misread the scale, these from the others."""
+    crowd = [_draw_person(profile, index, seed) for index in range(workers)]
+    by_pace = sorted(crowd, key=lambda person: person.seconds_per_pair)
+    # Evenly spaced along the order of pace: the quick do more, and must not be careless by chance.
+    wanted, start = round(profile.careless_workers * workers), np.random.default_rng([seed, workers]).random()
+    careless = {by_pace[int((place + start) * workers / wanted)].index for place in range(wanted)}
+    attentive = [person.index for person in crowd if person.index not in careless]
+    shuffled = np.random.default_rng([seed, workers, 1]).permutation(attentive)
+    misreading = set(shuffled[: round(profile.misreading_workers * workers)].tolist())
+    clicks = dict.fromkeys(careless, profile.random_clicks)
+    return [
+        replace(person, random_clicks=clicks.get(person.index, 0.0), misreads=person.index in misreading)
+        for person in crowd
+    ]
+
+
+def answer_hit(
+    person: Person, seen: Sequence[Seen], *, reasons: bool, rng: np.random.Generator
+) -> tuple[list[Answer], int]:
+    """Return the person's answers to a HIT's items and the seconds they took."""
+    truth = np.array([item.level for item in seen]) - 1
+    levels = 1 + (rng.random(len(seen))[:, None] > person.confusion.cumsum(axis=1)[truth, :3]).sum(axis=1)
+    at_random = rng.random(len(seen)) < person.random_clicks
+    levels = np.where(at_random, rng.integers(1, 5, len(seen)), levels)
+    levels = 5 - levels if person.misreads else levels
+    seconds = person.seconds_per_pair * len(seen) * rng.lognormal(0, 0.2)
+    answers = [
+        Answer(item.item_id, level, *(_reason(rng) if reasons and level in ASKS_REASONS else ()))
+        for item, level in zip(seen, levels.tolist(), strict=True)
+    ]
+    return answers, max(1, round(seconds))
+
+
+def _draw_person(profile: Profile, index: int, seed: int) -> Person:
+    rng = np.random.default_rng([seed, index])
+    # Dirichlet wants positive weights: a level never chosen keeps a weight too small to be drawn.
+    weights = np.maximum(np.array(profile.confusion) * profile.likeness, 1e-9)
+    return Person(
+        index=index,
+        confusion=np.stack([rng.dirichlet(row) for row in weights]),
+        random_clicks=0.0,
+        seconds_per_pair=profile.seconds_per_pair * rng.lognormal(0, profile.speed_spread),
+    )
+
+
+def _reason(rng: np.random.Generator) -> tuple[str, str]:
+    shortcoming = _pick(SHORTCOMINGS, rng)
+    return shortcoming, _pick(WRONG_WAYS, rng) if shortcoming == Shortcoming.WRONG_WAY else ""
+
+
+def _pick(shares: dict, rng: np.random.Generator) -> str:
+    weights = np.array(list(shares.values()))
+    return str(list(shares)[rng.choice(len(weights), p=weights / weights.sum())].value)

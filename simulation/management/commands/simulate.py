@@ -1,0 +1,40 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from hits.naming import find_round
+from simulation.running import simulate_round
+
+
+class Command(ActCommand):
+    help = (
+        "Let a simulated crowd work on an open round until nobody finds another HIT: in the browser pool, or on the "
+        "emulator of a platform, at its workers' site."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="name of the round")
+        parser.add_argument("--workers", type=int, default=50, help="how many people (default: 50)")
+        parser.add_argument(
+            "--profile",
+            help="what they are like: careful (default), paper, rehearsal (default on an emulator), or a JSON file",
+        )
+        parser.add_argument(
+            "--truth", help="match source they answer from, as eccv or cxc>=3 (default: truth, original)"
+        )
+        parser.add_argument("--through-http", metavar="URL", help="address of the running site, to use its pages")
+        parser.add_argument("--seed", type=int, default=0, help="same seed, same answers (default: 0)")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        return simulate_round(
+            find_round(options["round"]),
+            workers=options["workers"],
+            profile=options["profile"],
+            truth=options["truth"],
+            seed=options["seed"],
+            through_http=options["through_http"],
+            progress=progress,
+        )

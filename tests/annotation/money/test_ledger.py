@@ -1,0 +1,329 @@
+"""Where a round's money stands, move by move."""
+
+import json
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.auditing import check_ledger
+from annotation.bonuses import owe_bonus
+from annotation.budget import CeilingError
+from annotation.ceilings import set_ceiling
+from annotation.deciding import decide
+from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.ledger import balances
+from annotation.models import Assignment, LedgerEntry, Payment
+from annotation.paying import note_paid_there
+from annotation.statements import earners_of, entries_as_csv
+from core.errors import CounterpartError
+from crowd.models import PlatformHIT
+from crowd.outbox import deliver_due
+from crowd.posting import post_open_seats
+from crowd.publishing import close_round, publish_round
+from crowd.settling import mark_closed, mark_over, mark_paid, mark_posted
+from hits.models import Round
+from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted
+from tests.factories import make_round, make_worker
+
+
+def books(made: Round) -> dict[str, str]:
+    """What stands in each account that is not empty, after checking that it agrees with the rows."""
+    assert check_ledger(made) == []
+    standing = balances(made)
+    assert sum(standing.values()) == 0
+    return {account: str(amount) for account, amount in standing.items() if amount and account != "outside"}
+
+
+def test_publishing_opens_the_books_and_plans_for_every_seat(db):
+    made = publish_round(make_round(hits=2, published=False), actor="robin")
+    assert books(made) == {"free": "498.70", "planned": "1.30"}
+
+
+def test_a_draft_has_no_books(db):
+    made = make_round(published=False)
+    assert (check_ledger(made), LedgerEntry.objects.count()) == ([], 0)
+
+
+def test_what_is_earned_is_owed_and_then_paid(db):
+    made = pooled(hits=2)
+    work = accepted(made)
+    assert books(made) == {"free": "498.70", "planned": "0.65", "owed": "0.65"}
+    mark_paid(work.payments.get(), actor="robin")
+    assert books(made) == {"free": "498.70", "planned": "0.65", "paid": "0.65"}
+
+
+def test_a_platform_holds_what_is_posted(db, platform):
+    made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
+    assert books(made) == {"free": "498.44", "planned": "1.56"}
+    deliver_due(made)
+    assert books(made) == {"free": "498.44", "held": "1.56"}
+
+
+def test_a_platform_pays_out_of_what_it_holds_and_takes_its_fee(db, platform):
+    made = posted(hits=2)
+    accepted(made)
+    assert books(made) == {"free": "498.44", "held": "0.78", "owed": "0.78"}
+    deliver_due(made)
+    assert books(made) == {"free": "498.44", "held": "0.78", "paid": "0.65", "fees": "0.13"}
+
+
+def test_a_posting_noted_twice_is_held_once(db, platform):
+    made = posted()
+    posting = PlatformHIT.objects.get()
+    mark_posted(posting), mark_posted(posting)
+    assert books(made) == {"free": "499.22", "held": "0.78"}
+
+
+def test_a_posting_that_is_over_gives_back_what_nobody_used(db, platform):
+    made = posted(replication=3)
+    accepted(made)
+    close_round(made, actor="robin")
+    posting = PlatformHIT.objects.get()
+    mark_closed(posting), mark_over(posting, unused=2), mark_over(posting, unused=2)
+    assert books(made) == {"free": "499.22", "owed": "0.78"}
+
+
+def test_excluded_work_is_paid_and_its_seat_planned_again(person):
+    made = pooled(hits=2)
+    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
+    assert books(made) == {"free": "498.05", "planned": "1.30", "owed": "0.65"}
+
+
+def test_on_a_platform_an_excluded_seat_is_planned_and_then_posted_again(person, platform):
+    made = posted()
+    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
+    assert books(made) == {"free": "498.44", "planned": "0.78", "owed": "0.78"}
+    assert post_open_seats(made) == 1
+    assert books(made)["planned"] == "0.78"
+    deliver_due(made)
+    assert books(made) == {"free": "498.44", "held": "0.78", "paid": "0.65", "fees": "0.13"}
+
+
+def test_rejected_work_costs_nothing_once_the_platform_knows(person, platform):
+    made = posted()
+    decide(flagged(made), **UNPAID, reason="All the same.", by=person)
+    assert books(made) == {"free": "498.44", "held": "0.78", "planned": "0.78"}
+    deliver_due(made)
+    assert books(made) == {"free": "499.22", "planned": "0.78"}
+
+
+def test_a_rejection_that_is_reversed_is_paid_out_of_what_is_free(person, platform):
+    made = posted()
+    work = flagged(made)
+    decide(work, **UNPAID, reason="All the same.", by=person)
+    deliver_due(made)
+    decide(work, votes_count=True, paid=True, reason="They were right.", by=person)
+    assert books(made) == {"free": "499.22", "owed": "0.78"}
+    deliver_due(made)
+    assert books(made) == {"free": "499.22", "paid": "0.65", "fees": "0.13"}
+
+
+def test_a_rejection_reversed_before_the_platform_knew_is_paid_out_of_what_it_holds(person, platform):
+    made = posted()
+    work = flagged(made)
+    decide(work, **UNPAID, reason="All the same.", by=person)
+    decide(work, votes_count=True, paid=True, reason="They were right.", by=person)
+    deliver_due(made)
+    assert books(made) == {"free": "499.22", "paid": "0.65", "fees": "0.13"}
+    assert [call for call, _ in platform.calls] == ["publish", "pay"]
+
+
+def test_what_is_owed_withdrawn_and_owed_again_is_booked_each_time(person):
+    made = pooled()
+    work = accepted(made)
+    for _ in range(2):
+        decide(work, **UNPAID, reason="A script answered.", by=person)
+        assert books(made) == {"free": "499.35", "planned": "0.65"}
+        decide(work, votes_count=True, paid=True, reason="It did not.", by=person)
+        assert books(made) == {"free": "499.35", "owed": "0.65"}
+    about = LedgerEntry.objects.filter(subject=f"annotation.payment:{Payment.objects.get().pk}")
+    assert list(about.values_list("cause", flat=True)) == ["owed", "withdrawn", "owed 2", "withdrawn 2", "owed 3"]
+
+
+def test_what_a_platform_approved_by_itself_is_paid_without_asking_the_ceiling(db, platform):
+    made = posted()
+    work = flagged(made)
+    Round.objects.update(ceiling="0.10")
+    note_paid_there(work), note_paid_there(work)
+    assert (balances(made)["paid"], balances(made)["fees"]) == (Decimal("0.65"), Decimal("0.13"))
+    assert platform.calls[1:] == []
+
+
+def test_closing_frees_what_nobody_will_earn(db):
+    made = pooled(hits=3)
+    accepted(made), begin(made)
+    assert books(close_round(made, actor="robin")) == {"free": "498.70", "planned": "0.65", "owed": "0.65"}
+
+
+@pytest.mark.parametrize("give_up", ["return", "expire"])
+def test_a_seat_given_up_after_the_closing_frees_its_money(db, give_up):
+    made = pooled()
+    held = begin(made)
+    close_round(made, actor="robin")
+    if give_up == "return":
+        return_assignment(held, actor="robin")
+    else:
+        Assignment.objects.update(deadline="2026-01-01T00:00Z")
+        expire_leases()
+    assert books(made) == {"free": "500.00"}
+
+
+def test_a_bonus_comes_out_of_what_is_free_with_its_own_fee(db, platform):
+    made = posted()
+    work = accepted(made)
+    owe_bonus(work, amount=Decimal("0.50"), reason="Thank you.", actor="robin")
+    owe_bonus(work, amount=Decimal("0.50"), reason="Thank you.", actor="robin")
+    assert books(made) == {"free": "498.62", "owed": "1.38"}
+    deliver_due(made)
+    assert books(made) == {"free": "498.62", "paid": "1.15", "fees": "0.23"}
+
+
+def test_a_bonus_takes_nothing_that_is_planned_for_others(db):
+    made = pooled(hits=2)
+    work = accepted(made)
+    set_ceiling(made, Decimal("1.40"), actor="robin")
+    with pytest.raises(CeilingError, match=r"has \$0.10 to give within its ceiling of \$1.40; this takes \$0.11"):
+        owe_bonus(work, amount=Decimal("0.11"), reason="Thank you.", actor="robin")
+    owe_bonus(work, amount=Decimal("0.10"), reason="Thank you.", actor="robin")
+    assert books(made) == {"planned": "0.65", "owed": "0.75"}
+
+
+@pytest.mark.parametrize(
+    ("amount", "reason", "message"),
+    [
+        ("0.005", "x", "cannot be paid"),
+        ("0", "x", "cannot be paid"),
+        ("1", "  ", "is empty"),
+        ("1", "a\x00b", "1 control characters: U\\+0000"),
+        ("1", "x" * 201, "has 201 characters; shorten it to 200"),
+    ],
+)
+def test_a_bonus_that_cannot_be_given_is_refused(db, amount, reason, message):
+    with pytest.raises(CounterpartError, match=message):
+        owe_bonus(accepted(pooled()), amount=Decimal(amount), reason=reason, actor="robin")
+    assert Payment.objects.count() == 1
+
+
+def test_seats_that_the_ceiling_cannot_pay_are_not_posted(person, platform):
+    made = posted(hits=2, ceiling="1.60")
+    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
+    assert post_open_seats(made) == 0
+    assert books(made) == {"free": "0.04", "held": "0.78", "owed": "0.78"}
+
+
+def test_a_raised_ceiling_lets_waiting_seats_be_posted(person, platform):
+    made = posted(hits=2, ceiling="1.60")
+    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
+    set_ceiling(made, Decimal("10"), actor="robin")
+    assert books(made) == {"free": "7.66", "planned": "0.78", "held": "0.78", "owed": "0.78"}
+
+
+def test_a_ceiling_cannot_fall_below_what_is_gone(db, platform):
+    made = posted(hits=2)
+    with pytest.raises(CounterpartError, match=r"has paid, owes or has promised \$1.56; .* be \$1.55"):
+        set_ceiling(made, Decimal("1.55"), actor="robin")
+    set_ceiling(made, Decimal("1.56"), actor="robin")
+    assert books(made) == {"held": "1.56"}
+
+
+def test_a_ceiling_cannot_fall_below_what_is_being_posted(db, platform):
+    made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
+    with pytest.raises(CounterpartError, match=r"promised \$1.56"):
+        set_ceiling(made, Decimal("1.55"), actor="robin")
+
+
+def test_a_ceiling_cannot_fall_below_the_pay_of_those_who_are_at_work(db):
+    made = pooled(hits=3)
+    begin(made)
+    flagged(made)
+    with pytest.raises(CounterpartError, match=r"\$1\.30; its ceiling cannot be \$1\.29"):
+        set_ceiling(made, Decimal("1.29"), actor="robin")
+    assert set_ceiling(made, Decimal("1.30"), actor="robin").ceiling == Decimal("1.30")
+
+
+def test_a_drafts_ceiling_is_set_without_books(db):
+    made = make_round(published=False)
+    assert set_ceiling(made, Decimal("7"), actor="robin").ceiling == 7
+    assert not LedgerEntry.objects.exists()
+
+
+def test_a_payment_that_lost_its_entry_is_named(db):
+    made = pooled()
+    payment = accepted(made).payments.get()
+    LedgerEntry.objects.filter(subject=f"annotation.payment:{payment.pk}").delete()
+    told = [str(one) for one in check_ledger(made)]
+    assert told[0] == f"payment {payment.pk} of {payment.assignment}: owed is $0.00 in the ledger and $0.65 by the rows"
+    assert "round round-1: owed is $0.00 in the ledger and $0.65 by the rows" in told
+
+
+def test_a_posting_whose_money_is_elsewhere_is_named(db, platform):
+    made = posted()
+    PlatformHIT.objects.update(posted_assignments=4)
+    told = str(check_ledger(made)[0])
+    assert told.startswith("mturk emulator posting H")
+    assert told.endswith("held is $0.78 in the ledger and $3.12 by the rows")
+
+
+def test_a_ceiling_changed_behind_the_books_is_named(db):
+    made = pooled()
+    Round.objects.update(ceiling="20")
+    made.refresh_from_db()
+    assert [one.account for one in check_ledger(made)] == ["outside", "free"]
+
+
+def test_each_worker_is_told_by_pseudonym_with_what_they_earned(db, platform):
+    made = posted(hits=2)
+    one, other = accepted(made), accepted(made)
+    deliver_due(made)
+    owe_bonus(other, amount=Decimal("1"), reason="Thank you.", actor="robin")
+    first, second = earners_of(made)
+    assert (first.pseudonym, first.rewards, first.bonuses) == (other.worker.pseudonym, 1, 1)
+    assert (str(first.owed), str(first.paid), str(first.fees)) == ("1.00", "0.65", "0.33")
+    assert (second.pseudonym, str(second.paid)) == (one.worker.pseudonym, "0.65")
+
+
+def test_the_entries_as_csv_add_up(db):
+    made = pooled(hits=2)
+    accepted(made)
+    header, *lines = "".join(entries_as_csv(made)).splitlines()
+    assert header == "number,at,amount,from,to,cause,subject"
+    amounts = [line.split(",")[2:6] for line in lines]
+    assert amounts[:2] == [["500.00", "outside", "free", "ceiling"], ["1.30", "free", "planned", "published"]]
+    assert amounts[2:] == [["0.65", "planned", "owed", "owed"]]
+
+
+def test_the_command_prints_the_books(db, capsys):
+    made = pooled(hits=2)
+    accepted(made)
+    call_command("ledger", "round-1", json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["free"], printed["planned"], printed["owed"]) == ("498.70", "0.65", "0.65")
+    assert (printed["differences"], printed["entries"], len(printed["workers"])) == ([], 3, 1)
+
+
+def test_the_command_names_a_difference(db, capsys):
+    pooled()
+    Round.objects.update(ceiling="20")
+    call_command("ledger", "round-1")
+    assert "account outside, ledger -500.00, rows -20.00" in capsys.readouterr().out
+
+
+def test_the_ceiling_command_sets_it(db, capsys):
+    make_round()
+    call_command("set_ceiling", "round-1", "12.50")
+    assert "Round round-1 may cost $12.50." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("amount", "message"), [("ten", "no amount"), ("-1", "will not do"), ("1.005", "will not do")])
+def test_a_ceiling_that_is_no_amount_is_refused(db, amount, message):
+    make_round()
+    with pytest.raises(CommandError, match=message):
+        call_command("set_ceiling", "round-1", "--", amount)
+
+
+def test_a_worker_finds_nothing_where_the_ceiling_is_reached(db):
+    made = pooled(hits=2)
+    set_ceiling(made, Decimal("0.65"), actor="robin")
+    assert lease_seat(made, worker=make_worker())
+    assert lease_seat(made, worker=make_worker()) is None

@@ -1,0 +1,162 @@
+from decimal import Decimal
+
+import pytest
+
+from annotation.budget import CeilingError
+from annotation.deciding import accept, mark_submitted
+from annotation.leasing import lease_seat
+from annotation.models import Assignment, Payment
+from annotation.paying import owe, withdraw
+from core.errors import CounterpartError
+from core.models import Event
+from crowd import outbox
+from crowd.channels import ChannelError
+from crowd.models import Outbox
+from crowd.outbox import deliver
+from crowd.settling import mark_paid
+from hits.models import Round
+from tests.factories import make_round, make_worker
+
+
+def excluded(made):
+    """Work that was done and does not count; whether it is paid is open."""
+    assignment = lease_seat(made, worker=make_worker())
+    Assignment.objects.filter(pk=assignment.pk).update(state=Assignment.State.EXCLUDED)
+    return assignment
+
+
+def on_mturk(made):
+    Round.objects.filter(pk=made.pk).update(channel="mturk", environment="sandbox")
+    return made
+
+
+def test_owing_twice_owes_once(db):
+    assignment = excluded(make_round(reward="0.65"))
+    assert owe(assignment) == owe(assignment)
+    assert Payment.objects.get().amount == Decimal("0.65")
+    assert Event.objects.filter(verb="owed").count() == 1
+
+
+def test_one_call_to_pay_is_written_down_with_the_debt(db):
+    payment = owe(excluded(on_mturk(make_round(reward="0.65"))))
+    call = Outbox.objects.get()
+    assert (call.call, call.subject, call.payload) == ("pay", f"annotation.payment:{payment.pk}", {"amount": "0.65"})
+    assert (call.channel, call.environment, call.state) == ("mturk", "sandbox", Outbox.State.PENDING)
+    assert payment.fee == Decimal("0.13")
+
+
+def test_work_that_is_not_decided_is_not_owed(db):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    mark_submitted(assignment, active_seconds=1)
+    with pytest.raises(CounterpartError, match="decide it before it is paid"):
+        owe(assignment)
+    assert not Payment.objects.exists()
+
+
+def test_nothing_is_owed_past_the_ceiling(db):
+    made = make_round(hits=3, reward="0.65")
+    first, second, third = [excluded(made) for _ in range(3)]
+    Round.objects.update(ceiling="1.30")
+    owe(first), owe(second)
+    with pytest.raises(CeilingError, match=r"promised \$1.30; \$0.65 more would pass its ceiling of \$1.30"):
+        owe(third)
+    assert Payment.objects.count() == 2
+
+
+def test_the_platforms_fee_counts_towards_the_ceiling(db):
+    made = on_mturk(make_round(hits=2, reward="0.65"))
+    first, second = excluded(made), excluded(made)
+    Round.objects.update(ceiling="1.55")  # twice 0.65 + 0.13 is 1.56
+    owe(first)
+    with pytest.raises(CeilingError):
+        owe(second)
+
+
+def test_withdrawn_money_is_free_to_be_owed_to_others(db):
+    made = make_round(hits=2, reward="0.65")
+    first, second = excluded(made), excluded(made)
+    Round.objects.update(ceiling="0.65")
+    owe(first)
+    withdraw(first, actor="robin")
+    assert owe(second).state == Payment.State.OWED
+
+
+def test_the_browser_pool_owes_until_somebody_marks_it_paid(db, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        payment = owe(excluded(make_round()))
+    payment.refresh_from_db()
+    assert (Outbox.objects.count(), payment.state) == (0, Payment.State.OWED)
+    assert mark_paid(payment, actor="robin")
+    assert not mark_paid(payment, actor="robin")
+    assert Event.objects.filter(verb="paid").count() == 1
+
+
+def test_a_platform_that_pays_settles_the_debt(db, platform, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        payment = owe(excluded(on_mturk(make_round())))
+    payment.refresh_from_db()
+    assert payment.state == Payment.State.PAID
+    assert payment.paid_at is not None
+    assert list(platform.effects.values()) == ["pay"]
+
+
+def test_accepted_work_is_paid_once_however_often_its_call_is_made(db, platform):
+    assignment = lease_seat(on_mturk(make_round()), worker=make_worker())
+    mark_submitted(assignment, active_seconds=1)
+    accept(assignment)
+    call = Outbox.objects.get()
+    assert [deliver(call.pk), deliver(call.pk), deliver(call.pk)] == [True, False, False]
+    assert platform.calls == [("pay", str(call.pk))]
+
+
+def test_a_withdrawn_payment_is_not_sent(db, platform):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment)
+    assert withdraw(assignment, actor="robin")
+    assert deliver(Outbox.objects.get().pk)
+    assert (platform.calls, Payment.objects.get().state) == ([], Payment.State.WITHDRAWN)
+
+
+def test_what_is_owed_again_after_a_withdrawal_is_paid_once(db, platform):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment), withdraw(assignment, actor="robin")
+    call = Outbox.objects.get().pk
+    deliver(call)
+    assert owe(assignment).state == Payment.State.OWED
+    deliver(call), deliver(call)
+    assert (len(platform.calls), Payment.objects.get().state) == (1, Payment.State.PAID)
+
+
+def test_what_is_owed_again_while_a_sender_finds_it_withdrawn_is_still_paid(db, platform, monkeypatch):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment), withdraw(assignment, actor="robin")
+    call = Outbox.objects.get().pk
+    finish = outbox._finish
+    monkeypatch.setattr(outbox, "_finish", lambda row, settle: (owe(assignment), finish(row, settle)))
+    deliver(call)
+    monkeypatch.setattr(outbox, "_finish", finish)
+    assert (platform.calls, Payment.objects.get().state) == ([], Payment.State.OWED)
+    assert deliver(call)
+    assert (len(platform.calls), Payment.objects.get().state) == (1, Payment.State.PAID)
+
+
+@pytest.mark.parametrize(("state", "unclear"), [("sending", False), ("pending", True), ("failed", True)])
+def test_money_that_may_be_on_its_way_cannot_be_withdrawn(db, state, unclear):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment)
+    Outbox.objects.update(state=state, unclear=unclear)
+    with pytest.raises(CounterpartError, match="are on their way; try again"):
+        withdraw(assignment, actor="robin")
+    assert Payment.objects.get().state == Payment.State.OWED
+
+
+def test_money_that_the_platform_surely_did_not_move_can_be_withdrawn(db, platform):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment)
+    platform.failures = [ChannelError("Throttled", reached=False)]
+    deliver(Outbox.objects.get().pk)
+    assert withdraw(assignment, actor="robin")
+
+
+def test_withdrawing_what_is_not_owed_does_nothing(db):
+    assert not withdraw(excluded(make_round()), actor="robin")

@@ -1,0 +1,21 @@
+from decimal import Decimal
+
+from annotation.quotes import quote
+from crowd.offers import Offer
+from crowd.publishing import published_cost
+from tests.factories import make_round
+
+
+def test_a_quote_names_rewards_and_fees_to_the_cent(db):
+    made = make_round(hits=3, replication=2, published=False)
+    found = quote(made, "mturk")
+    assert (found.seats, found.reward, found.fee) == (6, Decimal("0.65"), Decimal("0.13"))
+    assert (found.rewards, found.fees, found.total) == (Decimal("3.90"), Decimal("0.78"), Decimal("4.68"))
+
+
+def test_a_quote_is_what_publishing_will_cost(db):
+    made = make_round(hits=3, published=False)
+    made.offer = Offer(masters=True).as_json()
+    for channel in ("browser", "mturk"):
+        assert quote(made, channel).total == published_cost(made, channel)
+    assert quote(made, "mturk").fee == Decimal("0.16")

@@ -1,0 +1,108 @@
+import json
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.auditing import check_ledger
+from annotation.bonuses import owe_bonus
+from annotation.budget import CeilingError
+from annotation.ceilings import set_ceiling
+from annotation.forgetting import forget_worker
+from annotation.marking import mark_wages
+from annotation.models import Assignment, Payment
+from annotation.payroll import write_wages
+from annotation.topping_up import REASON, shortfall_of, top_up
+from core.errors import CounterpartError
+from crowd.outbox import deliver_due
+from tests.annotation.money.moneyed import accepted, flagged, pooled, posted
+
+
+def slow(made, seconds=240, hits=5):
+    """A round whose accepted work took so long: at $15 an hour four minutes are worth a dollar."""
+    for _ in range(hits):
+        accepted(made)
+    Assignment.objects.update(active_seconds=seconds)
+    return made
+
+
+def bonuses():
+    return Payment.objects.filter(kind="bonus")
+
+
+def test_everybody_who_is_paid_gets_what_is_missing(db, platform):
+    made = slow(posted(hits=6))
+    flagged(made)
+    short = top_up(made, actor="robin")
+    assert (short.fair, short.bonus, short.assignments, short.total) == (1, Decimal("0.35"), 5, Decimal("2.10"))
+    assert set(bonuses().values_list("amount", "fee", "reason")) == {(Decimal("0.35"), Decimal("0.07"), REASON)}
+    assert check_ledger(made) == []
+
+
+def test_who_was_forgotten_is_not_owed_what_no_platform_could_bring_them(db, platform):
+    made = slow(posted(hits=5))
+    deliver_due(made)
+    gone = Assignment.objects.first()
+    forget_worker(gone.worker.pseudonym, actor="robin")
+    assert top_up(made, actor="robin").assignments == 4
+    with pytest.raises(CounterpartError, match="was forgotten, so no bonus can reach them"):
+        owe_bonus(gone, amount=Decimal("0.10"), reason="Thanks.", actor="robin")
+
+
+def test_in_the_house_pool_who_was_forgotten_still_shows_their_code(db):
+    made = slow(pooled(hits=5))
+    mark_wages(made, write_wages(made), actor="robin")
+    forget_worker(Assignment.objects.first().worker.pseudonym, actor="robin")
+    assert top_up(made, actor="robin").assignments == 5
+
+
+def test_a_top_up_is_given_once(db):
+    made = slow(pooled(hits=5))
+    top_up(made, actor="robin")
+    assert (top_up(made, actor="robin").assignments, bonuses().count()) == (0, 5)
+
+
+def test_work_that_came_later_gets_its_own(db):
+    made = slow(pooled(hits=6))
+    top_up(made, actor="robin")
+    accepted(made)
+    assert (top_up(made, actor="robin").assignments, bonuses().count()) == (1, 6)
+
+
+def test_work_that_is_worth_its_reward_gets_nothing(db):
+    made = slow(pooled(hits=5), seconds=156)
+    assert (top_up(made, actor="robin").bonus, bonuses().count()) == (0, 0)
+
+
+def test_past_the_ceiling_nobody_gets_anything(db):
+    made = slow(pooled(hits=5))
+    set_ceiling(made, Decimal("4.99"), actor="robin")
+    with pytest.raises(CeilingError, match=r"has \$1.74 to give .*; this takes \$1.75"):
+        top_up(made, actor="robin")
+    assert not bonuses().exists()
+
+
+def test_too_little_work_tells_nothing(db):
+    with pytest.raises(CounterpartError, match="fewer than 5 timed submissions"):
+        shortfall_of(slow(pooled(hits=4), hits=4))
+
+
+def test_the_dry_run_says_what_it_would_take(db, capsys):
+    slow(pooled(hits=5))
+    call_command("top_up", "round-1", "--dry-run", "--json")
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["bonus"], printed["would_owe"], printed["total"]) == ("0.35", 5, "1.75")
+    assert "median active 4.0 min, elapsed" in printed["time"]
+    assert not bonuses().exists()
+
+
+def test_the_command_tops_up(db, capsys):
+    slow(pooled(hits=5))
+    call_command("top_up", "round-1")
+    assert "owed: 5" in capsys.readouterr().out
+
+
+def test_the_command_tells_why_it_cannot(db):
+    pooled()
+    with pytest.raises(CommandError, match="too early to tell"):
+        call_command("top_up", "round-1")

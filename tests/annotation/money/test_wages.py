@@ -1,0 +1,183 @@
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment, Rejection
+from annotation.wages import PILOT_SIZE, check_wage, fair_reward, pilot_of, timing_of
+from core.errors import CounterpartError
+from core.models import Event
+from crowd.publishing import publish_round
+from hits.models import Round
+from tests.factories import make_assignment, make_collection, make_round
+
+
+@pytest.fixture
+def collection(db):
+    return make_collection(images=200, pictures=True)
+
+
+def worked(made: Round, minutes: list[float], *, elapsed: float = 20) -> Round:
+    """Have the round's first seats answered, each in so many active minutes."""
+    for hit, active in zip(made.hits.all(), minutes, strict=False):
+        done = make_assignment(hit.seats.get())
+        now = timezone.now()
+        Assignment.objects.filter(pk=done.pk).update(
+            state="accepted",
+            leased_at=now - timedelta(minutes=elapsed),
+            submitted_at=now,
+            active_seconds=int(active * 60),
+        )
+    return made
+
+
+def pilot(collection, minutes, name="pilot", **options) -> Round:
+    return worked(make_round(collection, name, hits=len(minutes), **options), minutes)
+
+
+def large(collection, **options) -> Round:
+    return make_round(collection, "large", hits=PILOT_SIZE + 1, published=False, **options)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "reward"), [("4", "1.00"), ("8", "2.00"), ("5.6", "1.40"), ("9.5", "2.38"), ("13.8", "3.45")]
+)
+def test_the_papers_times_are_worth_this_much_at_fifteen_dollars_an_hour(minutes, reward):
+    assert fair_reward(float(minutes) * 60, Decimal("15")) == Decimal(reward)
+
+
+def test_active_and_elapsed_time_are_both_told(collection):
+    timing = timing_of(pilot(collection, [1, 2, 3, 4, 50]))
+    assert (timing.n, timing.active, timing.elapsed) == (5, 180, 1200)
+    assert str(timing) == "median active 3.0 min, elapsed 20.0 min, of 5 assignments"
+
+
+def test_four_submissions_tell_no_median(collection):
+    assert timing_of(pilot(collection, [1, 2, 3, 4])) is None
+
+
+def test_rejected_work_says_nothing_about_the_time(collection, person):
+    made = pilot(collection, [1, 5, 5, 5, 5, 5])
+    hasty = Assignment.objects.get(active_seconds=60)
+    words = {"grounds": "too_fast", "reason": "too fast", "evidence": "60 s"}
+    Rejection.objects.create(assignment=hasty, by=person, **words)
+    assert timing_of(made).n == 5
+
+
+def test_a_dropped_rejection_leaves_the_time_in(collection, person):
+    made = pilot(collection, [1, 5, 5, 5, 5])
+    words = {"grounds": "too_fast", "reason": "too fast", "evidence": "60 s", "dropped_at": timezone.now()}
+    Rejection.objects.create(assignment=Assignment.objects.first(), by=person, **words)
+    assert timing_of(made).n == 5
+
+
+def test_a_reward_below_the_floor_is_not_published(collection, platform):
+    pilot(collection, [4] * 5)
+    made = large(collection, reward="0.65")
+    with pytest.raises(CounterpartError, match=r"takes 4.0 min \(pilot pilot: .*\$15.00 an hour that is \$1.00, more"):
+        publish_round(made, channel="mturk", actor="robin")
+    assert Round.objects.get(name="large").state == "draft"
+
+
+def test_a_reward_at_the_floor_is_published_with_its_expected_time(collection, platform):
+    pilot(collection, [4] * 5)
+    made = publish_round(large(collection, reward="1.00"), channel="mturk", actor="robin")
+    assert (made.state, made.expected_seconds) == ("open", 240)
+    assert "pilot pilot" in Event.objects.get(verb="published", subject=f"hits.round:{made.pk}").data["source"]
+
+
+def test_the_floor_is_the_rounds_own(collection, platform):
+    pilot(collection, [4] * 5)
+    made = large(collection, reward="0.65")
+    Round.objects.filter(pk=made.pk).update(wage_floor="9.75")
+    assert publish_round(made, channel="mturk", actor="robin").state == "open"
+
+
+def test_the_house_pool_is_told_the_time_and_not_held_to_the_floor(collection):
+    pilot(collection, [4] * 5)
+    made = publish_round(large(collection, reward="0.65"), actor="robin")
+    assert (made.state, made.expected_seconds) == ("open", 240)
+
+
+def test_a_large_round_needs_a_pilot(collection, platform):
+    with pytest.raises(CounterpartError, match="asks for 31 assignments and nobody knows how long"):
+        publish_round(large(collection), channel="mturk", actor="robin")
+
+
+def test_a_small_round_may_be_the_pilot(collection, platform):
+    made = make_round(collection, "small", hits=PILOT_SIZE, published=False)
+    assert publish_round(made, channel="mturk", actor="robin").expected_seconds is None
+
+
+def test_somebody_may_state_the_time_and_is_named(collection, platform):
+    made = publish_round(
+        large(collection, reward="0.65"), channel="mturk", expected_minutes=Decimal("2.6"), actor="robin"
+    )
+    assert made.expected_seconds == 156
+    event = Event.objects.get(verb="published")
+    assert (event.actor, event.data["source"], event.data["seconds"]) == ("robin", "as stated", 156)
+
+
+def test_a_stated_time_is_held_to_the_floor_as_well(collection, platform):
+    with pytest.raises(CounterpartError, match=r"takes 2.7 min \(as stated\)"):
+        publish_round(large(collection, reward="0.65"), channel="mturk", expected_minutes=Decimal("2.7"), actor="robin")
+
+
+@pytest.mark.parametrize("minutes", ["0", "-3", "NaN", "Infinity", "1441"])
+def test_a_time_that_is_none_is_refused(collection, minutes):
+    with pytest.raises(CounterpartError, match="expected minutes will not do"):
+        check_wage(large(collection), channel="browser", expected_minutes=Decimal(minutes))
+
+
+def test_the_latest_round_that_asked_the_same_is_the_pilot(collection):
+    pilot(collection, [9] * 5, "early")
+    late = pilot(collection, [4] * 5, "late")
+    pilot(collection, [1] * 5, "with-reasons", reasons=True)
+    pilot(collection, [1] * 5, "longer", candidates=3)
+    pilot(collection, [1] * 4, "hardly-answered")
+    found, timing = pilot_of(large(collection))
+    assert (found, timing.active) == (late, 240)
+
+
+def test_a_pilot_may_be_named(collection, platform):
+    early = pilot(collection, [2] * 5, "early")
+    pilot(collection, [4] * 5, "late")
+    made = publish_round(large(collection, reward="0.65"), channel="mturk", pilot=early, actor="robin")
+    assert made.expected_seconds == 120
+
+
+@pytest.mark.parametrize(
+    ("options", "minutes", "message"),
+    [({"candidates": 3}, [4] * 5, "asked for other work"), ({}, [4] * 4, "fewer than 5 timed submissions")],
+)
+def test_a_pilot_that_says_nothing_is_refused(collection, options, minutes, message):
+    named = pilot(collection, minutes, "named", **options)
+    with pytest.raises(CounterpartError, match=message):
+        check_wage(large(collection), channel="browser", pilot=named)
+
+
+def test_a_pilot_and_a_statement_together_are_refused(collection):
+    with pytest.raises(CounterpartError, match="not both"):
+        check_wage(
+            large(collection), channel="browser", pilot=pilot(collection, [4] * 5), expected_minutes=Decimal("3")
+        )
+
+
+def test_what_was_only_rehearsed_or_simulated_is_a_pilot_for_rehearsals_alone(collection):
+    rehearsed, simulated = pilot(collection, [0] * 5, "rehearsed"), pilot(collection, [0] * 5, "simulated")
+    Round.objects.filter(pk=rehearsed.pk).update(channel="mturk", environment="emulator")
+    played = Assignment.objects.filter(hit__round=simulated).first()
+    played.worker.identities.create(channel="simulation", external_id="0")
+    assert pilot_of(large(collection)) is None
+    assert pilot_of(Round.objects.get(name="large"), rehearsed=True)[0] == simulated
+
+
+def test_a_rehearsal_cannot_be_named_as_the_pilot_of_people(collection):
+    named = pilot(collection, [0] * 5)
+    Round.objects.filter(pk=named.pk).update(channel="mturk", environment="emulator")
+    named.refresh_from_db()
+    with pytest.raises(CounterpartError, match="Round pilot was only rehearsed or simulated"):
+        check_wage(large(collection), channel="mturk", environment="production", pilot=named)
+    assert check_wage(large_again := Round.objects.get(name="large"), channel="browser", pilot=None).seconds is None
+    assert check_wage(large_again, channel="mturk", environment="emulator", pilot=named).seconds == 0

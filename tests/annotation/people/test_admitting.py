@@ -1,0 +1,218 @@
+"""Capacity, HITs of one worker, tests and exclusions: whom a round of the browser pool lets in, and how far."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.admission import Admission
+from annotation.admitting import NotAdmittedError, join_round, permit_of
+from annotation.deciding import mark_submitted
+from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.making_tests import Plan, make_test
+from annotation.models import Assignment, Exclusion, Participant, TestItem, Worker
+from annotation.qualifying import answer_test
+from core.errors import CounterpartError
+from core.models import Event
+from crowd.publishing import publish_round
+from hits.models import Item, Round
+from tests.at_once import at_once
+from tests.factories import make_assignment, make_round, make_worker
+
+
+def limit(made: Round, **fields: object) -> Round:
+    Round.objects.filter(pk=made.pk).update(**fields)
+    made.refresh_from_db()
+    return made
+
+
+def finish(assignment: Assignment) -> Assignment:
+    mark_submitted(assignment, active_seconds=60)
+    return assignment
+
+
+def asking(made: Round) -> Round:
+    """The round, with a test before its first HIT."""
+    collection = made.pool.collection
+    return limit(made, test=make_test("first", collection=collection, plan=Plan(1, 1, 2), actor="x"))
+
+
+def answer(made: Round, worker: Worker, *, rightly: bool = True, number: int = 1) -> None:
+    items = made.test.items.all()
+    levels = {item.place: 1 if (item.polarity == "positive") == rightly else 4 for item in items}
+    answer_test(made.test, worker, levels, number=number)
+
+
+def exclude(worker: Worker) -> Exclusion:
+    return Exclusion.objects.create(worker=worker, reason="why", by="robin")
+
+
+# Capacity
+
+
+def test_as_many_workers_join_as_the_capacity_says(db):
+    made = limit(make_round(hits=3), capacity=2)
+    assert [join_round(made, make_worker()) for _ in range(3)] == [True, True, False]
+    assert Participant.objects.count() == 2
+
+
+def test_joining_again_takes_no_second_place(db):
+    made, worker = limit(make_round(), capacity=1), make_worker()
+    assert join_round(made, worker)
+    assert join_round(made, worker)
+    assert Event.objects.filter(verb="joined").count() == 1
+
+
+def test_a_full_round_gives_its_hits_to_those_who_joined_and_to_nobody_else(db):
+    made, first, second = limit(make_round(hits=3), capacity=1), make_worker(), make_worker()
+    join_round(made, first)
+    assert lease_seat(made, worker=second) is None
+    assert lease_seat(made, worker=first)
+
+
+def test_who_leases_without_having_joined_takes_a_place(db):
+    made = limit(make_round(hits=3), capacity=1)
+    assert lease_seat(made, worker=make_worker())
+    assert lease_seat(made, worker=make_worker()) is None
+
+
+def test_many_at_the_door_at_once_never_pass_the_capacity(transactional_db):
+    made = limit(make_round(hits=6), capacity=2)
+    workers = [make_worker() for _ in range(6)]
+    joined = at_once(*(lambda w=w: join_round(made, w) for w in workers))
+    assert sum(joined) == Participant.objects.count() == 2
+
+
+# HITs of one worker
+
+
+def test_a_worker_takes_as_many_hits_as_they_may(db):
+    made, worker = limit(make_round(hits=4), per_worker=2), make_worker()
+    for left in (2, 1):
+        assert permit_of(made, worker).left == left
+        finish(lease_seat(made, worker=worker))
+    assert lease_seat(made, worker=worker) is None
+    assert permit_of(made, worker).is_over
+    assert lease_seat(made, worker=make_worker())
+
+
+def test_a_hit_that_was_returned_is_not_counted(db):
+    made, worker = limit(make_round(hits=4), per_worker=1), make_worker()
+    return_assignment(lease_seat(made, worker=worker), actor="x")
+    assert lease_seat(made, worker=worker)
+
+
+def test_work_whose_votes_were_excluded_is_counted(db):
+    made, worker = limit(make_round(hits=4), per_worker=1), make_worker()
+    Assignment.objects.filter(pk=lease_seat(made, worker=worker).pk).update(state="excluded")
+    assert lease_seat(made, worker=worker) is None
+
+
+def test_hits_of_other_rounds_are_not_counted(db):
+    made, worker = limit(make_round(hits=2), per_worker=1), make_worker()
+    finish(lease_seat(made, worker=worker))
+    assert permit_of(limit(make_round(made.pool.collection, "other"), per_worker=1), worker).left == 1
+
+
+def test_two_tabs_never_pass_the_limit(transactional_db):
+    made, worker = limit(make_round(hits=6), per_worker=1), make_worker()
+    leases = at_once(*[lambda: lease_seat(made, worker=worker)] * 4)
+    assert len({lease.pk for lease in leases}) == Assignment.objects.count() == 1
+
+
+def test_leases_that_ran_out_are_no_way_around_the_limit(db):
+    made, worker = limit(make_round(hits=2), per_worker=1), make_worker()
+    late = lease_seat(made, worker=worker)
+    Assignment.objects.update(deadline=timezone.now() - timedelta(minutes=1))
+    expire_leases()
+    finish(make_assignment(made.hits.get(number=2).seats.get(), worker))
+    late.refresh_from_db()
+    assert mark_submitted(late, active_seconds=60) is None
+    limit(made, per_worker=2)
+    assert mark_submitted(Assignment.objects.get(pk=late.pk), active_seconds=60)
+
+
+# Tests
+
+
+def test_no_hit_before_the_test_is_passed(db):
+    made, worker = asking(make_round(hits=3)), make_worker()
+    with pytest.raises(NotAdmittedError, match="has not passed the test first"):
+        lease_seat(made, worker=worker)
+    answer(made, worker, rightly=False)
+    with pytest.raises(NotAdmittedError):
+        lease_seat(made, worker=worker)
+    answer(made, worker, number=2)
+    assert lease_seat(made, worker=worker)
+
+
+def test_a_test_passed_for_one_round_holds_for_another(db):
+    made, worker = asking(make_round(hits=3)), make_worker()
+    answer(made, worker)
+    other = limit(make_round(made.pool.collection, "other"), test=made.test)
+    assert not permit_of(other, worker).needs_test
+
+
+def test_who_failed_for_good_is_through(db):
+    made, worker = asking(make_round(hits=3)), make_worker()
+    for number in (1, 2):
+        answer(made, worker, rightly=False, number=number)
+    permit = permit_of(made, worker)
+    assert (permit.failed, permit.is_over) == (True, True)
+
+
+def test_a_pair_of_the_test_is_never_asked_of_that_worker_in_a_hit(db):
+    made, worker = asking(make_round(hits=2)), make_worker()
+    shown = Item.objects.get(hit__number=1, place=1)
+    TestItem.objects.filter(place=1).update(image=shown.image, caption=shown.caption)
+    answer(made, worker)
+    assert lease_seat(made, worker=worker).hit.number == 2
+    limit(made, test=None)
+    assert lease_seat(made, worker=make_worker()).hit.number == 1
+
+
+# Exclusion
+
+
+def test_an_excluded_worker_gets_no_hit_until_that_is_lifted(db):
+    made, worker = make_round(hits=2), make_worker()
+    exclusion = exclude(worker)
+    with pytest.raises(NotAdmittedError, match="is excluded"):
+        lease_seat(made, worker=worker)
+    Exclusion.objects.filter(pk=exclusion.pk).update(lifted_at=timezone.now())
+    assert lease_seat(made, worker=worker)
+
+
+def test_the_hit_in_hand_stays_theirs(db):
+    made, worker = make_round(hits=2), make_worker()
+    held = lease_seat(made, worker=worker)
+    exclude(worker)
+    assert lease_seat(made, worker=worker) == held
+    assert mark_submitted(held, active_seconds=60)
+
+
+# Publishing
+
+
+def test_publishing_sets_who_may_work(db):
+    made = make_round(published=False, hits=2)
+    test = asking(make_round(made.pool.collection, "other", published=False)).test
+    publish_round(made, admission=Admission(capacity=3, per_worker=1, test=test), actor="robin")
+    made.refresh_from_db()
+    assert (made.capacity, made.per_worker, made.test) == (3, 1, test)
+    told = Event.objects.get(verb="published").data
+    assert (told["capacity"], told["per_worker"], told["test"]) == (3, 1, "first")
+
+
+@pytest.mark.parametrize("wish", [{"capacity": 0}, {"per_worker": -1}, {"capacity": 10**7}])
+def test_a_number_that_lets_nobody_in_is_refused(wish):
+    with pytest.raises(CounterpartError, match="leave it out for any number"):
+        Admission(**wish)
+
+
+def test_on_a_platform_they_are_refused(db, platform):
+    made = make_round(published=False)
+    with pytest.raises(CounterpartError, match="are for the browser pool"):
+        publish_round(made, channel="mturk", admission=Admission(per_worker=1), actor="robin")
+    made.refresh_from_db()
+    assert made.state == "draft"

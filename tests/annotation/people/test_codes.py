@@ -1,0 +1,118 @@
+"""Codes that workers show as proof, and what staff learn from them."""
+
+import json
+import re
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.codes import completion_code, verify_code
+from annotation.deciding import accept, mark_submitted
+from annotation.leasing import lease_seat, return_assignment
+from annotation.models import Assignment, Worker
+from core.errors import CounterpartError
+from hits.models import Round
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def worker(db) -> Worker:
+    return make_worker()
+
+
+@pytest.fixture
+def made(worker) -> Round:
+    """A round in which the worker submitted two HITs, one of them accepted."""
+    made = make_round(hits=4)
+    for _ in range(2):
+        mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    accept(Assignment.objects.first())
+    return made
+
+
+def test_a_completion_code_stands_for_all_of_a_workers_hits_in_the_round(made, worker):
+    proof = verify_code(completion_code(made, worker))
+    assert (proof.worker, proof.round, proof.hits, str(proof.owed), str(proof.paid)) == (
+        worker,
+        made,
+        2,
+        "0.65",
+        "0.00",
+    )
+
+
+def test_a_receipt_stands_for_one_hit(made, worker):
+    proof = verify_code(Assignment.objects.get(hit__number=2).receipt)
+    assert (proof.worker, proof.of, proof.hits, str(proof.owed)) == (worker, "HIT 2", 1, "0.00")
+
+
+def test_the_code_is_the_same_whenever_it_is_asked_for(made, worker):
+    before = completion_code(made, worker)
+    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    assert completion_code(made, worker) == before
+    assert verify_code(before).hits == 3
+
+
+def test_capitals_and_spaces_of_a_copied_code_do_not_matter(made, worker):
+    assert verify_code(f" {completion_code(made, worker).upper().replace('-', ' - ')}\n").worker == worker
+
+
+def test_no_part_of_a_code_serves_for_another(made, worker):
+    other = make_worker()
+    mark_submitted(lease_seat(made, worker=other), active_seconds=60)
+    mine, theirs = completion_code(made, worker), completion_code(made, other)
+    forged = theirs.rpartition("-")[0] + "-" + mine.rpartition("-")[2]
+    with pytest.raises(CounterpartError, match="is none of ours"):
+        verify_code(forged)
+
+
+@pytest.mark.parametrize(
+    "code", ["", "c1-1-000000000000", "1-0000000000", "x", "c9-9-9", "9" * 500, "c" + "9" * 18 + "-1-000000000000"]
+)
+def test_a_made_up_code_is_refused_in_one_line(made, code):
+    with pytest.raises(CounterpartError, match="is none of ours") as refused:
+        verify_code(code)
+    assert len(str(refused.value)) < 200
+
+
+def test_a_code_depends_on_the_sites_secret(made, worker, settings):
+    before = completion_code(made, worker)
+    settings.SECRET_KEY = "another"
+    assert completion_code(made, worker) != before
+    with pytest.raises(CounterpartError):
+        verify_code(before)
+
+
+def test_who_submitted_nothing_has_a_code_that_proves_nothing(db):
+    made, worker = make_round(), make_worker()
+    return_assignment(lease_seat(made, worker=worker), actor="x")
+    with pytest.raises(CounterpartError, match="genuine, but worker .* has submitted nothing"):
+        verify_code(completion_code(made, worker))
+
+
+def test_a_receipt_of_work_that_was_never_submitted_proves_nothing(made, worker):
+    held = lease_seat(made, worker=worker)
+    Assignment.objects.filter(pk=held.pk).update(receipt=Assignment.objects.first().receipt)
+    with pytest.raises(CounterpartError):
+        verify_code(re.sub(r"^\d+", str(held.pk), Assignment.objects.first().receipt))
+
+
+def test_the_command_tells_what_a_code_stands_for(made, worker, capsys):
+    call_command("verify_code", completion_code(made, worker), "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["genuine"], told["worker"], told["HITs"], told["owed"]) == ("yes", worker.pseudonym, 2, "0.65")
+
+
+def test_the_command_refuses_a_forged_code(made):
+    with pytest.raises(CommandError, match="is none of ours"):
+        call_command("verify_code", "c1-1-000000000000")
+
+
+def test_the_test_command_makes_a_test_and_says_how_to_use_it(made, capsys):
+    arguments = ["--collection", "zoo", "--positives", "2", "--negatives", "1", "--pass-mark", "3"]
+    call_command("make_test", "first", *arguments)
+    assert "publish ROUND --channel browser --test first" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="is another one"):
+        call_command("make_test", "first", *arguments, "--seed", "1")
+    with pytest.raises(CommandError, match="already for whoever gives one answer"):
+        call_command("make_test", "second", *arguments[:-1], "2")

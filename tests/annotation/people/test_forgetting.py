@@ -1,0 +1,170 @@
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from annotation.deciding import accept, mark_submitted
+from annotation.forgetting import forget_worker
+from annotation.leasing import lease_seat
+from annotation.models import Appeal, Assignment, Decision, Exclusion, Payment, Rejection, Worker, WorkerIdentity
+from annotation.workers import give_consent, worker_for
+from core.errors import CounterpartError
+from core.events import record
+from core.models import Event
+from crowd.models import Message, Outbox, PlatformAssignment
+from crowd.settling import mark_paid
+from tests.annotation.money.moneyed import accepted, posted
+from tests.factories import make_round
+
+
+@pytest.fixture
+def worker(db) -> Worker:
+    worker = worker_for(channel="mturk", environment="sandbox", external_id="SECRET1")
+    give_consent(worker)
+    return worker
+
+
+def test_no_table_ties_a_forgotten_worker_to_the_platform(worker):
+    worker_for(channel="mturk", environment="sandbox", external_id="OTHER")
+    assert forget_worker(worker.pseudonym, actor="robin") == 1
+    assert list(WorkerIdentity.objects.values_list("external_id", flat=True)) == ["OTHER"]
+    assert not any("SECRET1" in str(vars(event)) for event in Event.objects.all())
+
+
+def texts_in_the_database() -> str:
+    """Everything that stands in any column of any table."""
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        rows = []
+        for table in tables:
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            rows += cursor.fetchall()
+    return repr(rows)
+
+
+def leave_traces(worker: Worker, person) -> Assignment:
+    """Put the platform's id of the worker wherever words may stand, as careless people and platforms do."""
+    made = posted()
+    assignment = accepted(made)
+    turn = PlatformAssignment.objects.get()
+    said = "Worker SECRET1 wrote as SECRET1."
+    Assignment.objects.update(worker=worker)
+    PlatformAssignment.objects.update(worker=worker, content=f"<Answer>{said}</Answer>", problem=said)
+    Message.objects.create(worker=worker, subject="Dear SECRET1", text=said, by="robin", failure=said)
+    Exclusion.objects.create(worker=worker, reason=said, by="robin")
+    words = {"grounds": "random", "reason": said, "evidence": said, "dropped_at": timezone.now()}
+    rejection = Rejection.objects.create(assignment=assignment, by=person, **words)
+    Appeal.objects.create(rejection=rejection, text="I am Jo of SECRET1", answer=said)
+    Decision.objects.update(reason=said)
+    Outbox.objects.update(error=said, payload={"SECRET1": [said]})
+    record("noted", turn, actor="robin", said=said)
+    Payment.objects.update(state="paid", reason=said)
+    return assignment
+
+
+def test_no_id_of_a_forgotten_worker_is_left_anywhere(worker, person, platform):
+    leave_traces(worker, person)
+    assert "SECRET1" in texts_in_the_database()
+    forget_worker(worker.pseudonym, actor="robin")
+    left = texts_in_the_database()
+    assert "SECRET1" not in left
+    assert "I am Jo" not in left
+
+
+def test_the_platforms_ids_of_their_assignments_and_the_words_around_theirs_stay(worker, person, platform):
+    leave_traces(worker, person)
+    before = PlatformAssignment.objects.get().external_id
+    forget_worker(worker.pseudonym, actor="robin")
+    turn = PlatformAssignment.objects.get()
+    assert (turn.external_id, turn.content, turn.worker) == (before, "", worker)
+    assert Exclusion.objects.get().reason == "Worker [erased] wrote as [erased]."
+    assert Outbox.objects.first().payload == {"[erased]": ["Worker [erased] wrote as [erased]."]}
+
+
+def test_longer_words_that_hold_the_id_are_other_words(worker, person):
+    record("noted", worker, actor="robin", said="SECRET12 and ASECRET1")
+    forget_worker(worker.pseudonym, actor="robin")
+    assert Event.objects.get(verb="noted").data == {"said": "SECRET12 and ASECRET1"}
+
+
+def test_ids_of_our_own_pool_are_deleted_and_searched_for_nowhere(db):
+    worker = worker_for(channel="browser", external_id="1")
+    record("noted", worker, actor="robin", said="page 1")
+    assert forget_worker(worker.pseudonym, actor="robin") == 1
+    assert Event.objects.get(verb="noted").data == {"said": "page 1"}
+
+
+def test_work_that_was_not_taken_in_is_taken_in_first(worker, platform):
+    accepted(posted())
+    PlatformAssignment.objects.update(worker=worker, assignment=None)
+    with pytest.raises(CounterpartError, match="1 submissions of worker .* were not taken in; sync"):
+        forget_worker(worker.pseudonym, actor="robin")
+    assert WorkerIdentity.objects.filter(external_id="SECRET1").exists()
+
+
+def test_the_work_of_a_forgotten_worker_stays(worker):
+    assignment = lease_seat(make_round(), worker=worker)
+    forget_worker(worker.pseudonym, actor="robin")
+    assert Assignment.objects.get() == assignment
+    assert Event.objects.get(verb="forgotten").data == {"identities": 1}
+
+
+def test_a_forgotten_worker_who_comes_back_is_somebody_new(worker):
+    forget_worker(worker.pseudonym, actor="robin")
+    assert worker_for(channel="mturk", environment="sandbox", external_id="SECRET1") != worker
+
+
+def test_forgetting_twice_erases_nothing_more(worker):
+    forget_worker(worker.pseudonym, actor="robin")
+    assert forget_worker(worker.pseudonym, actor="robin") == 0
+
+
+def test_a_worker_who_is_owed_money_is_paid_first(worker):
+    assignment = lease_seat(make_round(), worker=worker)
+    mark_submitted(assignment, active_seconds=1)
+    accept(assignment)
+    with pytest.raises(CounterpartError, match="still owed 1 payments"):
+        forget_worker(worker.pseudonym, actor="robin")
+    assert WorkerIdentity.objects.exists()
+    mark_paid(assignment.payments.get(), actor="robin")
+    assert forget_worker(worker.pseudonym, actor="robin") == 1
+
+
+def test_an_unknown_worker_is_refused(db):
+    with pytest.raises(CommandError, match="There is no worker 'nobody'; give the pseudonym"):
+        call_command("forget_worker", "nobody", "--yes")
+
+
+def test_the_command_asks_nothing_about_an_unknown_worker(db, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda prompt: pytest.fail("it asked"))
+    with pytest.raises(CommandError, match="There is no worker 'nobody'"):
+        call_command("forget_worker", "nobody")
+
+
+def test_the_command_erases_where_told_not_to_ask(worker, capsys):
+    call_command("forget_worker", worker.pseudonym, "--yes")
+    assert "Erased 1 platform ids" in capsys.readouterr().out
+
+
+def test_the_command_erases_once_told_yes(worker, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda prompt: "y")
+    call_command("forget_worker", worker.pseudonym)
+    assert not WorkerIdentity.objects.exists()
+
+
+@pytest.mark.parametrize("answer", ["n", "", "maybe"])
+def test_the_command_erases_nothing_unless_told_yes(worker, monkeypatch, answer):
+    monkeypatch.setattr("builtins.input", lambda prompt: answer)
+    with pytest.raises(CommandError, match="Nothing was erased"):
+        call_command("forget_worker", worker.pseudonym)
+    assert WorkerIdentity.objects.exists()
+
+
+def test_without_a_terminal_the_command_erases_nothing(worker, monkeypatch):
+    def nobody_there(prompt):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", nobody_there)
+    with pytest.raises(CommandError, match="Nothing was erased"):
+        call_command("forget_worker", worker.pseudonym)
+    assert WorkerIdentity.objects.exists()

@@ -1,0 +1,194 @@
+"""Qualification tests: what they are made of, and taking them."""
+
+from contextlib import suppress
+
+import pytest
+
+from annotation.making_tests import Plan, make_test
+from annotation.models import QualificationTest, TestAttempt, TestItem
+from annotation.qualifying import answer_test, tries_of
+from core.errors import CounterpartError
+from core.models import Event
+from corpus.models import Image, Match
+from hits.models import Control
+from tests.at_once import at_once
+from tests.factories import make_collection, make_worker
+
+PLAN = Plan(positives=3, negatives=2, pass_mark=4)
+
+
+@pytest.fixture
+def zoo(db):
+    return make_collection(images=12, pictures=True)
+
+
+def right(test: QualificationTest, *, wrong: int = 0) -> dict[int, int]:
+    """Levels for all places, so many of them on the wrong side."""
+    items = list(test.items.all())
+    sides = [(item.polarity == "positive") != (place < wrong) for place, item in enumerate(items)]
+    return {item.place: 1 if yes else 4 for item, yes in zip(items, sides, strict=True)}
+
+
+@pytest.fixture
+def test(zoo) -> QualificationTest:
+    return make_test("first", collection=zoo, plan=PLAN, actor="robin")
+
+
+# Making
+
+
+def test_positives_are_original_and_negatives_match_in_no_source(test, zoo):
+    for item in test.items.all():
+        known = Match.objects.filter(image=item.image, caption=item.caption).exists()
+        assert known == (item.polarity == Control.Polarity.POSITIVE)
+    assert list(test.items.values_list("place", flat=True)) == [1, 2, 3, 4, 5]
+    assert test.items.filter(polarity="positive").count() == 3
+
+
+def test_no_image_or_caption_comes_twice(test):
+    items = test.items.select_related("caption")
+    assert len({item.image_id for item in items}) == len({item.caption.image_id for item in items}) == 5
+
+
+def test_a_pair_that_any_source_matches_is_no_negative(zoo):
+    keep = zoo.captions.get(key="0")
+    for image in zoo.images.all():
+        for caption in zoo.captions.exclude(pk=keep.pk).exclude(image=image):
+            Match.objects.create(collection=zoo, image=image, caption=caption, source="cxc")
+    for seed in range(20):
+        with suppress(CounterpartError):
+            make_test(f"t{seed}", collection=zoo, plan=Plan(1, 1, 2, seed=seed), actor="x")
+    negatives = TestItem.objects.filter(polarity="negative")
+    assert {item.caption for item in negatives} == {keep}
+
+
+def test_a_collection_in_which_all_matches_all_has_no_negative(zoo):
+    for image in zoo.images.all():
+        for caption in zoo.captions.exclude(image=image):
+            Match.objects.create(collection=zoo, image=image, caption=caption, source="cxc")
+    with pytest.raises(CounterpartError, match="in some source; pass another --seed"):
+        make_test("none", collection=zoo, plan=PLAN, actor="x")
+    assert not QualificationTest.objects.exists()
+
+
+def test_the_same_seed_draws_the_same_pairs_whatever_the_rows_keys(zoo):
+    other = make_collection("other", images=12, pictures=True)
+    tests = [make_test(c.name, collection=c, plan=PLAN, actor="x") for c in (zoo, other)]
+    drawn = [list(t.items.values_list("image__key", "caption__key", "polarity")) for t in tests]
+    assert drawn[0] == drawn[1]
+    other_seed = make_test("more", collection=zoo, plan=Plan(3, 2, 4, seed=1), actor="x")
+    assert list(other_seed.items.values_list("image__key", "caption__key", "polarity")) != drawn[0]
+
+
+def test_images_for_training_are_taken_first(zoo):
+    Image.objects.filter(key__in="1234567").update(split="train")
+    made = make_test("trained", collection=zoo, plan=PLAN, actor="x")
+    assert {item.image.split for item in made.items.all()} == {"train"}
+
+
+def test_images_without_a_file_are_not_drawn(zoo):
+    Image.objects.filter(key__in=list("01234567")).update(file="")
+    with pytest.raises(CounterpartError, match="has 4 pictures with captions, and the test needs 7"):
+        make_test("bare", collection=zoo, plan=PLAN, actor="x")
+    assert not QualificationTest.objects.exists()
+
+
+def test_making_it_again_changes_nothing_and_another_of_its_name_is_refused(test, zoo):
+    assert make_test("first", collection=zoo, plan=PLAN, actor="x") == test
+    assert TestItem.objects.count() == 5
+    with pytest.raises(CounterpartError, match="There is a test first already"):
+        make_test("first", collection=zoo, plan=Plan(3, 2, 5), actor="x")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ((0, 2, 2), "at least one of each"),
+        ((2, 0, 2), "at least one of each"),
+        ((30, 21, 40), "at most 50"),
+        ((3, 2, 3), "3 are right already"),
+        ((3, 2, 6), "give 4 to 5"),
+        ((3, 2, 4, 0), "0 attempts"),
+    ],
+)
+def test_a_test_that_says_nothing_is_refused(numbers, said):
+    with pytest.raises(CounterpartError, match=said):
+        Plan(*numbers)
+
+
+# Taking
+
+
+def test_enough_right_answers_pass(test):
+    attempt = answer_test(test, make_worker(), right(test, wrong=1), number=1)
+    assert (attempt.right, attempt.passed, attempt.number) == (4, True, 1)
+
+
+def test_the_middle_levels_count_on_their_side(test):
+    levels = {item.place: 2 if item.polarity == "positive" else 3 for item in test.items.all()}
+    assert answer_test(test, make_worker(), levels, number=1).right == 5
+
+
+def test_too_few_do_not_and_a_try_is_gone(test):
+    worker = make_worker()
+    assert not answer_test(test, worker, right(test, wrong=2), number=1).passed
+    tries = tries_of(test, worker)
+    assert (tries.used, tries.left, tries.next, tries.passed) == (1, 1, 2, False)
+
+
+def test_after_the_last_try_no_other_is_taken(test):
+    worker = make_worker()
+    for number in (1, 2):
+        answer_test(test, worker, right(test, wrong=5), number=number)
+    with pytest.raises(CounterpartError, match="No try at the test first is left; 2 were made"):
+        answer_test(test, worker, right(test), number=3)
+    assert not tries_of(test, worker).passed
+
+
+def test_a_passed_test_is_not_taken_again(test):
+    worker = make_worker()
+    answer_test(test, worker, right(test), number=1)
+    with pytest.raises(CounterpartError, match="No try"):
+        answer_test(test, worker, right(test, wrong=5), number=2)
+    assert tries_of(test, worker).passed
+
+
+def test_sending_a_try_again_costs_no_other(test):
+    worker = make_worker()
+    first = answer_test(test, worker, right(test, wrong=5), number=1)
+    assert answer_test(test, worker, right(test), number=1) == first
+    assert tries_of(test, worker).left == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({1: None}, "1 pair has no answer yet: 1"),
+        ({1: 5}, "1 answers are to no pair"),
+        ({9: 1}, "1 answers are to no pair"),
+    ],
+)
+def test_an_odd_form_costs_no_try(test, change, said):
+    worker = make_worker()
+    levels = {place: level for place, level in (right(test) | change).items() if level}
+    with pytest.raises(CounterpartError, match=said):
+        answer_test(test, worker, levels, number=1)
+    assert tries_of(test, worker).left == 2
+
+
+def test_a_try_out_of_turn_is_refused(test):
+    with pytest.raises(CounterpartError, match="Try 1 comes next, not 2"):
+        answer_test(test, make_worker(), right(test), number=2)
+
+
+def test_the_journal_tells_of_a_try_without_its_answers(test):
+    answer_test(test, make_worker(), right(test), number=1)
+    assert Event.objects.get(verb="tested").data == {"right": 5, "passed": True}
+
+
+def test_two_tabs_make_one_try(transactional_db):
+    made = make_test("first", collection=make_collection(images=12, pictures=True), plan=PLAN, actor="x")
+    worker = make_worker()
+    levels = right(made, wrong=5)
+    at_once(*[lambda: answer_test(made, worker, levels, number=1)] * 4)
+    assert TestAttempt.objects.count() == 1

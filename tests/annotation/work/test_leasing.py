@@ -1,0 +1,228 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation import leasing
+from annotation.deciding import mark_submitted
+from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.models import Assignment
+from core.errors import CounterpartError
+from core.models import Event
+from crowd.publishing import close_round
+from hits.models import HIT, Item, Round, Seat
+from tests.factories import make_assignment, make_collection, make_round, make_worker
+
+State = Assignment.State
+
+
+def overdue(assignment):
+    Assignment.objects.filter(pk=assignment.pk).update(deadline=timezone.now() - timedelta(minutes=1))
+    return assignment
+
+
+def test_the_first_open_seat_is_leased_for_the_time_that_settings_give(db, settings):
+    settings.LEASE_MINUTES = 7
+    assignment = lease_seat(make_round(hits=2), worker=make_worker())
+    assert (assignment.hit.number, assignment.state, assignment.seat.state) == (1, State.LEASED, Seat.State.TAKEN)
+    assert timedelta(minutes=6) < assignment.deadline - timezone.now() <= timedelta(minutes=7)
+
+
+def test_a_lease_is_written_into_the_journal(db):
+    worker = make_worker()
+    assignment = lease_seat(make_round(), worker=worker)
+    event = Event.objects.get(verb="leased")
+    assert (event.subject, event.actor) == (f"annotation.assignment:{assignment.pk}", f"worker:{worker.pseudonym}")
+
+
+def test_a_worker_who_asks_again_keeps_the_seat_they_have(db):
+    made, worker = make_round(hits=2), make_worker()
+    assert lease_seat(made, worker=worker) == lease_seat(made, worker=worker)
+    assert Assignment.objects.count() == 1
+
+
+def test_two_workers_get_two_seats(db):
+    made = make_round(hits=2)
+    assert lease_seat(made, worker=make_worker()).seat != lease_seat(made, worker=make_worker()).seat
+
+
+def test_a_full_round_has_no_seat_to_lease(db):
+    made = make_round(hits=1)
+    lease_seat(made, worker=make_worker())
+    assert lease_seat(made, worker=make_worker()) is None
+
+
+def test_a_worker_never_gets_two_seats_of_one_hit(db):
+    made, worker = make_round(hits=1, replication=2), make_worker()
+    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    assert lease_seat(made, worker=worker) is None
+    assert lease_seat(made, worker=make_worker()) is not None
+
+
+def test_a_hit_that_shares_a_pair_with_answered_work_is_passed_over(db):
+    made, worker = make_round(hits=3), make_worker()
+    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    seen, shared = Item.objects.get(hit__number=1, place=2), Item.objects.filter(hit__number=2, place=1)
+    shared.update(image=seen.image, caption=seen.caption)
+    assert lease_seat(made, worker=worker).hit.number == 3
+
+
+def test_a_pair_counts_as_seen_where_it_was_a_control_too(db):
+    made, worker = make_round(hits=2), make_worker()
+    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    control = Item.objects.get(hit__number=1, control__polarity="positive")
+    Item.objects.filter(hit__number=2, place=1).update(image=control.image, caption=control.caption)
+    assert lease_seat(made, worker=worker) is None
+
+
+def test_the_same_image_with_another_caption_is_another_pair(db):
+    made, worker = make_round(hits=2), make_worker()
+    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    seen = Item.objects.get(hit__number=1, place=1)
+    Item.objects.filter(hit__number=2, place=1).update(image=seen.image)
+    assert lease_seat(made, worker=worker).hit.number == 2
+
+
+def test_pairs_of_other_rounds_count_as_seen(db):
+    collection, worker = make_collection(images=10, pictures=True), make_worker()
+    lease_seat(make_round(collection), worker=worker)
+    assert lease_seat(make_round(collection, name="round-2"), worker=worker) is None
+
+
+def test_work_that_was_excluded_counts_as_seen(db):
+    made, worker = make_round(hits=1), make_worker()
+    Assignment.objects.filter(pk=lease_seat(made, worker=worker).pk).update(state=State.EXCLUDED)
+    Seat.objects.update(state=Seat.State.OPEN)
+    assert lease_seat(made, worker=worker) is None
+
+
+@pytest.mark.parametrize("stamps", [{"published_at": None}, {"closed_at": timezone.now()}])
+def test_only_an_open_round_gives_out_seats(db, stamps):
+    made = make_round()
+    Round.objects.update(**stamps)
+    assert lease_seat(made, worker=make_worker()) is None
+
+
+def test_a_running_lease_survives_the_closing_of_its_round(db):
+    made, worker = make_round(hits=2), make_worker()
+    assignment = lease_seat(made, worker=worker)
+    close_round(made, actor="test")
+    assert lease_seat(made, worker=worker) == assignment
+    assert mark_submitted(assignment, active_seconds=60)
+
+
+def test_a_worker_without_consent_gets_no_seat(db):
+    with pytest.raises(CounterpartError, match="has not consented yet; ask for consent"):
+        lease_seat(make_round(), worker=make_worker(consented=False))
+    assert Seat.objects.get().state == Seat.State.OPEN
+
+
+def test_no_seat_is_leased_that_the_ceiling_could_not_pay(db):
+    made = make_round(hits=3, reward="0.65")
+    Round.objects.update(ceiling="1.30")
+    made.refresh_from_db()
+    leases = [lease_seat(made, worker=make_worker()) for _ in range(3)]
+    assert [lease is not None for lease in leases] == [True, True, False]
+
+
+def test_a_seat_lost_to_somebody_else_leads_to_the_next_one(db, monkeypatch):
+    made = make_round(hits=2)
+    honest, lost = leasing.claim, []
+
+    def lose_the_first(seat_id):
+        if lost:
+            return honest(seat_id)
+        lost.append(seat_id)
+        make_assignment(Seat.objects.get(pk=seat_id))
+        return honest(seat_id)
+
+    monkeypatch.setattr(leasing, "claim", lose_the_first)
+    assert lease_seat(made, worker=make_worker()).hit.number == 2
+
+
+def test_a_returned_seat_is_offered_again(db):
+    made = make_round()
+    assignment = lease_seat(made, worker=make_worker())
+    assert return_assignment(assignment, actor="test")
+    assert assignment.state == State.RETURNED
+    assert lease_seat(made, worker=make_worker()).seat == assignment.seat
+
+
+def test_who_returned_a_hit_may_take_it_again(db):
+    made, worker = make_round(), make_worker()
+    return_assignment(lease_seat(made, worker=worker), actor="test")
+    assert lease_seat(made, worker=worker) is not None
+
+
+@pytest.mark.parametrize("state", [State.SUBMITTED, State.ACCEPTED, State.RETURNED, State.EXPIRED])
+def test_only_a_lease_can_be_returned(db, state):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    Assignment.objects.update(state=state)
+    assert not return_assignment(assignment, actor="test")
+    assert Seat.objects.get().state == Seat.State.TAKEN
+
+
+def test_leases_past_their_deadline_expire_and_their_seats_open(db):
+    made = make_round(hits=3)
+    late = [overdue(lease_seat(made, worker=make_worker())) for _ in range(2)]
+    running = lease_seat(made, worker=make_worker())
+    assert expire_leases() == 2
+    assert {a.pk for a in Assignment.objects.filter(state=State.EXPIRED)} == {a.pk for a in late}
+    assert [seat.state for seat in Seat.objects.order_by("hit__number")] == ["open", "open", "taken"]
+    assert Assignment.objects.get(state=State.LEASED) == running
+
+
+def test_expiring_twice_changes_nothing_more(db):
+    overdue(lease_seat(make_round(), worker=make_worker()))
+    assert [expire_leases(), expire_leases()] == [1, 0]
+    assert Event.objects.filter(verb="expired").count() == 1
+
+
+def test_any_number_of_leases_expires(db, monkeypatch):
+    monkeypatch.setattr(leasing, "AT_ONCE", 2)
+    made = make_round(hits=5)
+    for _ in range(5):
+        overdue(lease_seat(made, worker=make_worker()))
+    assert expire_leases() == 5
+
+
+def test_submitted_work_never_expires(db):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    mark_submitted(assignment, active_seconds=60)
+    overdue(assignment)
+    assert expire_leases() == 0
+
+
+def test_who_comes_back_after_the_deadline_leases_anew(db):
+    made, worker = make_round(), make_worker()
+    late = overdue(lease_seat(made, worker=worker))
+    assert lease_seat(made, worker=worker).pk != late.pk
+    late.refresh_from_db()
+    assert late.state == State.EXPIRED
+
+
+@pytest.mark.parametrize("hits", [4, 12])
+def test_leasing_takes_as_many_queries_however_long_the_round(db, django_assert_num_queries, hits):
+    made, worker = make_round(hits=hits), make_worker()
+    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    with django_assert_num_queries(15):
+        lease_seat(made, worker=worker)
+
+
+def test_a_hit_that_fits_is_found_however_far_away(db, monkeypatch):
+    monkeypatch.setattr(leasing, "NEAREST", 2)
+    monkeypatch.setattr(leasing, "AT_ONCE", 3)
+    made, worker = make_round(hits=9), make_worker()
+    mark_submitted(lease_seat(made, worker=worker), active_seconds=60)
+    seen = Item.objects.get(hit__number=1, place=1)
+    Item.objects.filter(hit__number__lt=9, place=1).update(image=seen.image, caption=seen.caption)
+    assert lease_seat(made, worker=worker).hit.number == 9
+
+
+def test_every_hit_of_a_round_is_offered_once(db):
+    made, worker = make_round(hits=4), make_worker()
+    taken = []
+    while assignment := lease_seat(made, worker=worker):
+        mark_submitted(assignment, active_seconds=60)
+        taken.append(assignment.hit_id)
+    assert taken == list(HIT.objects.values_list("pk", flat=True))

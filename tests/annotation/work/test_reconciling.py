@@ -1,0 +1,141 @@
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation import reconciling
+from annotation.leasing import lease_seat
+from annotation.models import Assignment
+from annotation.reconciling import free_orphaned_seats, heal_if_due, healing, reconcile
+from core.events import subject_of
+from core.models import Event, Job
+from crowd.models import Outbox, PlatformHIT
+from hits.models import Seat
+from tests.factories import make_assignment, make_round, make_worker
+
+LONG_AGO = timezone.now() - timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def nothing_healed_lately():
+    cache.delete("hits.reconcile")
+
+
+@pytest.fixture
+def grader():
+    """Stands in for an app to the right that heals its own rows."""
+    calls = []
+
+    def heal(sender, **kwargs):
+        calls.append(sender)
+        return {"graded": 3}
+
+    healing.connect(heal)
+    yield calls
+    healing.disconnect(heal)
+
+
+def late_lease():
+    return make_assignment(Seat.objects.get(hit__round=make_round()), minutes=-1)
+
+
+def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
+    lease = late_lease()
+    Seat.objects.create(hit=lease.hit, number=2, state=Seat.State.TAKEN)
+    where = {"channel": "mturk", "environment": "sandbox"}
+    posting = PlatformHIT.objects.create(hit=lease.hit, max_assignments=1, **where)
+    Outbox.objects.create(call="publish", subject=subject_of(posting), state="sending", due_at=LONG_AGO, **where)
+    healed = reconcile()
+    assert (healed["expired leases"], healed["orphaned seats"], healed["late calls"]) == (1, 1, 1)
+    assert set(Seat.objects.values_list("state", flat=True)) == {Seat.State.OPEN}
+    assert len(platform.effects) == 1
+
+
+def test_a_second_reconciling_finds_nothing(db):
+    late_lease()
+    reconcile()
+    assert not any(reconcile().values())
+
+
+def test_a_stale_job_is_sent_again(db, monkeypatch, django_capture_on_commit_callbacks):
+    sent = []
+    monkeypatch.setattr("core.jobs.send", sent.append)
+    job = Job.objects.create(title="pack", task="hits.tasks.pack", heartbeat_at=LONG_AGO)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert reconcile()["stale jobs"] == 1
+    assert sent == [job]
+
+
+@pytest.mark.parametrize("state", ["taken", "filled"])
+def test_a_seat_without_a_holder_is_opened(db, state):
+    make_round()
+    Seat.objects.update(state=state)
+    assert free_orphaned_seats() == 1
+    assert Seat.objects.get().state == Seat.State.OPEN
+    assert Event.objects.get(verb="reopened").subject == f"hits.seat:{Seat.objects.get().pk}"
+
+
+@pytest.mark.parametrize("state", Assignment.HOLDING)
+def test_a_seat_with_a_holder_is_left_alone(db, state):
+    lease_seat(make_round(), worker=make_worker())
+    Assignment.objects.update(state=state)
+    assert free_orphaned_seats() == 0
+    assert Seat.objects.get().state == Seat.State.TAKEN
+
+
+@pytest.mark.parametrize("state", Assignment.ABANDONED)
+def test_an_abandoned_assignment_holds_no_seat(db, state):
+    lease_seat(make_round(), worker=make_worker())
+    Assignment.objects.update(state=state)
+    assert free_orphaned_seats() == 1
+
+
+def test_other_apps_heal_along(db, grader):
+    assert reconcile()["graded"] == 3
+    assert grader == [reconcile]
+
+
+def test_what_cannot_be_healed_does_not_hold_up_the_rest(db, grader, monkeypatch, caplog):
+    late_lease()
+
+    def broken():
+        raise ConnectionError("no broker")
+
+    monkeypatch.setattr(reconciling, "resend_stale_jobs", broken)
+    healed = reconcile()
+    assert (healed["stale jobs"], healed["expired leases"], healed["graded"]) == (0, 1, 3)
+    assert "reconciling stale jobs failed" in caplog.text
+
+
+def test_pages_reconcile_on_the_way_but_not_each_time(db, grader):
+    assert [heal_if_due(), heal_if_due(), heal_if_due()] == [True, False, False]
+    assert len(grader) == 1
+
+
+def test_a_page_that_need_not_reconcile_asks_the_database_nothing(db, django_assert_num_queries):
+    heal_if_due()
+    with django_assert_num_queries(0):
+        heal_if_due()
+
+
+def test_the_command_prints_the_counts(db, capsys):
+    late_lease()
+    call_command("reconcile")
+    assert "expired leases: 1" in capsys.readouterr().out
+
+
+def test_the_command_prints_json(db, capsys):
+    late_lease()
+    call_command("reconcile", json=True)
+    assert json.loads(capsys.readouterr().out)["expired leases"] == 1
+
+
+def test_a_cache_that_is_not_there_keeps_nobody_from_their_hit(db, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise ConnectionError("Redis is not there")
+
+    monkeypatch.setattr(cache, "add", refuse)
+    assert not heal_if_due()

@@ -1,0 +1,135 @@
+"""A rehearsal in one process: the emulator on a port, our pages through the test client, and workers between them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from crowd.models import Outbox, PlatformHIT
+from emulators.mturk.faults.declaring import declare
+from emulators.mturk.faults.plan import FaultPlan
+from emulators.mturk.faults.work import Work
+from emulators.mturk.launching import launch
+from emulators.mturk.server import Emulator
+from emulators.mturk.world import World
+from hits.models import Round
+from simulation.browser import read_page
+from tests.factories import make_round
+
+FRAME = "/judge/at/mturk/emulator/"
+
+
+@dataclass
+class Rehearsal:
+    """``world`` is MTurk's side, ``plan`` the faults that are set; our side is reached by commands and pages."""
+
+    world: World
+    plan: FaultPlan
+    emulator: Emulator
+    workers: list[str] = field(default_factory=list)
+
+    def fault(self, **declared) -> None:
+        """Have something go wrong on the platform from now on; see ``faults.declaring``."""
+        self.plan.add(declare(declared))
+
+    def worker(self) -> str:
+        """Register one more worker."""
+        self.workers.append(self.world.register_worker())
+        return self.workers[-1]
+
+    def hits(self) -> list[str]:
+        """The HITs that stand on the platform, in the order of ours."""
+        posted = PlatformHIT.objects.exclude(external_id="").order_by("hit__number", "pk")
+        return list(posted.values_list("external_id", flat=True))
+
+    def accept(self, hit_id: str, worker_id: str) -> str:
+        return str(Work(self.world, self.plan).accept(hit_id, worker_id)["AssignmentId"])
+
+    def submit(self, assignment_id: str, worker_id: str, fields: dict[str, str]) -> None:
+        Work(self.world, self.plan).submit(assignment_id, worker_id, fields)
+
+    def open_page(self, hit_id: str, assignment_id: str, worker_id: str) -> str:
+        """Open our page in the frame; returns the address of the worker's turn."""
+        claims = {"assignmentId": assignment_id, "hitId": hit_id, "workerId": worker_id}
+        address = f"{FRAME}?{urlencode(claims | {'turkSubmitTo': self.emulator.url})}"
+        return Client().get(address).headers["Location"]
+
+    def save(self, address: str, *, level: int = 1, wrong_controls: bool = False) -> dict[str, str]:
+        """Answer every pair and save with us; returns the form that the page would send to the platform."""
+        client = Client()
+        form = read_page("http://testserver" + address, client.get(address).content.decode()).forms[0]
+        levels = {name: str(level) for name in form.offers if name.startswith("level-")}
+        levels |= golds(address, wrong=wrong_controls)
+        saved = client.post(address, form.values | levels | {"active_seconds": "70"})
+        sending = read_page("http://testserver" + address, saved.content.decode()).forms[0]
+        assert sending.action == f"{self.emulator.url}/mturk/externalSubmit"
+        return sending.values
+
+    def resend(self, address: str) -> dict[str, str]:
+        """Come back to a turn that is saved; returns the form that the page offers to send."""
+        page = Client().get(address).content.decode()
+        return read_page("http://testserver" + address, page).forms[0].values
+
+    def work(self, hit_id: str, worker_id: str, **answers) -> str:
+        """Accept a HIT, answer it on our page and hand it in on the platform; returns the AssignmentId."""
+        assignment_id = self.accept(hit_id, worker_id)
+        fields = self.save(self.open_page(hit_id, assignment_id, worker_id), **answers)
+        self.submit(assignment_id, worker_id, fields)
+        return assignment_id
+
+    def later(self, **by: float) -> None:
+        """Let time pass on the platform."""
+        self.world.move_clock(by=timedelta(**by))
+
+    def available(self) -> str:
+        return str(self.world.call("GetAccountBalance", {})["AvailableBalance"])
+
+
+def golds(address: str, *, wrong: bool) -> dict[str, str]:
+    """The levels for the controls of the turn's HIT, all right or all wrong, by the names of the form's fields."""
+    from annotation.judging.tokens import read_turn_token
+    from crowd.models import PlatformAssignment
+
+    key, _ = read_turn_token(address.rstrip("/").split("/")[-1])
+    items = PlatformAssignment.objects.get(pk=key).posting.hit.items.exclude(control=None).select_related("control")
+    return {f"level-{item.place}": "1" if (item.control.polarity == "positive") != wrong else "4" for item in items}
+
+
+@pytest.fixture
+def rehearsal(db, settings) -> Iterator[Rehearsal]:
+    """MTurk's emulator, with our settings leading to it."""
+    with rehearsing(settings) as made:
+        yield made
+
+
+@contextmanager
+def rehearsing(settings) -> Iterator[Rehearsal]:
+    """A new emulator, with our settings leading to it."""
+    world = World(seed=1)
+    plan = FaultPlan(world.clock.now)
+    with launch(world, plan=plan) as emulator:
+        place = {"endpoint": emulator.url, "origins": (emulator.url,)}
+        settings.MTURK = settings.MTURK | {"emulator": settings.MTURK["emulator"] | place}
+        settings.SYNC_LAG_SECONDS = 0
+        yield Rehearsal(world, plan, emulator)
+
+
+def published(*, hits: int = 2, commit, **options) -> Round:
+    """A small round on the emulator, every call made."""
+    made = make_round(hits=hits, published=False, **options)
+    with commit(execute=True):
+        call_command("publish", made.name, channel="mturk", environment="emulator")
+    made.refresh_from_db()
+    return made
+
+
+def sync(made: Round, commit) -> None:
+    """Run the command, and then whatever it put on the queue."""
+    Outbox.objects.update(due_at="2026-01-01T00:00Z")
+    with commit(execute=True):
+        call_command("sync", made.name)

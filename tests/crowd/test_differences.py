@@ -1,0 +1,192 @@
+"""Whatever the two sides see differently is named, and mended where a program may."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+
+from annotation.auditing import check_ledger
+from annotation.ledger import balances
+from annotation.models import Assignment, Payment
+from core.errors import CounterpartError
+from core.models import Event
+from crowd.differences import Kind, find_differences, mend
+from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.publishing import close_round
+from crowd.settling import mark_paid
+from crowd.syncing import rounds_to_sync, sync_round
+from tests.crowd.platform import published, rehearsal, rehearsing, sync
+from tests.factories import make_round
+
+__all__ = ["rehearsal"]
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
+def made(rehearsal, commit):
+    """A round of two HITs, one of which is answered, accepted and paid."""
+    made = published(hits=2, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    sync(made, commit), sync(made, commit)
+    return made
+
+
+def kinds(made):
+    return [difference.kind for difference in find_differences(made)]
+
+
+def mended(made, commit):
+    """Mend everything, and return what is still different."""
+    with commit(execute=True):
+        mend(made, find_differences(made), actor="robin")
+    return kinds(made)
+
+
+def test_two_sides_that_agree_differ_in_nothing(made):
+    assert (kinds(made), check_ledger(made)) == ([], [])
+
+
+def test_looking_changes_nothing(made, rehearsal):
+    Payment.objects.update(state="owed")
+    before = Event.objects.count(), len(rehearsal.world.call("ListHITs", {})["HITs"])
+    find_differences(made)
+    assert (Event.objects.count(), len(rehearsal.world.call("ListHITs", {})["HITs"])) == before
+    assert Payment.objects.get().state == "owed"
+
+
+def test_a_submission_that_only_the_platform_has_is_collected(made, rehearsal, commit):
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
+    assert kinds(made) == [Kind.ONLY_THERE]
+    assert mended(made, commit) == []
+    assert PlatformAssignment.objects.filter(status="submitted").exists()
+
+
+def test_a_hit_that_was_posted_and_forgotten_is_found_again(made, rehearsal, commit):
+    forgotten = PlatformHIT.objects.get(external_id=rehearsal.hits()[1])
+    PlatformHIT.objects.filter(pk=forgotten.pk).update(state="planned", external_id="", posted_assignments=0)
+    Outbox.objects.filter(subject=f"crowd.platformhit:{forgotten.pk}").update(state="failed")
+    assert Kind.ONLY_THERE in kinds(made)
+    assert mended(made, commit) == []
+    assert PlatformHIT.objects.get(pk=forgotten.pk).external_id == forgotten.external_id
+
+
+def test_a_hit_that_nobody_here_posted_is_taken_off_the_market(made, rehearsal, commit):
+    stranger = dict(HITTypeId=PlatformHIT.objects.first().type_id, LifetimeInSeconds=3600, MaxAssignments=1)
+    question = rehearsal.world.call("ListHITs", {})["HITs"][0]["Question"]
+    made_there = rehearsal.world.call("CreateHITWithHITType", {**stranger, "Question": question})["HIT"]["HITId"]
+    assert kinds(made) == [Kind.ONLY_THERE]
+    with commit(execute=True):
+        mend(made, find_differences(made), actor="robin")
+    assert rehearsal.world.call("GetHIT", {"HITId": made_there})["HIT"]["HITStatus"] == "Reviewable"
+
+
+def test_the_hits_of_another_round_with_the_same_terms_are_left_alone(made, rehearsal, commit):
+    other = published(hits=2, name="round-2", collection=made.pool.collection, commit=commit)
+    assert len({posting.type_id for posting in PlatformHIT.objects.all()}) == 1
+    assert (kinds(made), kinds(other)) == ([], [])
+
+
+def test_a_hit_that_another_round_has_posted_without_hearing_of_it_is_that_rounds_own(made, commit):
+    other = published(hits=1, name="round-2", collection=made.pool.collection, commit=commit)
+    PlatformHIT.objects.filter(hit__round=other).update(state="planned", external_id="", posted_assignments=0)
+    Outbox.objects.filter(round=other).update(state="failed")
+    assert kinds(made) == []
+    assert Kind.ONLY_THERE in kinds(other)
+
+
+def test_a_hit_that_is_gone_there_is_noted_and_posted_anew(made, rehearsal, commit):
+    gone = rehearsal.hits()[1]
+    rehearsal.world.call(
+        "UpdateExpirationForHIT", {"HITId": gone, "ExpireAt": rehearsal.world.clock.now().replace(year=2015)}
+    )
+    rehearsal.world.call("DeleteHIT", {"HITId": gone})
+    assert kinds(made) == [Kind.ONLY_HERE]
+    assert mended(made, commit) == []
+    assert (balances(made)["held"], check_ledger(made)) == (0, [])
+    with commit(execute=True):
+        sync_round(made)
+    anew = PlatformHIT.objects.get(state="live")
+    assert (anew.hit.number, anew.external_id != gone) == (2, True)
+
+
+def test_a_closed_round_that_the_platform_has_forgotten_comes_to_rest(made, commit, settings):
+    close_round(made, actor="robin")
+    settings.SYNC_LAG_SECONDS = 3600
+    with rehearsing(settings), commit(execute=True):
+        sync_round(made)
+        assert kinds(made) == [Kind.ONLY_HERE]
+        assert mended(made, commit) == []
+    assert (balances(made)["held"], check_ledger(made)) == (0, [])
+    assert made not in rounds_to_sync()
+
+
+def test_pay_that_the_platform_gave_by_itself_is_noted(made, commit):
+    Payment.objects.update(state="owed", paid_at=None)
+    assert kinds(made) == [Kind.OTHER_STATUS]
+    assert mended(made, commit) == []
+    assert Payment.objects.get().state == "paid"
+
+
+def test_pay_that_never_left_is_sent(made, rehearsal, commit):
+    rehearsal.fault(kind="throttle", operation="ApproveAssignment")
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
+    sync(made, commit)
+    mark_paid(Payment.objects.get(state="owed"), actor="a mistake")
+    Outbox.objects.update(state="done")
+    rehearsal.plan.clear_all()
+    assert kinds(made) == [Kind.OTHER_STATUS]
+    assert mended(made, commit) == []
+    assert rehearsal.available() == "9998.44"
+    assert check_ledger(made) == []
+
+
+def test_a_bonus_that_only_the_platform_knows_is_for_a_person(made, rehearsal, commit):
+    there = PlatformAssignment.objects.get()
+    bonus = {
+        "AssignmentId": there.external_id,
+        "WorkerId": rehearsal.workers[0],
+        "BonusAmount": "0.50",
+        "Reason": "By hand.",
+    }
+    rehearsal.world.call("SendBonus", bonus)
+    (difference,) = find_differences(made)
+    assert (difference.kind, difference.there, difference.mend) == (Kind.ONLY_THERE, "$0.50", None)
+    assert mended(made, commit) == [Kind.ONLY_THERE]
+
+
+def test_fewer_answer_sets_there_than_here_are_asked_for(made, commit):
+    PlatformHIT.objects.filter(hit__number=2).update(max_assignments=2)
+    assert kinds(made) == [Kind.OTHER_AMOUNT]
+    assert mended(made, commit) == []
+
+
+def test_more_answer_sets_there_than_here_are_for_a_person(made):
+    PlatformHIT.objects.filter(hit__number=2).update(max_assignments=0)
+    (difference,) = find_differences(made)
+    assert (difference.kind, difference.mend) == (Kind.OTHER_AMOUNT, None)
+    assert "a person has to look" in difference.remedy
+
+
+def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one(made, rehearsal):
+    rehearsal.fault(kind="reset", operation="ListHITs")
+    with pytest.raises(CounterpartError, match="could not be asked, so nothing is known"):
+        find_differences(made)
+
+
+def test_a_round_in_the_house_has_nothing_to_be_held_against(db):
+    with pytest.raises(CounterpartError, match="is on no platform"):
+        find_differences(make_round())
+
+
+def test_the_command_only_looks_unless_it_is_told_to_repair(made, commit, capsys):
+    Payment.objects.update(state="owed", paid_at=None)
+    call_command("audit", made.name, json=True)
+    looked = json.loads(capsys.readouterr().out)
+    assert (looked["differences"], Payment.objects.get().state) == (1, "owed")
+    call_command("audit", made.name, repair=True, json=True)
+    assert json.loads(capsys.readouterr().out)["mended"] == 1
+    assert Assignment.objects.get().state == "accepted"

@@ -1,0 +1,45 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from crowd.disposing import dispose_of_finished
+from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from tests.factories import make_round, make_worker
+
+SANDBOX = {"channel": "mturk", "environment": "sandbox"}
+
+
+def posting(*, days: int, status: str = "approved", **fields) -> PlatformHIT:
+    """A closed posting whose only work was submitted so many days ago."""
+    then = timezone.now() - timedelta(days=days)
+    made = PlatformHIT.objects.create(
+        hit=make_round().hits.get(),
+        **SANDBOX | {"external_id": "H1", "state": "closed", "settled_at": then, "max_assignments": 1} | fields,
+    )
+    turn = {"external_id": "T1", "worker": make_worker(), "status": status, "submitted_at": then}
+    PlatformAssignment.objects.create(posting=made, **SANDBOX, **turn)
+    return made
+
+
+def test_old_and_decided_hits_are_removed_once(db, platform, django_capture_on_commit_callbacks):
+    made = posting(days=31)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert [dispose_of_finished(), dispose_of_finished()] == [1, 0]
+    made.refresh_from_db()
+    assert made.state == "disposed"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {"days": 29},
+        {"days": 31, "status": "submitted"},
+        {"days": 31, "state": "live"},
+        {"days": 31, "settled_at": None},
+    ],
+)
+def test_a_hit_whose_work_could_still_be_decided_or_reversed_stays(db, platform, kept):
+    posting(**{"days": 31} | kept)
+    assert dispose_of_finished() == 0
+    assert not Outbox.objects.exists()

@@ -1,0 +1,234 @@
+"""Who may open, frame and see what in a platform's frame."""
+
+import logging
+
+import pytest
+from django.core import signing
+from django.test import Client
+from django.utils import timezone
+
+from annotation.judging.tokens import turn_token
+from annotation.models import Exclusion, Worker
+from annotation.workers import worker_for
+from crowd.models import PlatformAssignment, PlatformHIT
+from hits.models import Item, Round
+from tests.annotation.answering import leased
+from tests.crowd.framing import ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
+from tests.factories import make_assignment, make_round
+
+KNOWN = {"channel": "mturk", "environment": "emulator", "external_id": "AWORKER"}
+
+
+@pytest.fixture(autouse=True)
+def mturk(settings):
+    serve_mturk(settings)
+
+
+@pytest.fixture
+def posting(db) -> PlatformHIT:
+    return post_hit(make_round().hits.get())
+
+
+def pages_of(client: Client, posting: PlatformHIT) -> dict:
+    """Every kind of answer that the frame gives."""
+    preview = claims(posting) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
+    first = client.get(frame_of(claims(posting)))
+    return {
+        "preview": client.get(frame_of(preview)),
+        "trouble": client.get(frame_of(claims(posting) | {"hitId": "UNKNOWN"})),
+        "arrival": first,
+        "sheet": client.get(first.url),
+        "draft": client.post(first.url + "draft/", {"place": "1", "level-1": "1"}),
+        "picture": client.get(first.url + "picture/1/"),
+        "incomplete": client.post(first.url, {"level-1": "1"}),
+        "saved": client.post(first.url, form_of(posting)),
+        "revisit": client.get(first.url),
+    }
+
+
+def test_no_page_in_the_frame_sets_or_needs_a_cookie(posting):
+    client = Client(enforce_csrf_checks=True)
+    for name, answer in pages_of(client, posting).items():
+        assert "Set-Cookie" not in answer.headers, name
+        assert not answer.cookies, name
+    assert not client.cookies
+    assert PlatformAssignment.objects.get().receipt
+
+
+def test_only_the_platforms_origins_may_frame_our_page_and_take_its_form(stranger, posting, settings):
+    serve_mturk(settings, ORIGIN, "https://other.example")
+    for name, answer in pages_of(stranger, posting).items():
+        policy = dict(part.strip().split(" ", 1) for part in answer["Content-Security-Policy"].split(";"))
+        assert policy["frame-ancestors"] == f"{ORIGIN} https://other.example", name
+        assert policy["form-action"] == f"'self' {ORIGIN} https://other.example", name
+        assert policy["default-src"] == "'none'", name
+        assert "X-Frame-Options" not in answer, name
+        assert answer["Referrer-Policy"] == "no-referrer", name
+        assert "no-store" in answer["Cache-Control"] or name == "picture"
+
+
+@pytest.mark.parametrize("path", ["/login/", "/judge/join/none/", "/judge/me/none/", "/judge/at/nowhere/any/"])
+def test_all_other_pages_may_be_framed_by_nobody(stranger, db, path):
+    answer = stranger.get(path)
+    assert answer["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
+
+
+def test_no_worker_id_is_logged(stranger, posting, caplog):
+    caplog.set_level(logging.DEBUG)
+    pages_of(stranger, posting)
+    stranger.get(frame_of(claims(posting) | {"turkSubmitTo": "https://evil.example"}))
+    assert "AWORKER" not in caplog.text
+
+
+# Tokens
+
+
+@pytest.mark.parametrize("token", ["x", "W10:1x:forged"])
+def test_a_forged_token_opens_nothing(stranger, posting, token):
+    for path in ("", "draft/", "picture/1/"):
+        method = stranger.post if path == "draft/" else stranger.get
+        assert method(f"/judge/at/mturk/emulator/{token}/{path}").status_code == 404
+
+
+def test_a_token_opens_its_turn_at_its_own_site_only(stranger, posting, settings):
+    url = enter(stranger, posting)
+    settings.MTURK_ENVIRONMENTS = ["emulator", "sandbox"]
+    settings.MTURK["sandbox"] = settings.MTURK["emulator"] | {"endpoint": "https://sandbox.example"}
+    assert stranger.get(url).status_code == 200
+    assert stranger.get(url.replace("emulator", "sandbox")).status_code == 404
+
+
+def test_a_token_for_another_destination_is_dead_once_that_is_not_allowed_any_more(stranger, posting, settings):
+    url = enter(stranger, posting)
+    serve_mturk(settings, "https://other.example")
+    assert stranger.get(url).status_code == 404
+
+
+def test_a_token_of_the_pool_opens_no_turn(stranger, posting):
+    token = turn_token(PlatformAssignment(pk=1), ORIGIN)
+    assert stranger.get(f"/judge/task/{token}/").status_code == 404
+
+
+def test_an_old_token_leads_back_to_the_platform(stranger, posting, monkeypatch):
+    url = enter(stranger, posting)
+    future = signing.time.time() + 8 * 86400
+    monkeypatch.setattr(signing.time, "time", lambda: future)
+    answer = stranger.get(url)
+    assert (answer.status_code, "open the HIT from there once more" in answer.text) == (410, True)
+
+
+# Who is turned away
+
+
+def turned_away(client: Client, posting: PlatformHIT, **claimed: str) -> str:
+    """Enter, be refused without leaving a turn behind, and read why."""
+    before = PlatformAssignment.objects.count()
+    answer = client.get(frame_of(claims(posting, **claimed)))
+    assert answer.status_code in (403, 404, 409, 410)
+    assert PlatformAssignment.objects.count() == before
+    return answer.text
+
+
+def test_an_unknown_posting_says_to_wait_or_return(stranger, posting):
+    PlatformHIT.objects.update(external_id="OTHER")
+    assert "reload the page in a minute" in turned_away(stranger, posting)
+    assert not Worker.objects.exists()
+
+
+def test_a_posting_of_another_environment_is_unknown(stranger, posting):
+    PlatformHIT.objects.update(environment="sandbox")
+    assert "We do not know this HIT" in turned_away(stranger, posting)
+
+
+def test_a_closed_round_is_shown_to_nobody_who_has_not_accepted_yet(stranger, posting):
+    Round.objects.update(closed_at=timezone.now())
+    preview = stranger.get(frame_of(claims(posting) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}))
+    assert (preview.status_code, "This round is closed" in preview.text) == (410, True)
+    assert stranger.get(enter(stranger, posting)).status_code == 200
+
+
+@pytest.mark.parametrize("over", [{"settled_at": timezone.now()}, {"state": "disposed"}])
+def test_a_closed_round_of_which_nothing_more_can_come_takes_nobody(stranger, posting, over):
+    Round.objects.update(closed_at=timezone.now())
+    PlatformHIT.objects.update(**over)
+    assert "If you have accepted this HIT, return it" in turned_away(stranger, posting)
+
+
+def test_an_excluded_worker_is_told_kindly_and_may_return_the_hit(stranger, posting):
+    Exclusion.objects.create(worker=worker_for(**KNOWN), reason="private", by="robin")
+    page = turned_away(stranger, posting)
+    assert "return this HIT: that costs you nothing" in page
+    assert "private" not in page
+    Exclusion.objects.update(lifted_at=timezone.now())
+    assert enter(stranger, posting)
+
+
+def test_who_is_excluded_later_may_end_what_they_began(stranger, posting):
+    enter(stranger, posting)
+    Exclusion.objects.create(worker=worker_for(**KNOWN), reason="later", by="robin")
+    assert "Send to the platform" in save(stranger, posting).text
+
+
+def test_a_pair_that_the_worker_judged_elsewhere_is_not_asked_again(stranger, posting):
+    leased(posting.hit.round, worker=worker_for(**KNOWN))
+    assert "4 of the 4 pairs of this HIT you have seen already" in turned_away(stranger, posting)
+
+
+def test_a_hit_that_was_given_back_elsewhere_may_be_taken(stranger, posting):
+    given_back = make_assignment(posting.hit.seats.get(), worker_for(**KNOWN))
+    type(given_back).objects.update(state="returned")
+    assert enter(stranger, posting)
+
+
+@pytest.fixture
+def sharing(db) -> list[PlatformHIT]:
+    """Two postings of HITs that share a pair."""
+    first, second = make_round(hits=2).hits.all()
+    shared = first.items.get(place=1)
+    Item.objects.filter(hit=second, place=1).update(image=shared.image, caption=shared.caption)
+    return [post_hit(first, "HIT1"), post_hit(second, "HIT2")]
+
+
+def test_answers_that_the_platform_has_not_confirmed_yet_count_as_given(stranger, sharing):
+    save(stranger, sharing[0], assignment="A1")
+    assert "1 of the 4 pairs" in turned_away(stranger, sharing[1], assignment="A2")
+    assert enter(stranger, sharing[1], assignment="A2", worker="AOTHER")
+
+
+def test_a_hit_that_was_only_looked_at_does_not_count(stranger, sharing):
+    enter(stranger, sharing[0], assignment="A1")
+    assert enter(stranger, sharing[1], assignment="A2")
+
+
+def test_who_gave_a_saved_hit_back_may_take_it_anew(stranger, posting):
+    save(stranger, posting, assignment="A1")
+    assert enter(stranger, posting, assignment="A2")
+    confirm(PlatformAssignment.objects.get(external_id="A1"))
+    assert "you have seen already" in turned_away(stranger, posting, assignment="A3")
+
+
+# Assignment ids that the platform hands out again
+
+
+def test_a_reissued_assignment_shows_another_worker_nothing_of_the_first(stranger, posting):
+    first, second = enter(stranger, posting), enter(stranger, posting, worker="AOTHER")
+    stranger.post(first + "draft/", {"place": "1", "level-1": "4"})
+    assert " checked" not in stranger.get(second).text
+    stranger.post(second, form_of(posting, level=1))
+    levels = {turn.worker_id: {a["level"] for a in turn.answers.values()} for turn in PlatformAssignment.objects.all()}
+    assert sorted(map(sorted, levels.values())) == [[1], [4]]
+    assert PlatformAssignment.objects.exclude(receipt="").get().worker.identities.get().external_id == "AOTHER"
+
+
+def test_a_submitted_assignment_is_open_to_nobody_else(stranger, posting):
+    save(stranger, posting)
+    confirm(PlatformAssignment.objects.get())
+    assert "This is somebody else" in turned_away(stranger, posting, worker="AOTHER")
+    assert not Worker.objects.filter(identities__external_id="AOTHER").exists()
+
+
+def test_a_turn_stays_with_the_posting_it_began_at(stranger, db):
+    first, second = (post_hit(hit, f"HIT{hit.number}") for hit in make_round(hits=2).hits.all())
+    enter(stranger, first)
+    assert "another worker or HIT" in turned_away(stranger, second)

@@ -1,0 +1,243 @@
+"""The judging page in a frame of another site, in a browser that blocks every third-party cookie."""
+
+import shutil
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import FrameLocator, Page, expect
+
+from crowd.models import PlatformAssignment, PlatformHIT
+from tests.browser import Underway
+from tests.crowd.framing import claims, frame_of, post_hit, serve_mturk
+from tests.crowd.platform_site import PlatformSite
+from tests.factories import make_round
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(scope="module")
+def strict(chromium):
+    """A browser that keeps no cookie of one site in another site's frame."""
+    arguments = ["--no-sandbox", "--test-third-party-cookie-phaseout"]
+    browser = chromium.browser_type.launch(executable_path=shutil.which("chromium"), args=arguments)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def site(settings):
+    with PlatformSite().running() as running:
+        serve_mturk(settings, running.origin)
+        yield running
+
+
+@pytest.fixture
+def open_frame(strict, live_server, site):
+    """Open a posting in the platform's frame, in a profile of its own; returns the page around the frame."""
+    underway = Underway()
+    contexts = []
+
+    def open_one(posting: PlatformHIT, *, preview: bool = False, context=None, **options: object) -> Page:
+        fields = claims(posting, to=site.origin) | ({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"} if preview else {})
+        site.frame = live_server.url + frame_of(fields)
+        if context is None:
+            size = {"viewport": {"width": 1000, "height": 1000}} | options
+            contexts.append(context := strict.new_context(reduced_motion="reduce", **size))
+            context.set_default_timeout(10_000)
+        page = context.new_page()
+        page.goto(site.origin)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    underway.settle()
+
+
+@pytest.fixture
+def posting() -> PlatformHIT:
+    return post_hit(make_round().hits.get())
+
+
+@pytest.fixture
+def asking() -> PlatformHIT:
+    """The same in a round that asks for reasons."""
+    return post_hit(make_round(reasons=True).hits.get())
+
+
+def work(page: Page) -> FrameLocator:
+    return page.frame_locator("iframe")
+
+
+def press(page: Page, keys: str) -> None:
+    """Press keys inside the frame, once a click has given it the focus."""
+    work(page).locator("#place").click()
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def submit(page: Page) -> None:
+    work(page).get_by_role("button", name="Submit 4 answers").click()
+
+
+def taken(page: Page) -> None:
+    expect(work(page).get_by_role("heading", name="The platform has it")).to_be_visible()
+
+
+def test_the_browser_really_blocks_our_cookies_in_the_frame(open_frame, posting):
+    frame = open_frame(posting).frame("work")
+    assert frame.evaluate("document.cookie = 'a=b; SameSite=None; Secure'; document.cookie") == ""
+
+
+def test_a_whole_hit_is_judged_by_key_saved_and_sent_to_the_platform(open_frame, site, asking):
+    page = open_frame(asking)
+    press(page, "1" + "2a" + "3ce" + "4")
+    submit(page)
+    taken(page)
+    turn = PlatformAssignment.objects.get()
+    fields = {"assignmentId": "ASSIGNED", "answers": "1.2a.3ce.4", "receipt": turn.receipt}
+    assert site.taken == [("/mturk/externalSubmit", fields)]
+    assert turn.status == ""
+    assert page.context.cookies() == []
+
+
+def test_a_reload_of_the_platforms_page_goes_on_where_the_worker_was(open_frame, posting):
+    page = open_frame(posting)
+    press(page, "14")
+    expect(work(page).locator("#saved")).to_have_text("saved")
+    page.reload()
+    expect(work(page).locator("#place")).to_have_text("3 of 4")
+    expect(work(page).locator("#dots .answered")).to_have_count(2)
+
+
+def test_two_tabs_of_one_worker_share_their_answers_and_send_the_same(open_frame, site, posting):
+    first = open_frame(posting)
+    press(first, "11")
+    expect(work(first).locator("#saved")).to_have_text("saved")
+    second = open_frame(posting, context=first.context)
+    for tab in (second, first):
+        tab.bring_to_front()
+        press(tab, "44")
+        submit(tab)
+        taken(tab)
+    assert [fields["answers"] for _, fields in site.taken] == ["1.1.4.4"] * 2
+    assert len({fields["receipt"] for _, fields in site.taken}) == 1
+
+
+def test_coming_back_before_the_platform_confirmed_offers_to_send_again(open_frame, site, posting):
+    page = open_frame(posting)
+    press(page, "1111")
+    submit(page)
+    taken(page)
+    page.reload()
+    work(page).get_by_role("button", name="Send again").click()
+    taken(page)
+    assert len(site.taken) == 2
+    assert site.taken[0] == site.taken[1]
+
+
+def test_a_double_click_on_submit_sends_once(open_frame, site, posting):
+    page = open_frame(posting)
+    press(page, "1111")
+    work(page).get_by_role("button", name="Submit 4 answers").dblclick()
+    taken(page)
+    assert len({fields["receipt"] for _, fields in site.taken}) == 1
+    assert PlatformAssignment.objects.get().receipt
+
+
+def test_without_javascript_a_button_sends_it(open_frame, site, posting):
+    page = open_frame(posting, java_script_enabled=False)
+    for place in range(1, 5):
+        work(page).locator(f"[name=level-{place}]").first.check()
+    submit(page)
+    work(page).get_by_role("button", name="Send to the platform").click()
+    taken(page)
+    assert site.taken[0][1]["answers"] == "1.1.1.1"
+
+
+def test_without_javascript_what_is_missing_is_named_and_the_rest_kept(open_frame, posting):
+    page = open_frame(posting, java_script_enabled=False)
+    work(page).locator("[name=level-1]").first.check()
+    submit(page)
+    expect(work(page).get_by_role("alert")).to_contain_text("3 pairs have no answer yet: 2, 3, 4")
+    expect(work(page).locator("input:checked")).to_have_count(1)
+
+
+def test_a_preview_can_be_looked_at_and_not_used(open_frame, posting):
+    page = open_frame(posting, preview=True)
+    expect(work(page).get_by_text("Accept the HIT to start")).to_be_visible()
+    expect(work(page).locator("input:enabled")).to_have_count(0)
+    assert work(page).locator(".sample img").evaluate("image => image.naturalWidth") == 320
+    assert not PlatformAssignment.objects.exists()
+
+
+def test_a_site_that_is_not_the_platforms_cannot_frame_the_page(open_frame, settings, posting):
+    serve_mturk(settings, "https://workers.example")
+    page = open_frame(posting)
+    page.wait_for_load_state("networkidle")
+    assert page.frame("work").evaluate("document.body.innerText.includes('Pair')") is False
+
+
+def test_nothing_on_the_way_breaks_the_security_policy_or_a_script(open_frame, site, asking):
+    troubles = []
+    page = open_frame(asking, preview=True)
+    for event in ("console", "pageerror"):
+        page.on(event, lambda told: troubles.append(str(getattr(told, "text", told))))
+    site.frame = site.frame.replace("ASSIGNMENT_ID_NOT_AVAILABLE", "ASSIGNED")
+    page.goto(site.origin)
+    press(page, "1111")
+    submit(page)
+    taken(page)
+    assert troubles == []
+
+
+def test_the_frame_fits_its_900_pixels(open_frame, asking):
+    page = open_frame(asking)
+    press(page, "2")
+    frame = page.frame("work")
+    assert frame.evaluate("innerHeight") == 900
+    assert not frame.evaluate("document.documentElement.scrollWidth > innerWidth")
+    for button in ("#next", "#previous", "#overview"):
+        box = work(page).locator(button).bounding_box()
+        assert box["y"] + box["height"] <= page.locator("iframe").bounding_box()["y"] + 900
+
+
+def test_a_phone_never_scrolls_sideways(strict, live_server, settings, asking):
+    serve_mturk(settings, "https://workers.example")
+    context = strict.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    for fields in (claims(asking) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, claims(asking)):
+        page.goto(live_server.url + frame_of(fields))
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.locator("#pair-1").get_by_text("Partially YES, but").tap()
+    page.get_by_text("it describes the main things in a wrong way").locator("visible=true").tap()
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, settings, asking, scheme):
+    serve_mturk(settings, "https://workers.example")
+    context = strict.new_context(color_scheme=scheme)
+    page = context.new_page()
+
+    def accessible() -> None:
+        result = Axe().run(page)
+        assert result.violations_count == 0, result.generate_report()
+
+    page.goto(live_server.url + frame_of(claims(asking) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}))
+    accessible()
+    page.goto(live_server.url + frame_of(claims(asking)))
+    page.keyboard.press("2")
+    accessible()
+    page.route("**/externalSubmit", lambda route: route.abort())
+    for key in "a1111":
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    page.goto(live_server.url + frame_of(claims(asking)))
+    expect(page.get_by_role("button", name="Send again")).to_be_visible()
+    accessible()
+    PlatformAssignment.objects.update(status="approved")
+    page.reload()
+    accessible()
+    context.close()

@@ -1,0 +1,260 @@
+"""The judging page in a platform's frame, from the preview to what the platform confirmed."""
+
+import re
+
+import pytest
+
+from annotation.judging.compact import decode
+from annotation.judging.forms import places_of
+from annotation.models import Assignment, Judgment, Worker, WorkerIdentity
+from core.models import Event
+from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.turns import kept_answers
+from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
+from tests.factories import make_round
+
+PREVIEW = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
+
+
+@pytest.fixture(autouse=True)
+def mturk(settings):
+    serve_mturk(settings)
+
+
+@pytest.fixture
+def posting(db) -> PlatformHIT:
+    return post_hit(make_round().hits.get())
+
+
+def fields_sent(page: str) -> dict[str, str]:
+    """The hidden fields of the form that goes to the platform."""
+    form = re.search(r'<form method="post" id="sending" action="([^"]*)">(.*?)</form>', page, re.S)
+    fields = dict(re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)">', form[2]))
+    return {"to": form[1], **fields}
+
+
+# Preview
+
+
+@pytest.mark.parametrize("without", [[], ["workerId"], ["turkSubmitTo"], ["workerId", "turkSubmitTo"]])
+def test_a_preview_shows_the_terms_and_stores_nothing(stranger, posting, settings, without):
+    settings.CONTACT = "judging@example.org"
+    fields = {name: value for name, value in (claims(posting) | PREVIEW).items() if name not in without}
+    page = stranger.get(frame_of(fields)).text
+    for words in ("Preview", "4 pairs", "$0.65", "5–10 minutes", "100% YES", "mailto:judging@example.org", "A sample"):
+        assert words in page
+    assert not any(model.objects.exists() for model in (PlatformAssignment, Worker, Event))
+
+
+def test_a_preview_has_no_input_that_could_be_used(stranger, posting):
+    page = stranger.get(frame_of(claims(posting) | PREVIEW)).text
+    sample = re.search(r"<fieldset[^>]* disabled>(.*?)</fieldset>", page, re.S)
+    assert page.count("<input") == sample[1].count("<input") == 4
+    assert "<form" not in page
+
+
+def test_a_preview_shows_no_pair_of_the_hit(stranger, posting):
+    page = stranger.get(frame_of(claims(posting) | PREVIEW)).text
+    assert not any(text in page for text in posting.hit.items.values_list("caption__text", flat=True))
+
+
+def test_a_measured_time_is_told(stranger, posting):
+    type(posting.hit.round).objects.update(expected_seconds=361)
+    assert "about 7 minutes" in stranger.get(frame_of(claims(posting) | PREVIEW)).text
+
+
+# Arrival
+
+
+def test_arriving_makes_a_worker_who_consented_and_their_turn(stranger, posting):
+    enter(stranger, posting)
+    turn = PlatformAssignment.objects.get()
+    assert (turn.external_id, turn.status, turn.posting, turn.answers) == ("ASSIGNED", "", posting, {})
+    assert turn.opened_at
+    assert turn.worker.consented_at
+    identity = turn.worker.identities.get()
+    assert (identity.channel, identity.environment, identity.external_id) == ("mturk", "emulator", "AWORKER")
+    assert not Assignment.objects.exists()
+
+
+def test_arriving_again_finds_the_same_turn(stranger, posting):
+    for _ in range(2):
+        enter(stranger, posting)
+    assert PlatformAssignment.objects.count() == Worker.objects.count() == 1
+    assert Event.objects.filter(verb="opened").count() == 1
+
+
+def test_content_follows_the_posting_and_not_who_comes_first(stranger, db):
+    first, second = make_round(hits=2).hits.all()
+    posts = {hit: post_hit(hit, f"HIT{hit.number}") for hit in (first, second)}
+    for hit in (second, first):
+        url = enter(stranger, posts[hit], assignment=f"A{hit.number}", worker=f"AW{hit.number}")
+        sentences = re.findall(r'<blockquote[^>]*id="sentence-\d"[^>]*>(.*?)</blockquote>', stranger.get(url).text)
+        assert sentences == list(hit.items.order_by("place").values_list("caption__text", flat=True))
+
+
+def test_the_address_of_the_sheet_names_nobody(stranger, posting):
+    url = enter(stranger, posting)
+    assert "AWORKER" not in url + stranger.get(url).text
+
+
+def test_equal_values_sent_twice_are_one_and_unequal_ones_are_refused(stranger, posting):
+    fields = claims(posting)
+    assert stranger.get(frame_of(fields | {"workerId": ["AWORKER"] * 2})).status_code == 302
+    refused = stranger.get(frame_of(fields | {"workerId": ["AWORKER", "AOTHER"]}))
+    assert (refused.status_code, Worker.objects.count()) == (400, 1)
+    assert "different values" in refused.text
+
+
+@pytest.mark.parametrize(
+    "change", [{"turkSubmitTo": "https://evil.example"}, {"workerId": ""}, {"assignmentId": "<b>"}, {"hitId": ""}]
+)
+def test_an_address_that_the_platform_does_not_make_stores_nothing(stranger, posting, change):
+    answer = stranger.get(frame_of(claims(posting) | change))
+    assert (answer.status_code, Worker.objects.count()) == (400, 0)
+    assert "Go back to the platform" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/judge/at/mturk/production/", "/judge/at/mturk/moon/", "/judge/at/browser/any/"])
+def test_a_platform_that_is_not_to_be_used_here_leads_nowhere(stranger, posting, path):
+    answer = stranger.get(frame_of(claims(posting)).replace(FRAME, path))
+    assert (answer.status_code, Worker.objects.count()) == (404, 0)
+
+
+# Judging
+
+
+def test_the_sheet_is_the_pools_sheet(stranger, posting):
+    page = stranger.get(enter(stranger, posting)).text
+    assert re.findall(r"<legend[^>]*>(Pair \d of 4)</legend>", page) == [f"Pair {n} of 4" for n in range(1, 5)]
+    assert 'id="help"' in page
+    assert "return it with the platform" in page
+    assert "min left" not in page
+
+
+def test_drafts_are_kept_in_the_turn_and_shown_again(stranger, posting):
+    url = enter(stranger, posting)
+    assert stranger.post(url + "draft/", {"place": "2", "level-2": "3"}).json() == {"saved": True}
+    again = stranger.get(enter(stranger, posting)).text
+    assert re.findall(r'name="(level-\d)" value="(\d)"[^>]* checked', again) == [("level-2", "3")]
+    stranger.post(url + "draft/", {"place": "2"})
+    assert PlatformAssignment.objects.get().answers == {}
+
+
+def test_two_tabs_keep_each_others_drafts(stranger, posting):
+    tabs = [enter(stranger, posting) for _ in range(2)]
+    for place, tab in enumerate(tabs, 1):
+        stranger.post(tab + "draft/", {"place": place, f"level-{place}": "1"})
+    assert len(PlatformAssignment.objects.get().answers) == 2
+
+
+@pytest.mark.parametrize("form", [{}, {"place": "9"}, {"place": "1", "level-1": "8"}])
+def test_a_malformed_draft_is_refused_in_one_line(stranger, posting, form):
+    answer = stranger.post(enter(stranger, posting) + "draft/", form)
+    assert answer.status_code == 422
+    assert "\n" not in answer.json()["error"]
+
+
+def test_pictures_come_through_the_turns_own_link(stranger, posting):
+    url = enter(stranger, posting)
+    answer = stranger.get(url + "picture/1/")
+    assert b"".join(answer.streaming_content)[:2] == b"\xff\xd8"
+    assert stranger.get(url + "picture/99/").status_code == 404
+    confirm(PlatformAssignment.objects.get())
+    assert stranger.get(url + "picture/1/").status_code == 404
+
+
+# Saving and sending
+
+
+def test_saving_stores_everything_before_the_form_leaves_for_the_platform(stranger, posting):
+    page = save(stranger, posting).text
+    turn = PlatformAssignment.objects.get()
+    assert turn.saved_at
+    assert turn.active_seconds == 0
+    assert len(turn.answers) == 4
+    assert turn.status == ""
+    assert fields_sent(page) == {
+        "to": f"{ORIGIN}/mturk/externalSubmit",
+        "assignmentId": "ASSIGNED",
+        "answers": "1.1.1.1",
+        "receipt": turn.receipt,
+    }
+    assert not Judgment.objects.exists()
+
+
+def test_either_copy_of_the_labels_says_the_same(stranger, db):
+    posting = post_hit(make_round(reasons=True).hits.get())
+    reasons = {"level-2": "3", "shortcoming-2": "wrong_way", "wrong_way-2": "color", "level-3": "2"}
+    url = enter(stranger, posting)
+    page = stranger.post(url, form_of(posting, **reasons, **{"shortcoming-3": "grammar"})).text
+    ours = kept_answers(PlatformAssignment.objects.get())
+    sent = fields_sent(page)["answers"]
+    assert sent == "1.3cf.2d.1"
+    assert {answer.item_id: answer for answer in decode(sent, places_of(posting.hit.items.all()))} == ours
+
+
+def test_only_the_save_itself_sends_the_form_without_being_asked(stranger, posting):
+    assert "sending.js" in save(stranger, posting).text
+    revisit = stranger.get(enter(stranger, posting)).text
+    assert "sending.js" not in revisit
+    assert "Send again" in revisit
+    assert "has not confirmed them yet" in revisit
+
+
+def test_saving_twice_keeps_the_first_answers_and_receipt(stranger, posting):
+    url = enter(stranger, posting)
+    pages = [stranger.post(url, form_of(posting, level=level)).text for level in (1, 4)]
+    assert fields_sent(pages[0]) == fields_sent(pages[1])
+    assert {said["level"] for said in PlatformAssignment.objects.get().answers.values()} == {1}
+    assert Event.objects.filter(verb="saved").count() == 1
+
+
+def test_after_the_save_no_draft_is_taken(stranger, posting):
+    url = enter(stranger, posting)
+    stranger.post(url, form_of(posting))
+    answer = stranger.post(url + "draft/", {"place": "1", "level-1": "4"})
+    assert answer.status_code == 409
+    assert "send them to the platform" in answer.json()["error"]
+
+
+def test_an_incomplete_answer_set_is_not_saved_and_what_is_there_is_kept(stranger, posting):
+    answer = stranger.post(enter(stranger, posting), form_of(posting, **{"level-3": ""}))
+    assert answer.status_code == 422
+    assert "1 pair has no answer yet: 3" in answer.text
+    assert answer.text.count(" checked") == 3
+    turn = PlatformAssignment.objects.get()
+    assert (turn.receipt, turn.saved_at, len(turn.answers)) == ("", None, 3)
+
+
+def test_each_receipt_is_its_own(stranger, db):
+    for number, hit in enumerate(make_round(hits=2).hits.all()):
+        save(stranger, post_hit(hit, f"HIT{number}"), assignment=f"A{number}")
+    receipts = PlatformAssignment.objects.values_list("receipt", flat=True)
+    assert len(set(receipts)) == 2
+    assert all(len(receipt) == 32 for receipt in receipts)
+
+
+@pytest.mark.parametrize("status", ["submitted", "approved", "rejected"])
+def test_what_the_platform_confirmed_is_said_and_cannot_be_sent_again(stranger, posting, status):
+    save(stranger, posting)
+    confirm(PlatformAssignment.objects.get(), status)
+    url = enter(stranger, posting)
+    for page in (stranger.get(url).text, stranger.post(url, form_of(posting, level=4)).text):
+        assert "The platform has confirmed your answers" in page
+        assert status in page
+        assert "<form" not in page
+
+
+def test_what_the_platform_confirmed_without_our_save_takes_no_answers_any_more(stranger, posting):
+    url = enter(stranger, posting)
+    confirm(PlatformAssignment.objects.get())
+    stranger.post(url, form_of(posting))
+    assert stranger.post(url + "draft/", {"place": "1", "level-1": "4"}).status_code == 409
+    assert PlatformAssignment.objects.get().answers == {}
+
+
+def test_a_platform_id_stands_in_one_table_only(stranger, posting):
+    save(stranger, posting)
+    assert WorkerIdentity.objects.get().external_id == "AWORKER"
+    assert not any("AWORKER" in str(event.__dict__) for event in Event.objects.all())

@@ -1,0 +1,185 @@
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from core.models import Event
+from crowd import outbox
+from crowd.channels import ChannelError
+from crowd.models import Outbox, PlatformHIT
+from crowd.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, may_be_under_way, put, send_again
+from tests.factories import make_round
+
+State = Outbox.State
+SANDBOX = {"channel": "mturk", "environment": "sandbox"}
+
+
+@pytest.fixture
+def call(db, platform) -> Outbox:
+    """A call to put a HIT on a platform, written down and not yet made."""
+    return put(Outbox.Call.PUBLISH, posting(), **SANDBOX)
+
+
+def posting() -> PlatformHIT:
+    return PlatformHIT.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
+
+
+def later(row, by=timedelta(days=1)):
+    """Let time pass for a row."""
+    row.refresh_from_db()
+    Outbox.objects.filter(pk=row.pk).update(due_at=row.due_at - by)
+
+
+def test_a_call_is_made_once_its_change_is_committed(platform, db, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        row = put(Outbox.Call.PUBLISH, posting(), **SANDBOX)
+        assert platform.calls == []
+    assert platform.calls == [("publish", str(row.pk))]
+
+
+def test_the_houses_own_pool_is_called_nothing(db):
+    assert put(Outbox.Call.CLOSE, posting(), channel="browser", environment="") is None
+    assert not Outbox.objects.exists()
+
+
+def test_what_a_call_did_and_that_it_is_done_are_noted_together(call, platform, monkeypatch):
+    deliver(call.pk)
+    live = PlatformHIT.objects.get()
+    assert (live.state, live.external_id, live.posted_assignments) == ("live", f"H{live.pk}", 1)
+
+
+def test_a_call_whose_wish_has_gone_is_not_made(call, platform):
+    PlatformHIT.objects.update(state="closed")
+    assert deliver(call.pk)
+    assert platform.calls == []
+
+
+def test_a_call_that_is_done_is_not_made_again(call, platform):
+    assert [deliver(call.pk), deliver(call.pk)] == [True, False]
+    assert (deliver_due(), len(platform.calls)) == (0, 1)
+
+
+def test_one_call_stands_for_a_subject(call):
+    posted = PlatformHIT.objects.get()
+    assert put(Outbox.Call.PUBLISH, posted, **SANDBOX) == call
+    assert put(Outbox.Call.CLOSE, posted, **SANDBOX) != call
+    assert put(Outbox.Call.PUBLISH, posted, **SANDBOX | {"environment": "production"}) != call
+
+
+def test_a_call_under_way_is_left_to_its_sender(call, platform):
+    Outbox.objects.update(state=State.SENDING, due_at=timezone.now() + LOST_AFTER)
+    assert not deliver(call.pk)
+    assert platform.calls == []
+
+
+def test_a_call_whose_sender_died_is_made_again_under_its_token(call, platform, monkeypatch):
+    def die(row, settle):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(outbox, "_finish", die)
+        with pytest.raises(KeyboardInterrupt):
+            deliver(call.pk)
+    assert deliver_due() == 0
+    later(call, LOST_AFTER)
+    assert deliver_due() == 1
+    assert (len(platform.calls), len(platform.effects)) == (2, 1)
+
+
+def test_a_passing_failure_is_tried_again_after_a_pause(call, platform):
+    platform.failures = [ChannelError("Throttled")]
+    assert not deliver(call.pk)
+    call.refresh_from_db()
+    assert (call.state, call.error, call.attempts) == (State.PENDING, "Throttled", 1)
+    assert deliver_due() == 0
+    later(call)
+    assert deliver_due() == 1
+
+
+def test_pauses_grow(call, platform):
+    platform.failures = [ChannelError("Throttled")] * 3
+    pauses = []
+    for _ in range(3):
+        deliver(call.pk)
+        call.refresh_from_db()
+        pauses.append(round((call.due_at - timezone.now()).total_seconds()))
+        later(call)
+    assert pauses == [30, 60, 120]
+
+
+def test_a_platform_may_name_the_pause(call, platform):
+    platform.failures = [ChannelError("Throttled", retry_after=timedelta(hours=2))]
+    deliver(call.pk)
+    call.refresh_from_db()
+    assert call.due_at > timezone.now() + timedelta(minutes=119)
+
+
+def test_a_platform_that_asks_for_patience_is_not_given_up(call, platform):
+    platform.failures = [ChannelError("Throttled", retry_after=timedelta(seconds=9), reached=False)] * 20
+    for _ in range(20):
+        deliver(call.pk)
+        later(call)
+    assert deliver(call.pk)
+
+
+def test_what_a_dead_sender_did_is_unclear(call, platform):
+    Outbox.objects.update(state=State.SENDING, due_at=timezone.now() - LOST_AFTER)
+    platform.failures = [ChannelError("Throttled", reached=False)]
+    deliver(call.pk)
+    call.refresh_from_db()
+    assert may_be_under_way(call)
+
+
+def test_a_refusal_fails_at_once_and_tells_why(call, platform):
+    platform.failures = [ChannelError("No such account", permanent=True)]
+    assert not deliver(call.pk)
+    call.refresh_from_db()
+    assert (call.state, call.error) == (State.FAILED, "No such account")
+    assert Event.objects.get(verb="failed").data["error"] == "No such account"
+    later(call)
+    assert (deliver_due(), len(platform.calls)) == (0, 1)
+
+
+def test_a_call_that_keeps_failing_is_given_up(call, platform):
+    platform.failures = [ChannelError("Throttled")] * 20
+    for _ in range(12):
+        deliver(call.pk)
+        later(call)
+    call.refresh_from_db()
+    assert (len(platform.calls), call.state) == (MAX_ATTEMPTS, State.FAILED)
+
+
+def test_a_call_that_kills_every_sender_is_given_up(call, platform):
+    Outbox.objects.update(state=State.SENDING, attempts=MAX_ATTEMPTS)
+    assert deliver_due() == 0
+    call.refresh_from_db()
+    assert (call.state, platform.calls) == (State.FAILED, [])
+
+
+def test_one_broken_call_does_not_hold_up_the_rest(call, platform):
+    Outbox.objects.create(channel="nowhere", call="publish", subject=call.subject.replace("platformhit", "none"))
+    assert deliver_due() == 1
+    call.refresh_from_db()
+    assert call.state == State.DONE
+
+
+def test_a_failed_call_can_be_sent_again_by_a_person(call, platform, django_capture_on_commit_callbacks):
+    platform.failures = [ChannelError("No money", permanent=True)]
+    deliver(call.pk)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert send_again(call, actor="robin")
+    call.refresh_from_db()
+    assert call.state == State.DONE
+    assert not send_again(call, actor="robin")
+    assert Event.objects.get(verb="sent again").actor == "robin"
+
+
+def test_a_late_sender_does_not_overwrite_what_its_successor_did(call, platform, monkeypatch):
+    def overtaken(round, *, token):
+        Outbox.objects.update(attempts=2)
+        raise ChannelError("Timed out", permanent=True)
+
+    monkeypatch.setattr(platform, "publish", overtaken)
+    deliver(call.pk)
+    call.refresh_from_db()
+    assert call.state == State.SENDING

@@ -1,0 +1,184 @@
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.leasing import lease_seat
+from core.errors import CounterpartError
+from core.models import Event
+from corpus.models import Image
+from crowd.models import Outbox, PlatformHIT
+from crowd.publishing import close_round, join_link, publish_round, published_cost
+from hits.models import Round
+from tests.factories import make_collection, make_round, make_worker
+
+
+def draft(**options):
+    return make_round(published=False, **options)
+
+
+def test_a_published_round_is_open_and_gives_out_seats(db):
+    made = publish_round(draft(), actor="robin")
+    assert (made.state, made.channel) == ("open", "browser")
+    assert lease_seat(made, worker=make_worker()) is not None
+
+
+def test_publishing_is_written_down_before_the_platform_is_called(db, platform):
+    publish_round(draft(hits=2), channel="mturk", actor="robin")
+    assert platform.calls == []
+    assert Event.objects.get(verb="published").actor == "robin"
+    calls = set(Outbox.objects.values_list("call", "subject"))
+    assert calls == {("publish", f"crowd.platformhit:{pk}") for pk in PlatformHIT.objects.values_list("pk", flat=True)}
+    assert PlatformHIT.objects.count() == 2
+
+
+def test_the_houses_own_pool_is_not_called(db):
+    publish_round(draft(), actor="robin")
+    assert not Outbox.objects.exists()
+
+
+def test_a_platform_without_a_named_environment_is_the_one_where_nobody_pays(db, platform):
+    assert publish_round(draft(), channel="mturk", actor="robin").environment == "emulator"
+
+
+def test_publishing_twice_changes_nothing(db):
+    made = publish_round(draft(), actor="robin")
+    published_at = made.published_at
+    assert publish_round(made, actor="sam").published_at == published_at
+    assert Event.objects.filter(verb="published").count() == 1
+
+
+def test_losing_the_race_to_publish_is_ordinary(db, monkeypatch):
+    made = draft()
+
+    def somebody_is_faster(round, channel, missing):
+        Round.objects.update(published_at="2026-01-01T00:00Z", channel="browser")
+
+    monkeypatch.setattr("crowd.publishing._preflight", somebody_is_faster)
+    assert publish_round(made, actor="robin").published_at.year == 2026
+    assert not Event.objects.filter(verb="published").exists()
+
+
+def test_a_round_lacking_pictures_is_not_published(db):
+    made = draft()
+    Image.objects.filter(key__in=["0", "1", "2"]).update(file="")
+    with pytest.raises(CounterpartError, match=r"^3 pictures of round round-1 are missing: 0, 1, 2\. .*--skip-missing"):
+        publish_round(made, actor="robin")
+    made.refresh_from_db()
+    assert (made.state, Outbox.objects.count(), Event.objects.filter(verb="published").count()) == ("draft", 0, 0)
+
+
+def test_pictures_that_no_pair_shows_may_be_missing(db):
+    made = draft()
+    Image.objects.exclude(pk__in=made.hits.values("items__image")).update(file="")
+    assert publish_round(made, actor="robin").state == "open"
+
+
+def test_a_round_lacking_pictures_is_published_where_that_is_wished(db):
+    made = draft(collection=make_collection(pictures=False))
+    assert publish_round(made, skip_missing=True, actor="robin").state == "open"
+    assert Event.objects.get(verb="published").data["missing"] == 4
+
+
+def test_a_round_past_its_ceiling_is_not_published(db):
+    made = draft(hits=2, reward="0.65")
+    Round.objects.update(ceiling="1.29")
+    with pytest.raises(CounterpartError, match=r"would cost \$1.30 on browser, past its ceiling of \$1.29"):
+        publish_round(made, actor="robin")
+    assert Round.objects.get().state == "draft"
+
+
+def test_a_round_may_cost_just_its_ceiling(db):
+    made = draft(hits=2, reward="0.65")
+    Round.objects.update(ceiling="1.30")
+    assert publish_round(made, actor="robin").state == "open"
+
+
+def test_the_cost_has_the_platforms_fee(db):
+    made = draft(hits=2, replication=3, reward="0.65")
+    assert (str(published_cost(made, "browser")), str(published_cost(made, "mturk"))) == ("3.90", "4.68")
+
+
+def test_an_unknown_channel_is_refused_by_name(db):
+    with pytest.raises(CounterpartError, match="There is no channel 'telepathy' here; choose one of: browser"):
+        publish_round(draft(), channel="telepathy", actor="robin")
+
+
+@pytest.mark.parametrize(
+    ("channel", "environment", "message"),
+    [("browser", "sandbox", "leave it out"), ("mturk", "moon", "choose one of: emulator, sandbox, production")],
+)
+def test_an_environment_must_be_the_channels_own(db, platform, channel, environment, message):
+    with pytest.raises(CounterpartError, match=message):
+        publish_round(draft(), channel=channel, environment=environment, actor="robin")
+
+
+def test_a_round_is_open_in_one_place_only(db, platform):
+    made = publish_round(draft(), actor="robin")
+    with pytest.raises(CounterpartError, match="is open on browser already; close it first"):
+        publish_round(made, channel="mturk", environment="sandbox", actor="robin")
+
+
+def test_a_closed_round_is_not_published_again(db):
+    made = close_round(make_round(), actor="robin")
+    with pytest.raises(CounterpartError, match="was closed on .*; pack a new one"):
+        publish_round(made, actor="robin")
+
+
+def test_a_round_without_seats_is_not_published(db):
+    with pytest.raises(CounterpartError, match="has no seats"):
+        publish_round(draft(hits=0), actor="robin")
+
+
+def test_a_closed_round_gives_out_no_seats(db):
+    made = close_round(make_round(), actor="robin")
+    assert lease_seat(made, worker=make_worker()) is None
+
+
+def test_closing_twice_is_told_once(db):
+    made = make_round()
+    closed_at = close_round(made, actor="robin").closed_at
+    assert close_round(made, actor="sam").closed_at == closed_at
+    assert Event.objects.filter(verb="closed").count() == 1
+
+
+def test_a_draft_cannot_be_closed(db):
+    with pytest.raises(CounterpartError, match="was never published"):
+        close_round(draft(), actor="robin")
+
+
+def test_the_join_link_has_the_rounds_secret_and_the_sites_address(db, settings):
+    settings.SITE_URL = "https://example.org"
+    assert join_link(make_round()) == "https://example.org/judge/join/join-round-1/"
+
+
+def test_the_command_publishes_and_prints_the_link(db, capsys):
+    draft(hits=2)
+    call_command("publish", "round-1", channel="browser")
+    printed = capsys.readouterr().out
+    assert "is open now: 2 seats cost at most $1.30 of its ceiling of $500.00." in printed
+    assert "/judge/join/join-round-1/" in printed
+
+
+def test_the_command_says_that_a_round_is_open_already(db, capsys):
+    make_round()
+    call_command("publish", "round-1", channel="browser")
+    assert "is open already" in capsys.readouterr().out
+
+
+def test_the_command_says_which_channels_there_are(db):
+    draft()
+    with pytest.raises(CommandError, match="There is no channel 'telepathy' here; choose one of: browser"):
+        call_command("publish", "round-1", channel="telepathy")
+
+
+@pytest.mark.parametrize("command", [("publish", "nowhere", "--channel", "browser"), ("close", "nowhere")])
+def test_an_unknown_round_is_refused_with_the_ones_there_are(db, command):
+    make_round()
+    with pytest.raises(CommandError, match="There is no round 'nowhere'; there is round-1. Make one with pack."):
+        call_command(*command)
+
+
+def test_the_close_command_tells_how_far_the_round_came(db, capsys):
+    made = make_round(hits=2)
+    lease_seat(made, worker=make_worker())
+    call_command("close", "round-1")
+    assert "closed with 0 of 2 seats filled; 1 still leased." in capsys.readouterr().out

@@ -1,0 +1,118 @@
+"""A round on a platform, from publishing to pay, against the emulator."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.auditing import check_ledger
+from annotation.ledger import balances
+from annotation.models import Assignment, Judgment, Payment
+from crowd import syncing
+from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.syncing import rounds_to_sync, sync_round
+from crowd.tasks import sync_rounds
+from tests.crowd.platform import published, rehearsal, rehearsing, sync
+
+__all__ = ["rehearsal"]
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+def test_a_published_round_stands_on_the_platform_once(rehearsal, commit):
+    published(hits=3, commit=commit)
+    assert len(set(rehearsal.hits())) == 3
+    assert len(rehearsal.world.call("ListHITs", {})["HITs"]) == 3
+    assert set(PlatformHIT.objects.values_list("state", "posted_assignments")) == {("live", 1)}
+
+
+def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    sync(made, commit)
+    sync(made, commit)
+    assert Assignment.objects.get().state == "accepted"
+    assert Judgment.objects.count() == 4
+    assert Payment.objects.get().state == "paid"
+    assert PlatformAssignment.objects.get().status in ("submitted", "approved")
+    assert rehearsal.available() == "9999.22"
+    assert balances(made)["paid"] == Payment.objects.get().amount
+
+
+def test_publishing_says_what_stands_on_the_platform(rehearsal, commit, capsys):
+    published(hits=3, commit=commit)
+    assert "3 of 3 HITs stand on mturk emulator." in capsys.readouterr().out
+
+
+def test_a_round_beyond_the_accounts_money_is_not_published(rehearsal, commit):
+    rehearsal.world.act("set_balance", available="1.00")
+    with pytest.raises(CommandError, match=r"would cost \$2.34 on mturk, but its account in emulator holds \$1.00"):
+        published(hits=3, commit=commit)
+    assert not PlatformHIT.objects.exists()
+
+
+def test_money_that_ends_in_the_middle_leaves_a_round_that_goes_on(rehearsal, commit, capsys):
+    rehearsal.fault(kind="balance", operation="CreateHITWithHITType", amount="0.10", nth=2)
+    made = published(hits=3, commit=commit)
+    assert "1 of 3 HITs stand on mturk emulator; the others wait: MTurk: This Requester" in capsys.readouterr().out
+    rehearsal.world.act("set_balance", available="100.00")
+    sync(made, commit)
+    assert len(rehearsal.hits()) == 3
+
+
+def test_a_platform_that_is_not_there_is_told_once_and_soon_left_alone(rehearsal, commit):
+    made = published(hits=5, commit=commit)
+    rehearsal.emulator.stop()
+    synced = sync_round(made)
+    assert (synced.listed, synced.unlisted) == (0, 5)
+    with pytest.raises(CommandError, match=r"Nothing could be listed\. 3 HITs \(1, 2, 3\): MTurk cannot be reached"):
+        call_command("sync", made.name)
+    assert synced.failures == [
+        f"3 HITs (1, 2, 3): MTurk cannot be reached at {rehearsal.emulator.url}/; is its emulator, where that is one, "
+        "running?",
+        "The other 2 HITs were not asked about; sync again.",
+    ]
+
+
+def test_hits_that_are_refused_do_not_keep_the_others_from_being_listed(rehearsal, commit):
+    made = published(hits=5, commit=commit)
+    rehearsal.fault(kind="throttle", operation="GetHIT", times=4)
+    synced = sync_round(made)
+    assert (synced.listed, synced.unlisted) == (1, 4)
+    assert synced.failures[0].startswith("4 HITs (1, 2, 3, 4): MTurk: ")
+
+
+def test_an_emulator_that_knows_none_of_the_hits_is_told_in_a_few_lines(rehearsal, commit, settings):
+    made = published(hits=8, commit=commit)
+    with rehearsing(settings):
+        synced = sync_round(made)
+    assert len(synced.failures) == 6
+    assert "does not exist" in synced.failures[0]
+    assert synced.failures[-1] == "3 more HITs could not be listed."
+
+
+def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit, monkeypatch):
+    made = published(hits=2, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    with monkeypatch.context() as patch:
+        patch.setattr(syncing, "take_in_waiting", lambda round, progress: 0)  # as when another sync is just at it
+        sync(made, commit)
+    assert PlatformAssignment.objects.get().assignment is None
+    assert PlatformHIT.objects.count() == 2
+    assert set(PlatformHIT.objects.values_list("max_assignments", flat=True)) == {1}
+    sync(made, commit)
+    assert Assignment.objects.get().state == "accepted"
+    assert check_ledger(made) == []
+
+
+def test_the_clock_syncs_every_round_that_something_may_still_come_of(rehearsal, commit):
+    made = published(commit=commit)
+    assert rounds_to_sync() == [made]
+    for hit_id in rehearsal.hits():
+        rehearsal.work(hit_id, rehearsal.worker())
+    for _ in range(3):
+        with commit(execute=True):
+            sync_rounds()
+    assert Payment.objects.filter(state="paid").count() == 2
+    assert rounds_to_sync() == []

@@ -1,0 +1,122 @@
+import csv
+import json
+
+import pytest
+
+from annotation.models import Assignment
+from core.errors import CounterpartError
+from corpus.matches import import_matches, known_pairs
+from corpus.models import Match
+from dataset.concluding import aggregate_round
+from dataset.exports import export_version
+from dataset.positives import load_positives
+from dataset.release import release_version
+from tests.annotation.cast import candidates, propose, sample_of, say
+from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def out(tmp_path):
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def round():
+    """Both candidates judged 2, the first with its reasons; proposed by two machines."""
+    made = make_round(candidates=2)
+    assignment = make_assignment(made.hits.get().seats.get())
+    for item in made.hits.get().items.all():
+        say(assignment, item, 2, *(("wrong_way", "color") if item.place == 1 else ()))
+    Assignment.objects.update(state="accepted")
+    pairs = candidates(made.hits.get())
+    propose(made, pairs, make_annotator("vsrn"))
+    propose(made, pairs[:1], make_annotator("clip"), "t2i")
+    aggregate_round(made)
+    return made
+
+
+@pytest.fixture
+def version(round):
+    sample = sample_of(round)
+    return release_version("v1", collection=sample.collection, sample=sample, rounds=[round])
+
+
+def test_eccv_json_has_a_file_for_each_direction(version, out):
+    files = export_version(version, format="eccv-json", out=out)
+    assert [file.name for file in files] == ["v1_image_to_caption.json", "v1_caption_to_image.json"]
+    assert json.loads(files[1].read_text())["0"] == [0]
+
+
+def test_ids_that_are_no_numbers_stay_texts(out):
+    farm = make_collection("farm", images=1, captions_each=1)
+    farm.images.update(key="cow-7")
+    version = release_version("v2", collection=farm, sample=make_sample(farm), merge="original")
+    files = export_version(version, format="eccv-json", out=out)
+    assert [json.loads(file.read_text()) for file in files] == [{"cow-7": [0]}, {"0": ["cow-7"]}]
+
+
+def test_eccv_json_can_be_imported_again(version, out):
+    for file in export_version(version, format="eccv-json", out=out):
+        import_matches(version.collection, source="again", path=file)
+    positives = Match.objects.filter(source="v1", score=1).values_list("image_id", "caption_id")
+    assert {tuple(pair) for pair in known_pairs(version.collection, "again").tolist()} == set(positives)
+
+
+def test_judgments_csv_has_a_row_for_each_proposal_and_judgment(version, round, out):
+    (file,) = export_version(version, format="judgments-csv", out=out)
+    header, *rows = list(csv.reader(file.open()))
+    assert header == ["model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2"]
+    # The first two candidates are images 0 and 1 with the first caption of images 1 and 2.
+    assert rows == [
+        ["clip", "1", "1.0", "2", "0", "2", "wrong_way", "color"],
+        ["vsrn", "1", "1.0", "2", "0", "2", "wrong_way", "color"],
+        ["vsrn", "2", "0.5", "4", "1", "2", "", ""],
+    ]
+
+
+def test_a_later_decision_does_not_change_an_export(version, out):
+    (before,) = export_version(version, format="judgments-csv", out=out / "before")
+    Assignment.objects.update(state="excluded")
+    (after,) = export_version(version, format="judgments-csv", out=out / "after")
+    assert before.read_text() == after.read_text()
+
+
+def test_a_version_without_rounds_has_no_judgments(out):
+    zoo = make_collection()
+    version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
+    with pytest.raises(CounterpartError, match="v2 has no rounds and so no judgments"):
+        export_version(version, format="judgments-csv", out=out)
+    assert list(out.iterdir()) == []
+
+
+def test_exporting_twice_is_the_same_as_once(version, out):
+    first = [file.read_text() for file in export_version(version, format="eccv-json", out=out)]
+    assert [file.read_text() for file in export_version(version, format="eccv-json", out=out)] == first
+
+
+def test_a_file_with_other_content_is_not_overwritten(version, out):
+    out.mkdir()
+    theirs = out / "v1_caption_to_image.json"
+    theirs.write_text("mine")
+    with pytest.raises(CounterpartError, match="1 files are there with other content"):
+        export_version(version, format="eccv-json", out=out)
+    assert [file.name for file in out.iterdir()] == [theirs.name]
+    assert theirs.read_text() == "mine"
+
+
+def test_an_unknown_format_is_refused(version, out):
+    with pytest.raises(CounterpartError, match="No format 'xml'; there are eccv-json, judgments-csv"):
+        export_version(version, format="xml", out=out)
+
+
+def test_a_file_in_place_of_the_folder_is_refused(version, out):
+    out.write_text("")
+    with pytest.raises(CounterpartError, match="is a file; name a folder"):
+        export_version(version, format="eccv-json", out=out)
+
+
+def test_positives_are_the_same_in_database_ids(version):
+    forward = {(i, c) for i, captions in load_positives(version)["i2t"].items() for c in captions}
+    assert forward == set(Match.objects.filter(source="v1", score=1).values_list("image_id", "caption_id"))

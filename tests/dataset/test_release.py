@@ -1,0 +1,281 @@
+import hashlib
+import json
+
+import pytest
+from django.core.files.storage import default_storage
+
+import dataset.release
+from annotation.models import Assignment
+from core.errors import CounterpartError
+from core.files import write_file
+from core.models import Event
+from corpus.matches import import_matches
+from corpus.models import Match
+from dataset.concluding import aggregate_round
+from dataset.models import Version
+from dataset.positives import load_positives, source_table
+from dataset.release import release_version
+from mitl.models import Direction
+from tests.annotation.cast import answer, associate, candidates, sample_of
+from tests.factories import make_collection, make_round, make_sample
+
+pytestmark = pytest.mark.django_db
+
+I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
+
+
+@pytest.fixture
+def round():
+    """Two candidates, judged 1 and 4."""
+    made = make_round(candidates=2)
+    answer(made.hits.get(), 1, 4)
+    aggregate_round(made)
+    return made
+
+
+def release(round, name="v1", **options) -> Version:
+    wishes = {"sample": sample_of(round), "rounds": [round], **options}
+    return release_version(name, collection=round.pool.collection, **wishes)
+
+
+def pairs_in(version: Version) -> set[tuple[int, int]]:
+    positives = load_positives(version)
+    forward = {(image, caption) for image, captions in positives[I2T].items() for caption in captions}
+    return forward | {(image, caption) for caption, images in positives[T2I].items() for image in images}
+
+
+def originals() -> set[tuple[int, int]]:
+    return set(Match.objects.filter(source="original").values_list("image_id", "caption_id"))
+
+
+def read(version: Version, name: str) -> str:
+    with default_storage.open(f"{version.folder}/{name}") as file:
+        return file.read().decode()
+
+
+def contents(version: Version) -> dict[str, str]:
+    return {name: read(version, name) for name in [*version.manifest["files"], "manifest.json"]}
+
+
+def test_positives_are_positive_verdicts_and_merged_matches(round):
+    yes, _no = candidates(round.hits.get())
+    assert pairs_in(release(round)) == {yes} | originals()
+
+
+def test_an_empty_merge_releases_the_verdicts_alone(round):
+    yes, _no = candidates(round.hits.get())
+    assert pairs_in(release(round, merge="")) == {yes}
+
+
+def test_positive_levels_decide_what_is_positive(round):
+    assert pairs_in(release(round, merge="", positive_levels=(1, 2, 3, 4))) == set(candidates(round.hits.get()))
+
+
+def test_verdicts_of_other_rounds_do_not_enter(round):
+    other = make_round(round.pool.collection, name="round-2", candidates=3)
+    answer(other.hits.get(), 1, 1, 1)
+    aggregate_round(other)
+    assert len(pairs_in(release(round, merge=""))) == 1
+
+
+def test_votes_of_several_rounds_are_one_vote(round):
+    for name, levels in (("round-2", (4, 2)), ("round-3", (4, 2))):
+        again = make_round(round.pool.collection, name=name, candidates=2)
+        answer(again.hits.get(), *levels)
+        aggregate_round(again)
+    rounds = list(round.__class__.objects.order_by("name"))
+    _first, second = candidates(round.hits.get())
+    assert pairs_in(release(round, rounds=rounds, merge="")) == {second}
+
+
+def test_matches_of_the_version_hold_positives_and_judged_negatives(round):
+    yes, no = candidates(round.hits.get())
+    release(round, merge="")
+    rows = Match.objects.filter(source="v1").values_list("image_id", "caption_id", "score", "grade")
+    assert set(rows) == {(*yes, 1.0, 1), (*no, 0.0, 4)}
+
+
+def test_a_match_without_a_verdict_has_no_grade(round):
+    release(round)
+    ungraded = Match.objects.filter(source="v1", grade=None, score=1.0)
+    assert set(ungraded.values_list("image_id", "caption_id")) == originals()
+
+
+def test_a_merged_pair_that_people_refused_stays_positive_and_is_counted(round):
+    _yes, no = candidates(round.hits.get())
+    associate(round.pool.collection, "cxc", [no], score=5)
+    version = release(round, merge="cxc")
+    assert no in pairs_in(version)
+    assert version.manifest["counts"]["merged_against_verdict"] == 1
+    assert Match.objects.get(source="v1", image=no[0], caption=no[1]).grade is None
+
+
+def test_only_pairs_that_answer_a_query_are_released(db):
+    zoo = make_collection(images=4, captions_each=1)
+    sample = make_sample(zoo)
+    sample.images.set(zoo.images.filter(key="0"))
+    sample.captions.set(zoo.captions.filter(key="1"))
+    version = release_version("v1", collection=zoo, sample=sample, merge="original")
+    assert {caption for _image, caption in pairs_in(version)} == set(
+        zoo.captions.filter(key__in="01").values_list("pk", flat=True)
+    )
+    assert (version.manifest["counts"]["i2t"], version.manifest["counts"]["t2i"]) == (1, 1)
+
+
+def test_queries_without_positives_are_kept_with_an_empty_set(round):
+    positives = load_positives(release(round, merge=""))
+    assert len(positives[I2T]) == round.pool.collection.images.count()
+    assert sum(map(len, positives[I2T].values())) == 1
+
+
+def test_excluded_captions_are_neither_queries_nor_items(round):
+    gone = round.pool.collection.captions.get(key="0")
+    version = release(round, exclude_captions=["0"])
+    assert all(caption != gone.pk for _image, caption in pairs_in(version))
+    assert gone.pk not in load_positives(version)[T2I]
+    assert version.manifest["excluded_captions"] == ["0"]
+
+
+def test_the_source_table_counts_over_the_original_pairs(round):
+    table = {row["source"]: row for row in source_table(release(round))}
+    every = round.pool.collection.captions.count()
+    assert table["original"] == {
+        "source": "original",
+        "images": every,
+        "captions": every,
+        "times_images": 1.0,
+        "times_captions": 1.0,
+    }
+    assert (table["judged"]["images"], table["judged"]["captions"]) == (1, 1)
+    assert table["v1"]["times_images"] == pytest.approx((every + 1) / every, abs=1e-4)
+
+
+def test_the_manifest_names_what_the_version_was_made_from(round):
+    manifest = release(round).manifest
+    assert manifest["rounds"][0]["plan_hash"] == round.plan_hash
+    assert manifest["policies"]["ties"] == "median"
+    assert manifest["sample"]["name"] == sample_of(round).name
+    assert manifest["software"].startswith("counterpart ")
+    assert json.loads(read(Version.objects.get(), "manifest.json")) == manifest
+
+
+def test_every_file_has_the_checksum_that_the_manifest_names(round):
+    version = release(round)
+    assert len(version.manifest["files"]) == 4
+    for name, described in version.manifest["files"].items():
+        assert hashlib.sha256(read(version, name).encode()).hexdigest() == described["sha256"]
+
+
+def test_a_changed_file_is_noticed(round):
+    version = release(round)
+    write_file(f"{version.folder}/v1_image_to_caption.json", b"{}")
+    with pytest.raises(CounterpartError, match="was changed after it was written"):
+        load_positives(version)
+
+
+def test_pairs_carry_level_votes_and_sources(round):
+    yes, _no = candidates(round.hits.get())
+    collection = round.pool.collection
+    keys = collection.images.get(pk=yes[0]).key, collection.captions.get(pk=yes[1]).key
+    lines = read(release(round), "pairs.csv").splitlines()
+    assert ",".join([*keys, "1,1,1,1,0,0,0,1,judged"]) in lines
+
+
+def test_judgments_are_released_under_fresh_pseudonyms(round):
+    worker = Assignment.objects.get().worker.pseudonym
+    first, second = (read(release(round, name), "judgments.csv") for name in ("v1", "v2"))
+    assert worker not in first + second
+    assert first != second
+
+
+def test_uncounted_judgments_and_controls_are_released_and_marked(round):
+    Assignment.objects.update(state="excluded")
+    answer(round.hits.get(), 1, 1)
+    aggregate_round(round)
+    rows = [line.split(",") for line in read(release(round), "judgments.csv").splitlines()[1:]]
+    assert sorted(row[-1] for row in rows) == ["0"] * 4 + ["1"] * 4
+    assert sorted(row[3] for row in rows) == [""] * 4 + ["negative"] * 2 + ["positive"] * 2
+
+
+def test_the_same_release_made_again_is_the_same_to_the_byte(round):
+    first = contents(release(round))
+    Match.objects.filter(source="v1").delete()
+    Version.objects.get().delete()
+    assert contents(release(round)) == first
+
+
+def refuses(round, message: str, **options) -> None:
+    before = Match.objects.count(), Version.objects.count(), Event.objects.count()
+    with pytest.raises(CounterpartError, match=message):
+        release(round, **options)
+    assert (Match.objects.count(), Version.objects.count(), Event.objects.count()) == before
+    assert not default_storage.exists("versions/v1/manifest.json")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rounds": []}, "needs rounds or match sources"),
+        ({"rounds": [], "merge": ""}, "needs rounds or match sources"),
+        ({"merge": "cxd"}, "1 match sources are unknown to zoo: cxd; it has original"),
+        ({"positive_levels": (1, 5)}, "Positive levels are some of 1, 2, 3, 4, not 1, 5"),
+        ({"positive_levels": ()}, "not none"),
+        ({"exclude_captions": ["0", "x", "y"]}, "2 captions to exclude are not in zoo: x, y"),
+        ({"name": "original"}, "original is a match source already"),
+        ({"name": "a/../b"}, "Invalid name 'a/../b'"),
+        ({"merge": "", "positive_levels": (2,)}, "Version v1 would hold no pair"),
+    ],
+)
+def test_bad_wishes_change_nothing(round, options, message):
+    refuses(round, message, **options)
+
+
+def test_a_released_version_is_never_replaced(round):
+    version = release(round)
+    before = read(version, "manifest.json")
+    with pytest.raises(CounterpartError, match="Version v1 was released before"):
+        release(round, merge="")
+    assert read(version, "manifest.json") == before
+
+
+def test_a_sample_of_another_collection_is_refused(round):
+    other = make_collection("farm")
+    refuses(round, "Sample queries belongs to farm, not to zoo", sample=make_sample(other))
+
+
+def test_a_round_over_another_collection_is_refused(round):
+    other = make_round(make_collection("farm", images=8), name="round-2")
+    refuses(round, "1 rounds are not over zoo: round-2", rounds=[round, other])
+
+
+def test_verdicts_that_no_longer_hold_are_refused(round):
+    Assignment.objects.update(state="excluded")
+    refuses(round, "run aggregate again")
+
+
+def test_rounds_with_different_policies_for_ties_are_refused(round):
+    other = make_round(round.pool.collection, name="round-2")
+    answer(other.hits.get(), 1, 1)
+    aggregate_round(other, ties="lower")
+    refuses(round, "treat ties differently", rounds=[round, other])
+
+
+def test_a_failure_midway_leaves_no_file(round, monkeypatch):
+    def fail(*_args):
+        raise CounterpartError("stop")
+
+    monkeypatch.setattr(dataset.release, "_enter_matches", fail)
+    refuses(round, "stop")
+    assert default_storage.listdir("versions/v1")[1] == []
+
+
+def test_releasing_writes_an_event_with_its_counts(round):
+    release(round)
+    assert Event.objects.get(verb="released").data["judged_positive"] == 1
+
+
+def test_nobody_adds_matches_to_a_released_version(round, tmp_path):
+    version = release(round)
+    (tmp_path / "more.csv").write_text("image,caption,score\n0,0,1\n")
+    with pytest.raises(CounterpartError, match="'v1' is a released version, which never changes"):
+        import_matches(version.collection, source="v1", path=tmp_path / "more.csv")

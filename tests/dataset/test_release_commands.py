@@ -1,0 +1,94 @@
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Assignment
+from dataset.models import Version
+from tests.annotation.cast import answer
+from tests.factories import make_collection, make_round, make_sample
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: object) -> str:
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def round():
+    made = make_round(candidates=2)
+    answer(made.hits.get(), 1, 4)
+    return made
+
+
+def release(*arguments: object) -> str:
+    return run("release", "v1", "--collection", "zoo", "--queries", "queries-zoo", *arguments)
+
+
+def test_aggregate_prints_its_counts(round):
+    assert json.loads(run("aggregate", "round-1", "--json"))["pairs"] == 2
+
+
+def test_aggregate_tells_of_an_unknown_round(db):
+    with pytest.raises(CommandError, match="There is no round 'round-9'"):
+        run("aggregate", "round-9")
+
+
+def test_release_prints_a_line_for_each_source(round):
+    run("aggregate", "round-1")
+    assert "\nsources:\n  source original, images " in release("--rounds", "round-1")
+
+
+def test_release_prints_counts_and_sources(round):
+    run("aggregate", "round-1")
+    figures = json.loads(release("--rounds", "round-1", "--merge", "original", "--json"))
+    assert figures["judged_positive"] == 1
+    assert [row["source"] for row in figures["sources"]] == ["original", "judged", "v1"]
+
+
+def test_release_reads_captions_to_exclude_from_a_file(round, tmp_path):
+    (tmp_path / "bad.txt").write_text("0\n\n 3 \n")
+    release("--merge", "original", "--exclude-captions", tmp_path / "bad.txt")
+    assert Version.objects.get().manifest["excluded_captions"] == ["0", "3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "needs rounds or match sources"),
+        (["--rounds", "round-1"], "run aggregate round-1 first"),
+        (["--rounds", "round-9"], "There is no round 'round-9'"),
+        (["--merge", "original", "--positive-levels", "yes"], "'yes' is no level"),
+        (["--merge", "original", "--exclude-captions", "gone.txt"], "Cannot read gone.txt"),
+    ],
+)
+def test_release_refuses_bad_wishes_in_one_line(round, arguments, message):
+    with pytest.raises(CommandError, match=message) as refused:
+        release(*arguments)
+    assert "\n" not in str(refused.value)
+    assert not Version.objects.exists()
+
+
+def test_export_prints_the_files_it_wrote(tmp_path):
+    zoo = make_collection()
+    make_sample(zoo, "queries-zoo")
+    release("--merge", "original")
+    printed = run("export", "v1", "--format", "eccv-json", "--out", tmp_path / "out").splitlines()
+    assert printed == [str(tmp_path / "out" / f"v1_{side}.json") for side in ("image_to_caption", "caption_to_image")]
+
+
+def test_export_tells_of_an_unknown_version(db, tmp_path):
+    with pytest.raises(CommandError, match="There is no version 'v9'"):
+        run("export", "v9", "--format", "eccv-json", "--out", tmp_path)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_simulate_prints_what_came_of_it():
+    make_round(hits=2)
+    figures = json.loads(run("simulate", "round-1", "--workers", 2, "--seed", 1, "--json"))
+    assert figures["submitted"] == Assignment.objects.count()
+    assert figures["workers"] == 2

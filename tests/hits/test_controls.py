@@ -1,0 +1,136 @@
+"""Which pairs may be gold: originals of the queries, and pairs that no machine came near."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from core.errors import CounterpartError
+from corpus.models import Match, Sample
+from hits.controls import negative_pairs, original_pairs
+from hits.numbering import number_collection
+from mitl.lists import load_lists
+from tests.factories import make_collection, make_pool, make_sample
+from tests.hits.pools import pool_of
+
+NOTHING = np.empty((0, 2), np.int64)
+
+
+def ids(ground, pairs):
+    return set(zip(ground.images.ids[pairs[:, 0]].tolist(), ground.captions.ids[pairs[:, 1]].tolist(), strict=True))
+
+
+def negatives(pool, *, besides=NOTHING, count=10_000, seed=0):
+    ground = number_collection(pool.collection)
+    drawn = negative_pairs(pool, ground, besides=besides, count=count, rng=np.random.default_rng(seed))
+    return ids(ground, drawn)
+
+
+def listed(pool):
+    """Every pair of the pool's lists, one by one: the slow witness."""
+    pairs = set()
+    for retrieval in pool.retrievals.all():
+        for direction, lists in load_lists(retrieval).items():
+            for query, items in zip(lists.queries.tolist(), lists.items.tolist(), strict=True):
+                for item in items[: pool.control_depth]:
+                    pairs.add((query, item) if direction == "i2t" else (item, query))
+    return pairs
+
+
+def everything(pool):
+    images, captions = (
+        side.values_list("pk", flat=True) for side in (pool.collection.images, pool.collection.captions)
+    )
+    return {(image, caption) for image in images for caption in captions}
+
+
+def test_negatives_are_all_and_only_the_pairs_outside_every_list(db):
+    pool = pool_of(12, images=8)
+    assert negatives(pool) == everything(pool) - listed(pool)
+
+
+def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
+    """Half of them at a time, 400 times: the counts spread as those of independent fair draws, no less evenly."""
+    pool = pool_of(12, images=8)
+    pool.control_depth = 2
+    pool.sample.images.remove(*pool.collection.images.all()[:2])
+    queries = set(pool.sample.images.values_list("pk", flat=True))
+    allowed = {pair for pair in everything(pool) - listed(pool) if pair[0] in queries}
+    ground = number_collection(pool.collection)
+    drawn, half = Counter(), len(allowed) // 2
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        drawn.update(ids(ground, negative_pairs(pool, ground, besides=NOTHING, count=half, rng=rng)))
+    assert set(drawn) == allowed
+    share = half / len(allowed)
+    deviations = (np.array([*drawn.values()]) - 400 * share) / np.sqrt(400 * share * (1 - share))
+    assert np.abs(deviations).max() < 4
+    assert (deviations**2).sum() < len(allowed) + 4 * np.sqrt(2 * len(allowed))
+
+
+def test_only_the_first_places_of_the_lists_are_kept_out(db):
+    pool = pool_of(12, images=8)
+    pool.control_depth = 2
+    assert negatives(pool) == everything(pool) - listed(pool)
+
+
+def test_what_is_named_besides_is_kept_out(db):
+    pool = pool_of(12, images=8)
+    ground = number_collection(pool.collection)
+    originals = original_pairs(pool.sample, ground)
+    assert negatives(pool, besides=originals) == everything(pool) - listed(pool) - ids(ground, originals)
+
+
+@pytest.mark.parametrize(
+    ("directions", "asks_images", "asks_captions"),
+    [(["i2t", "t2i"], True, True), (["i2t"], True, False), (["t2i"], False, True)],
+)
+def test_negatives_are_drawn_where_every_list_is_known(db, directions, asks_images, asks_captions):
+    pool = pool_of(12, images=8)
+    pool.directions, pool.control_depth = directions, 2
+    pool.sample.images.remove(*pool.collection.images.all()[:3])
+    pool.sample.captions.remove(*pool.collection.captions.all()[:5])
+    images, captions = (set(side.values_list("pk", flat=True)) for side in (pool.sample.images, pool.sample.captions))
+    known = {
+        (image, caption)
+        for image, caption in everything(pool)
+        if (image in images or not asks_images) and (caption in captions or not asks_captions)
+    }
+    assert negatives(pool) == known - listed(pool)
+
+
+def test_a_sample_of_images_alone_draws_from_the_whole_gallery_of_captions(db):
+    pool = pool_of(12, images=8)
+    pool.sample.captions.clear()
+    assert negatives(pool) == everything(pool) - listed(pool)
+
+
+def test_a_pool_whose_lists_name_everything_has_no_negative(db):
+    pool = make_pool(make_sample(make_collection(images=2)))
+    ground = number_collection(pool.collection)
+    besides = np.array([(image, caption) for image in range(2) for caption in range(4)])
+    with pytest.raises(
+        CounterpartError, match="leaves no negative control: all 8 pairs of its queries stand in a top-5"
+    ):
+        negative_pairs(pool, ground, besides=besides, count=1, rng=np.random.default_rng(0))
+
+
+def test_positives_are_the_originals_of_query_images_and_query_captions(db):
+    collection = make_collection(images=4)
+    sample = Sample.objects.create(name="few", collection=collection, seed=0)
+    first, *_, last = collection.images.all()
+    sample.images.add(first)
+    sample.captions.add(last.captions.all()[0])
+    ground = number_collection(collection)
+    wanted = {(first.pk, caption.pk) for caption in first.captions.all()} | {(last.pk, last.captions.all()[0].pk)}
+    assert ids(ground, original_pairs(sample, ground)) == wanted
+
+
+def test_other_sources_of_matches_never_become_positives(db):
+    collection = make_collection(images=3)
+    stranger = collection.captions.exclude(image=collection.images.first()).first()
+    Match.objects.create(
+        collection=collection, image=collection.images.first(), caption=stranger, source="truth", grade=1
+    )
+    ground = number_collection(collection)
+    assert len(original_pairs(make_sample(collection), ground)) == 6

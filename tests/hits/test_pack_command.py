@@ -1,0 +1,81 @@
+"""The command pack, as a shell sees it."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from hits.models import Round
+from tests.hits.pools import pool_of
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.json"
+    path.write_text('{"name": "small", "candidates": 4, "positives": 1, "negatives": 1}')
+    return str(path)
+
+
+def pack(capsys, *arguments):
+    call_command("pack", *arguments)
+    return capsys.readouterr().out
+
+
+def test_pack_prints_what_the_round_holds_and_costs(db, capsys, small):
+    pool_of(37)
+    lines = pack(capsys, "r", "--pool", "pool", "--design", small).splitlines()
+    assert {"round: r", "pairs: 37", "hits: 10", "topped_up: 3"} <= set(lines)
+    assert {"cost_browser: 6.50", "cost_mturk: 7.80", "ceiling: 500.00"} <= set(lines)
+
+
+def test_pack_prints_json(db, capsys, small):
+    pool_of(37)
+    figures = json.loads(pack(capsys, "r", "--pool", "pool", "--design", small, "--json"))
+    assert (figures["pairs"], figures["cost_mturk"]) == (37, "7.80")
+    assert figures["plan_hash"] == Round.objects.get().plan_hash
+
+
+def test_every_option_reaches_the_round(db, capsys, small):
+    pool_of(40)
+    given = [
+        "--reward",
+        "1.40",
+        "--reasons",
+        "--replication",
+        "2",
+        "--ceiling",
+        "60",
+        "--seed",
+        "5",
+        "--sharing",
+        "allow",
+    ]
+    pack(capsys, "r", "--pool", "pool", "--design", small, *given)
+    packed = Round.objects.get()
+    assert (str(packed.reward), packed.reasons, packed.replication) == ("1.40", True, 2)
+    assert (str(packed.ceiling), packed.seed, packed.summary["sharing"]) == ("60.00", 5, "allow")
+
+
+def test_eccv_18_is_the_usual_design(db, capsys):
+    pool_of(40)
+    pack(capsys, "r", "--pool", "pool")
+    assert Round.objects.get().design == {"name": "eccv-18", "candidates": 16, "positives": 1, "negatives": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pool", "pond"], "There is no pool 'pond'; there is pool"),
+        (["--pool", "pool", "--ceiling", "1"], "above the ceiling of \\$1.00"),
+        (["--pool", "pool", "--design", "missing.json"], "no design 'missing.json'"),
+        (["--pool", "pool", "--reward", "much"], "'much' is no amount of US dollars"),
+        (["--pool", "pool", "--reward", "nan"], "The reward NaN will not do"),
+        ([], "--pool"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_changes_nothing(db, arguments, message):
+    pool_of(40)
+    with pytest.raises(CommandError, match=message) as error:
+        call_command("pack", "r", *arguments)
+    assert "\n" not in str(error.value)
+    assert not Round.objects.exists()

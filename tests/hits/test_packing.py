@@ -1,0 +1,122 @@
+"""Packing against the rules of a HIT: worked cases, and any pool that hypothesis thinks of."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hits.packing import count_shared, distinct, pack_pairs
+
+
+def pack(pairs, capacity, *, sharing="avoid", seed=0):
+    images, captions = np.array(sorted(pairs), np.int64).T
+    packed = pack_pairs(images, captions, capacity=capacity, sharing=sharing, rng=np.random.default_rng(seed))
+    return packed, images, captions
+
+
+def fewest_shared(codes: np.ndarray, hits: int) -> int:
+    """No packing repeats a thing less: of d pairs, at most one a HIT repeats nothing."""
+    return sum(max(0, int((codes == code).sum()) - hits) for code in set(codes.tolist()))
+
+
+POOLS = st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=80)
+
+
+@settings(max_examples=300, deadline=None)
+@given(pairs=POOLS, capacity=st.integers(1, 9), seed=st.integers(0, 99))
+def test_every_pair_is_packed_once_and_nothing_is_shared_that_need_not_be(pairs, capacity, seed):
+    packed, images, captions = pack(pairs, capacity, seed=seed)
+    hits = -(-len(pairs) // capacity)
+    sizes = np.bincount(packed, minlength=hits)
+    assert sizes.sum() == len(pairs)
+    assert len(sizes) == hits
+    assert sizes.max() <= capacity
+    assert (np.diff(sizes) <= 0).all()
+    assert count_shared(packed, images) == fewest_shared(images, hits)
+    assert count_shared(packed, captions) == fewest_shared(captions, hits)
+
+
+@settings(max_examples=50, deadline=None)
+@given(pairs=POOLS, capacity=st.integers(1, 9), sharing=st.sampled_from(["avoid", "allow"]))
+def test_the_same_seed_packs_alike(pairs, capacity, sharing):
+    once, again = (pack(pairs, capacity, sharing=sharing, seed=5)[0] for _ in range(2))
+    assert once.tobytes() == again.tobytes()
+
+
+def test_another_seed_packs_otherwise():
+    pairs = {(number, number) for number in range(64)}
+    assert (pack(pairs, 16, seed=1)[0] != pack(pairs, 16, seed=2)[0]).any()
+
+
+def test_a_square_of_pairs_becomes_a_latin_square():
+    """4 images by 4 captions in HITs of 4: every HIT must hold every image and every caption once."""
+    packed, images, captions = pack({(i, c) for i in range(4) for c in range(4)}, 4)
+    for hit in range(4):
+        assert sorted(images[packed == hit]) == sorted(captions[packed == hit]) == [0, 1, 2, 3]
+
+
+def test_images_that_must_stand_in_every_hit_do():
+    """16 images with 200 captions each, in 200 HITs of 16: first fit alone gets stuck in the last of them."""
+    packed, images, captions = pack({(i, c) for i in range(16) for c in range(200)}, 16)
+    assert np.bincount(packed).tolist() == [16] * 200
+    assert count_shared(packed, images) == count_shared(packed, captions) == 0
+
+
+def test_swaps_find_the_only_packing_where_first_fit_is_stuck():
+    """A path of three pairs in HITs of two: the middle pair must stand alone, whichever comes first."""
+    for seed in range(20):
+        packed, images, captions = pack({(0, 0), (1, 0), (1, 1)}, 2, seed=seed)
+        assert packed.tolist() == [0, 1, 0]
+
+
+def test_an_image_with_more_pairs_than_hits_is_spread_evenly_and_counted():
+    packed, images, _ = pack({(0, caption) for caption in range(10)}, 4)
+    assert np.bincount(packed).tolist() == [4, 3, 3]
+    assert count_shared(packed, images) == 7
+
+
+def test_the_last_hit_alone_is_short_in_a_pool_without_knots():
+    packed, _, _ = pack({(number, number) for number in range(50)}, 16)
+    assert np.bincount(packed).tolist() == [16, 16, 16, 2]
+
+
+def test_where_sharing_is_allowed_hits_are_chunks_of_the_shuffle():
+    packed, images, _ = pack({(0, caption) for caption in range(50)}, 16, sharing="allow")
+    assert np.bincount(packed).tolist() == [16, 16, 16, 2]
+    assert count_shared(packed, images) == 46
+
+
+@pytest.mark.parametrize(
+    ("hits", "things", "shared"),
+    [([0, 0, 0], [1, 1, 2], 1), ([0, 0, 0], [1, 1, 1], 2), ([0, 1, 2], [1, 1, 1], 0), ([], [], 0)],
+)
+def test_sharing_counts_what_repeats_within_a_hit(hits, things, shared):
+    assert count_shared(np.array(hits, np.int64), np.array(things, np.int64)) == shared
+
+
+@pytest.mark.parametrize("numbers", [[], [3], [2, 2], [5, 1, 5, 0, 1]])
+def test_distinct_numbers_come_once_and_ascending(numbers):
+    assert distinct(np.array(numbers, np.int64)).tolist() == sorted(set(numbers))
+
+
+def test_half_a_million_pairs_with_hubs_are_packed_without_sharing():
+    """As many as 30,000 queries to five machines give; the most frequent image stands in a tenth of the HITs."""
+    rng = np.random.default_rng(0)
+    weights = 1 / np.arange(1, 5_001) ** 0.6
+    cells = rng.choice(5_000, 700_000, p=weights / weights.sum()) * 25_000 + rng.integers(0, 25_000, 700_000)
+    images, captions = np.divmod(np.unique(cells), 25_000)
+    packed = pack_pairs(images, captions, capacity=16, sharing="avoid", rng=rng)
+    sizes = np.bincount(packed)
+    assert len(sizes) == -(-len(images) // 16)
+    assert (sizes[:-1] == 16).all()
+    assert count_shared(packed, images) == count_shared(packed, captions) == 0
+
+
+@pytest.mark.parametrize(("capacity", "hits"), [(16, 2_902), (18, 2_580)])
+def test_the_papers_pool_makes_so_many_hits(capacity, hits):
+    rng = np.random.default_rng(0)
+    codes = rng.choice(1_261 * 25_000, 46_424, replace=False)
+    images, captions = codes // 25_000, codes % 25_000
+    packed = pack_pairs(images, captions, capacity=capacity, sharing="avoid", rng=rng)
+    assert packed.max() + 1 == hits
+    assert count_shared(packed, images) == count_shared(packed, captions) == 0

@@ -1,0 +1,90 @@
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+
+from annotation.deciding import accept, mark_submitted
+from annotation.leasing import lease_seat
+from annotation.models import Payment, WorkerIdentity
+from crowd.models import Outbox, PlatformHIT
+from crowd.outbox import put
+from tests.factories import make_round, make_worker
+
+SANDBOX = {"channel": "mturk", "environment": "sandbox"}
+LISTS = [
+    *("hits/round", "hits/hit", "hits/seat"),
+    *("annotation/worker", "annotation/assignment", "annotation/decision", "annotation/payment"),
+    *("annotation/workeridentity", "crowd/outbox"),
+]
+
+
+def client_with(*permissions: str, superuser: bool = False) -> Client:
+    user = User.objects.create_user(username="clerk", is_staff=True)
+    User.objects.filter(pk=user.pk).update(is_superuser=superuser)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def accepted_work(hits):
+    made = make_round(hits=hits)
+    for n in range(hits):
+        worker = make_worker()
+        WorkerIdentity.objects.create(worker=worker, channel="browser", external_id=f"id-{n}")
+        assignment = lease_seat(made, worker=worker)
+        mark_submitted(assignment, active_seconds=1)
+        accept(assignment)
+
+
+def test_every_list_takes_as_many_queries_for_many_rows_as_for_few(db, django_assert_max_num_queries):
+    client = client_with(superuser=True)
+    accepted_work(9)
+    for model in LISTS:
+        with django_assert_max_num_queries(8):
+            assert client.get(f"/admin/{model}/").status_code == 200
+
+
+def test_every_list_can_be_searched(db):
+    client = client_with(superuser=True)
+    accepted_work(1)
+    found = [client.get(f"/admin/{model}/", {"q": "1"}).status_code for model in LISTS]
+    assert found == [200] * len(LISTS)
+
+
+def test_not_even_a_superuser_adds_rows_by_hand(db):
+    client = client_with(superuser=True)
+    refused = [client.get(f"/admin/{model}/add/").status_code for model in LISTS]
+    assert refused == [403] * len(LISTS)
+
+
+def test_only_superusers_see_who_a_worker_is(db):
+    client = client_with("view_workeridentity", "view_worker")
+    assert client.get("/admin/annotation/worker/").status_code == 200
+    assert client.get("/admin/annotation/workeridentity/").status_code == 403
+
+
+def mark_as_paid(client):
+    keys = list(Payment.objects.values_list("pk", flat=True))
+    return client.post("/admin/annotation/payment/", {"action": "mark_as_paid", "_selected_action": keys})
+
+
+def test_a_clerk_marks_payments_as_paid(db):
+    accepted_work(2)
+    mark_as_paid(client_with("view_payment", "change_payment"))
+    assert set(Payment.objects.values_list("state", flat=True)) == {Payment.State.PAID}
+
+
+def test_looking_at_payments_is_not_marking_them(db):
+    accepted_work(1)
+    mark_as_paid(client_with("view_payment"))
+    assert Payment.objects.get().state == Payment.State.OWED
+
+
+def test_failed_calls_are_sent_again(db, platform, django_capture_on_commit_callbacks):
+    posting = PlatformHIT.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
+    put(Outbox.Call.PUBLISH, posting, **SANDBOX)
+    Outbox.objects.update(state=Outbox.State.FAILED)
+    client = client_with(superuser=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        keys = [str(key) for key in Outbox.objects.values_list("pk", flat=True)]
+        client.post("/admin/crowd/outbox/", {"action": "send_failed_again", "_selected_action": keys})
+    assert Outbox.objects.get().state == Outbox.State.DONE

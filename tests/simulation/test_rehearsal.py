@@ -1,0 +1,219 @@
+"""A crowd at the emulator's workers' site, and our commands on the other side."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
+from core.errors import CounterpartError
+from crowd.models import PlatformAssignment
+from hits.models import Round, Seat
+from simulation.running import simulate_round
+from tests.crowd.platform import rehearsing
+from tests.crowd.platform_books import check_both_sides, check_judgments
+from tests.factories import make_round
+
+EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]
+EXACT = {
+    "confusion": EYE, "likeness": 1e6, "careless_workers": 0.0, "random_clicks": 1.0,
+    "seconds_per_pair": 10, "speed_spread": 0.5, "excluded": 1.0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def there(transactional_db, live_server, settings):
+    """The emulator, with our site running beside it."""
+    settings.SITE_URL = live_server.url
+    with rehearsing(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def profile(tmp_path):
+    def profile(**changes: object) -> str:
+        path = tmp_path / "crowd.json"
+        path.write_text(json.dumps({**EXACT, **changes}))
+        return str(path)
+
+    return profile
+
+
+def publish(**options) -> Round:
+    made = make_round(published=False, **options)
+    call_command("publish", made.name, channel="mturk", environment="emulator", stdout=StringIO())
+    made.refresh_from_db()
+    return made
+
+
+def end(made: Round) -> None:
+    call_command("close", made.name, stdout=StringIO())
+    call_command("sync", made.name, stdout=StringIO())
+
+
+def test_every_seat_is_filled_through_the_workers_site_and_paid(there, profile):
+    made = publish(hits=4, replication=2)
+    figures = simulate_round(made, workers=4, profile=profile())
+    end(made)
+    assert (figures["submitted"], figures["accepted"], figures["seats still open"]) == (8, 8, 0)
+    assert figures["refused"] == figures["turned away"] == figures["not taken in yet"] == 0
+    check_both_sides(made, there)
+    check_judgments(made)
+
+
+def test_the_command_rehearses_with_every_conduct_by_itself(there, capsys):
+    made = publish(hits=3)
+    call_command("simulate", made.name, workers=12, seed=2, json=True)
+    figures = json.loads(capsys.readouterr().out)
+    end(made)
+    assert figures["seats still open"] == figures["not taken in yet"] == 0
+    check_both_sides(made, there)
+
+
+def test_who_fails_the_controls_is_replaced_by_somebody_else(there, profile):
+    made = publish(hits=3)
+    figures = simulate_round(made, workers=8, profile=profile(misreading_workers=0.5), seed=1)
+    end(made)
+    assert figures["excluded"] > 0
+    assert figures["accepted"] == 3
+    assert Payment.objects.filter(state="paid").count() == figures["submitted"]
+    for hit in made.hits.all():
+        assert hit.assignments.values("worker").distinct().count() == hit.assignments.count()
+    check_both_sides(made, there)
+
+
+def test_returned_hits_are_done_by_others_and_bring_nothing(there, profile):
+    made = publish(hits=3)
+    figures = simulate_round(made, workers=12, profile=profile(returns=0.5), seed=3)
+    end(made)
+    assert figures["returned"] > 0
+    assert figures["seats still open"] == 0
+    theirs = check_both_sides(made, there)
+    assert (theirs.statuses["Returned"], len(theirs.submitted)) == (figures["returned"], 3)
+
+
+def test_abandoned_hits_run_out_and_are_done_by_others(there, profile):
+    made = publish(hits=3)
+    figures = simulate_round(made, workers=12, profile=profile(abandons=0.5), seed=3)
+    end(made)
+    assert figures["abandoned"] > 0
+    assert figures["hours forward"] >= 1
+    assert figures["seats still open"] == 0
+    theirs = check_both_sides(made, there)
+    assert (theirs.statuses["Abandoned"], len(theirs.submitted)) == (figures["abandoned"], 3)
+
+
+@pytest.mark.parametrize("conduct", ["double_clicks", "stale_tabs"])
+def test_what_is_sent_twice_is_stored_and_paid_once(there, profile, conduct):
+    made = publish(hits=3, reasons=True)
+    figures = simulate_round(made, workers=2, profile=profile(**{conduct: 1.0}))
+    end(made)
+    assert (figures["submitted"], figures["submitted twice"], figures["refused"]) == (3, 3, 3)
+    check_both_sides(made, there)
+    check_judgments(made)
+
+
+def test_the_first_answers_hold_against_those_of_a_stale_tab(there, profile):
+    made = publish(hits=1)
+    simulate_round(made, workers=1, profile=profile(stale_tabs=1.0))
+    assert set(Judgment.objects.values_list("level", flat=True)) != {1}
+
+
+def test_a_crowd_that_only_leaves_ends(there, profile):
+    made = publish(hits=2)
+    figures = simulate_round(made, workers=3, profile=profile(returns=0.5, abandons=0.5))
+    assert (figures["submitted"], figures["seats still open"]) == (0, 2)
+    assert figures["returned"] + figures["abandoned"] == 6
+    assert not Assignment.objects.exists()
+
+
+def test_flagged_work_can_be_left_to_people(there, profile):
+    made = publish(hits=2)
+    figures = simulate_round(made, workers=2, profile=profile(misreading_workers=1.0, excluded=None))
+    assert figures["waiting for review"] == Assignment.objects.filter(state="flagged").count() == 2
+
+
+def test_a_pair_that_somebody_knows_is_given_back_and_done_by_another(there, profile):
+    made = publish(hits=2)
+    first, second = made.hits.order_by("number")
+    shared = second.items.filter(control=None).first()
+    first.items.filter(control=None, place=1).update(image=shared.image, caption=shared.caption)
+    figures = simulate_round(made, workers=2, profile=profile(speed_spread=0.0))
+    assert figures["seats still open"] == 0
+    assert Judgment.objects.values("worker", "image", "caption").distinct().count() == Judgment.objects.count()
+
+
+def test_the_same_seed_comes_back_as_the_same_workers(there, profile):
+    made = publish(hits=2)
+    simulate_round(made, workers=2, profile=profile(abandons=1.0), seed=5)
+    figures = simulate_round(made, workers=2, profile=profile(), seed=5)
+    assert figures["seats still open"] == 0
+    assert WorkerIdentity.objects.filter(channel="mturk").count() <= 2
+
+
+def test_a_round_beside_one_with_the_same_words_is_found(there, profile):
+    other = publish(hits=2)
+    made = publish(hits=2, name="round-2", collection=other.pool.collection)
+    figures = simulate_round(made, workers=2, profile=profile())
+    assert figures["accepted"] == 2
+    assert not Assignment.objects.filter(hit__round=other).exists()
+
+
+def test_a_round_asks_for_demands_that_the_crowd_meets(there, profile):
+    made = make_round(published=False)
+    demands = {"masters": True, "min_approved": 5000, "min_approval_rate": 99, "countries": "GB"}
+    call_command("publish", made.name, channel="mturk", environment="emulator", stdout=StringIO(), **demands)
+    made.refresh_from_db()
+    assert simulate_round(made, workers=1, profile=profile())["accepted"] == 1
+
+
+@pytest.mark.parametrize("environment", ["sandbox", "production"])
+def test_no_crowd_goes_where_people_work_for_money(there, environment):
+    made = make_round(published=False)
+    Round.objects.update(channel="mturk", environment=environment, published_at="2026-01-01T00:00Z")
+    with pytest.raises(CommandError, match=f"is on mturk {environment}, where people work for money"):
+        call_command("simulate", made.name)
+    assert not WorkerIdentity.objects.exists()
+
+
+def test_an_emulator_that_does_not_run_is_named(there, profile):
+    made = publish()
+    there.emulator.stop()
+    with pytest.raises(CounterpartError, match=f"Nobody answers at {there.emulator.url}/worker/sign-in"):
+        simulate_round(made, workers=1, profile=profile())
+
+
+def test_an_emulator_that_has_forgotten_the_round_is_told(there, profile, settings):
+    made = publish()
+    with rehearsing(settings):
+        figures = simulate_round(made, workers=1, profile=profile())
+    assert (figures["submitted"], figures["seats still open"]) == (0, 1)
+    assert "does not exist" in figures["failures"][0]["failure"]
+
+
+def test_our_site_that_does_not_run_is_named(there, profile, settings):
+    settings.SITE_URL = "http://127.0.0.1:9"
+    made = publish()
+    with pytest.raises(CounterpartError, match=r"Nobody answers at http://127.0.0.1:9/judge/at/mturk/emulator/"):
+        simulate_round(made, workers=1, profile=profile())
+
+
+def test_a_page_of_ours_is_not_named_for_a_round_on_an_emulator(there, live_server):
+    made = publish()
+    with pytest.raises(CounterpartError, match="leave --through-http out"):
+        simulate_round(made, through_http=live_server.url)
+    assert not PlatformAssignment.objects.exists()
+
+
+def test_conduct_that_a_browser_pool_does_not_know_is_refused(transactional_db):
+    with pytest.raises(CounterpartError, match="returns, abandons, double_clicks, stale_tabs of the profile cannot"):
+        simulate_round(make_round(), profile="rehearsal")
+    assert Seat.objects.filter(state="open").count() == 1
+
+
+def test_the_crowd_meets_the_emulator_behind_another_address(there, profile, settings):
+    settings.MTURK = {"emulator": settings.MTURK["emulator"] | {"origins": ("http://127.0.0.1:1",)}}
+    made = publish(hits=3)
+    figures = simulate_round(made, workers=12, profile=profile(abandons=0.5), seed=3)
+    assert (figures["accepted"], figures["abandoned"] > 0) == (3, True)

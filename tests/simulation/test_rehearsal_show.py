@@ -1,0 +1,89 @@
+"""A whole round of 60 HITs on the emulator: bots of every conduct on one side, our commands on the other."""
+
+import json
+from collections import Counter
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Assignment, Judgment, Payment
+from crowd.models import PlatformHIT
+from hits.models import Round
+from hits.packed_rounds import pack_round
+from tests.crowd.platform import Rehearsal, rehearsing
+from tests.crowd.platform_books import Books, check_both_sides, check_judgments
+from tests.factories import make_collection
+from tests.hits.pools import pool_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+HITS, VOTES = 60, 2
+
+
+@pytest.fixture
+def there(live_server, settings):
+    settings.SITE_URL = live_server.url
+    with rehearsing(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def packed() -> Round:
+    """60 HITs of 18 pairs, two answer sets each, packed as every round is."""
+    collection = make_collection(images=HITS, pictures=True)
+    made = pack_round(
+        "show",
+        pool=pool_of(16 * HITS, images=HITS, collection=collection),
+        replication=VOTES,
+        reward=Decimal("1.00"),
+        seed=1,
+    )
+    assert made.hits.count() == HITS
+    return made
+
+
+def run(capsys, name: str, *arguments: object) -> dict:
+    call_command(name, "show", *map(str, arguments))
+    return json.loads(capsys.readouterr().out)
+
+
+def submitted_there(there: Rehearsal) -> list[tuple[int, str]]:
+    """Our HIT and the worker of every submission, as the emulator itself tells them."""
+    ours = dict(PlatformHIT.objects.values_list("external_id", "hit"))
+    with there.world.looking() as state:
+        return [
+            (ours[hit.id], each.worker_id)
+            for hit in state.hits.values()
+            for each in hit.assignments
+            if each.submitted_at
+        ]
+
+
+def check_crowd(crowd: dict, theirs: Books) -> None:
+    """Everybody strayed as they should, and both sides counted that alike."""
+    assert all(crowd[conduct] for conduct in ("excluded", "returned", "abandoned", "submitted twice")), crowd
+    assert (crowd["accepted"], crowd["seats still open"], crowd["not taken in yet"]) == (HITS * VOTES, 0, 0)
+    assert crowd["refused"] == crowd["submitted twice"]
+    assert theirs.statuses["Returned"] == crowd["returned"] + crowd["turned away"]
+    assert theirs.statuses["Abandoned"] == crowd["abandoned"]
+
+
+def test_a_round_of_60_hits_ends_with_every_answer_stored_once_and_every_cent_told(there, packed, capsys):
+    call_command("publish", "show", "--channel", "mturk", "--environment", "emulator", "--expected-minutes", "4")
+    capsys.readouterr()
+    crowd = run(capsys, "simulate", "--workers", 40, "--seed", 4, "--json")
+    call_command("close", "show")
+    assert "is closed with 120 of 120 seats filled; 0 still leased" in capsys.readouterr().out
+    run(capsys, "sync", "--json")
+    theirs, submitted = check_both_sides(packed, there), crowd["submitted"]
+    check_crowd(crowd, theirs)
+    check_judgments(packed)
+    assert len(theirs.submitted) == submitted == Payment.objects.count() == Assignment.objects.count()
+    assert Judgment.objects.count() == 18 * submitted
+    assert theirs.spent == {"reward": submitted * Decimal("1.00"), "fee": submitted * Decimal("0.20")}
+    assert max(Counter(submitted_there(there)).values()) == 1
+    assert run(capsys, "audit", "--json") == {"differences": 0, "platform": [], "books": []}
+    ledger = run(capsys, "ledger", "--json")
+    assert (ledger["planned"], ledger["held"], ledger["owed"], ledger["differences"]) == ("0.00", "0.00", "0.00", [])
+    assert Decimal(ledger["paid"]) + Decimal(ledger["fees"]) == theirs.total == Decimal("1.20") * submitted

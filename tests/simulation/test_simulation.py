@@ -1,0 +1,185 @@
+import json
+
+import pytest
+
+from annotation.models import Assignment, Decision, Judgment, WorkerIdentity
+from core.errors import CounterpartError
+from crowd.publishing import close_round
+from hits.models import Control
+from simulation.running import simulate_round
+from tests.factories import make_collection, make_round
+
+EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]
+EXACT = {
+    "confusion": EYE, "likeness": 1e6, "careless_workers": 0.0, "random_clicks": 1.0,
+    "seconds_per_pair": 10, "speed_spread": 0.5, "excluded": 1.0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def profile(tmp_path):
+    def profile(**changes: object) -> str:
+        path = tmp_path / "crowd.json"
+        path.write_text(json.dumps({**EXACT, **changes}))
+        return str(path)
+
+    return profile
+
+
+@pytest.fixture
+def round(transactional_db):
+    return make_round(hits=6, candidates=3)
+
+
+def test_every_seat_is_filled_through_intake(round, profile):
+    figures = simulate_round(round, workers=4, profile=profile())
+    assert figures["submitted"] == figures["accepted"] == 6
+    assert figures["seats still open"] == 0
+    assert Judgment.objects.count() == 6 * 5
+    assert not Assignment.objects.filter(receipt="").exists()
+
+
+def test_workers_are_of_the_simulation_channel_and_come_back(round, profile):
+    simulate_round(round, workers=2, profile=profile(), seed=3)
+    assert set(WorkerIdentity.objects.values_list("channel", "external_id")) == {
+        ("simulation", "round-1-3-0"), ("simulation", "round-1-3-1"),
+    }  # fmt: skip
+    simulate_round(round, workers=2, profile=profile(), seed=3)
+    assert WorkerIdentity.objects.count() == 2
+
+
+def test_nobody_answers_one_hit_twice(transactional_db, profile):
+    round = make_round(hits=3, candidates=2, replication=2)
+    figures = simulate_round(round, workers=1, profile=profile())
+    assert (figures["submitted"], figures["seats still open"]) == (3, 3)
+
+
+def test_excluded_work_is_done_again_by_somebody_else(round, profile):
+    figures = simulate_round(round, workers=8, profile=profile(careless_workers=0.5), seed=1)
+    assert figures["excluded"] > 0
+    assert figures["seats still open"] == 0
+    excluded = Assignment.objects.filter(state="excluded").select_related("seat")
+    holders = [a.seat.assignments.get(state="accepted").worker_id for a in excluded]
+    assert all(a.worker_id != holder for a, holder in zip(excluded, holders, strict=True))
+
+
+def test_what_the_reviewer_excludes_has_a_reason_and_a_person(round, profile):
+    simulate_round(round, workers=8, profile=profile(careless_workers=0.5), seed=1)
+    decision = Decision.objects.filter(votes_count=False).first()
+    assert (decision.by.username, decision.paid) == ("simulated-reviewer", True)
+    assert decision.reason.startswith("Simulated review, wrong controls: ")
+
+
+def test_work_that_only_a_wrong_control_flags_counts(round, profile):
+    Control.objects.filter(polarity="positive").update(polarity="negative")
+    figures = simulate_round(round, workers=4, profile=profile())
+    assert (figures["submitted"], figures["accepted"]) == (6, 6)
+    assert Decision.objects.filter(reason__contains="The control is wrong.").count() == 6
+
+
+def test_a_reviewer_may_let_all_flagged_work_count(round, profile):
+    figures = simulate_round(round, workers=4, profile=profile(careless_workers=1.0, excluded=0.0))
+    assert (figures["excluded"], figures["accepted"]) == (0, 6)
+    assert Decision.objects.filter(by__username="simulated-reviewer", paid=True).exists()
+
+
+def test_flagged_work_can_be_left_to_people(round, profile):
+    figures = simulate_round(round, workers=4, profile=profile(careless_workers=1.0, excluded=None))
+    assert figures["waiting for review"] == Assignment.objects.filter(state="flagged").count() > 0
+
+
+def test_a_crowd_that_only_fails_ends(round, profile):
+    wrong = [[0, 0, 0, 1], [0, 0, 0, 1], [1, 0, 0, 0], [1, 0, 0, 0]]
+    figures = simulate_round(round, workers=2, profile=profile(confusion=wrong))
+    assert (figures["submitted"], figures["excluded"], figures["seats still open"]) == (12, 12, 6)
+
+
+def test_the_same_seed_gives_the_same_answers(transactional_db, profile):
+    rounds = [make_round(make_collection(name, images=40), name=name, hits=4) for name in ("first", "second")]
+    said = []
+    for round in rounds:
+        simulate_round(round, workers=3, profile="paper", seed=9)
+        said.append(
+            list(
+                Judgment.objects.filter(item__hit__round=round)
+                .order_by("item_id", "id")
+                .values_list("level", flat=True)
+            )
+        )
+    assert said[0] == said[1]
+
+
+def test_another_seed_gives_other_answers(transactional_db, profile):
+    rounds = [make_round(make_collection(name, images=40), name=name, hits=4) for name in ("first", "second")]
+    for seed, round in enumerate(rounds):
+        simulate_round(round, workers=3, profile="paper", seed=seed)
+    said = [
+        list(Judgment.objects.filter(item__hit__round=round).order_by("item_id").values_list("level", flat=True))
+        for round in rounds
+    ]
+    assert said[0] != said[1]
+
+
+def test_reasons_are_given_where_the_round_asks(transactional_db, profile):
+    round = make_round(hits=4, candidates=4, reasons=True)
+    simulate_round(round, workers=2, profile=profile(confusion=[[0, 1, 0, 0]] * 2 + [[0, 0, 1, 0]] * 2))
+    assert not Judgment.objects.filter(shortcoming="").exists()
+
+
+def test_the_quick_do_more(transactional_db, profile):
+    round = make_round(hits=20, candidates=1)
+    simulate_round(round, workers=5, profile=profile(speed_spread=1.0), seed=2)
+    busy = Assignment.objects.values_list("worker", "active_seconds")
+    seconds: dict[int, list[int]] = {}
+    for worker, taken in busy:
+        seconds.setdefault(worker, []).append(taken)
+    quickest = min(seconds, key=lambda worker: sum(seconds[worker]) / len(seconds[worker]))
+    assert len(seconds[quickest]) == max(map(len, seconds.values()))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": 0}, "1 to 10,000 workers"),
+        ({"workers": 10_001}, "not 10,001 and 0"),
+        ({"seed": -1}, "a seed from 0"),
+        ({"profile": "sleepy"}, "No crowd profile 'sleepy'"),
+        ({"truth": "eccv"}, "unknown to zoo: eccv"),
+        ({"through_http": "localhost:8000"}, "is no address of a site"),
+    ],
+)
+def test_bad_wishes_change_nothing(round, options, message):
+    with pytest.raises(CounterpartError, match=message):
+        simulate_round(round, **options)
+    assert not Assignment.objects.exists()
+    assert not WorkerIdentity.objects.exists()
+
+
+def test_a_closed_round_cannot_be_worked_on(round):
+    close_round(round, actor="robin")
+    with pytest.raises(CounterpartError, match="is closed: nobody can work on it any more"):
+        simulate_round(round)
+
+
+def test_a_draft_cannot_be_worked_on(transactional_db):
+    with pytest.raises(CounterpartError, match="Round round-1 is a draft; publish it"):
+        simulate_round(make_round(published=False))
+
+
+def test_workers_can_go_through_the_pages(round, profile, live_server):
+    figures = simulate_round(round, workers=3, profile=profile(careless_workers=0.34), through_http=live_server.url)
+    assert figures["accepted"] == 6
+    assert set(WorkerIdentity.objects.values_list("channel", flat=True)) == {"browser"}
+    assert Judgment.objects.filter(assignment__state="accepted").count() == 6 * 5
+
+
+def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
+    round = make_round(hits=2, candidates=2, reasons=True)
+    partly = [[0, 1, 0, 0]] * 2 + [[0, 0, 1, 0]] * 2
+    simulate_round(round, workers=1, profile=profile(confusion=partly), through_http=live_server.url)
+    assert Judgment.objects.exclude(shortcoming="").count() == 8
+
+
+def test_a_site_that_does_not_answer_is_named(round):
+    with pytest.raises(CounterpartError, match="Nobody answers at http://127.0.0.1:9/"):
+        simulate_round(round, through_http="http://127.0.0.1:9")

@@ -1,0 +1,56 @@
+import pytest
+
+from core.errors import CounterpartError
+from simulation.browser import Browser, read_page
+
+PAGE = """
+<h1>Judge <b>two</b>
+ pairs</h1>
+<input name="outside" value="x">
+<form method="post" action="/task/7/">
+  <input type="hidden" name="seconds" value="5"><input name="note">
+  <input type="radio" name="level-1" value="1"><input type="radio" name="level-1" value="2" checked>
+  <input type="checkbox" name="agree" value="yes">
+</form>
+<form action="?again"></form>
+"""
+
+
+@pytest.fixture
+def page():
+    return read_page("http://site/judge/", PAGE)
+
+
+def test_the_heading_is_read_in_one_line(page):
+    assert page.heading == "Judge two pairs"
+
+
+def test_a_form_knows_where_it_goes_and_what_it_offers(page):
+    form = page.form_to("/task/7/")
+    assert form.action == "http://site/task/7/"
+    assert form.offers == {"seconds": [], "note": [], "level-1": ["1", "2"], "agree": ["yes"]}
+
+
+def test_an_untouched_form_sends_what_a_browser_would(page):
+    assert page.form_to("/task/7/").values == {"seconds": "5", "note": "", "level-1": "2"}
+
+
+def test_an_action_is_read_from_where_the_page_stands(page):
+    assert page.forms[1].action == "http://site/judge/?again"
+
+
+def test_a_missing_form_is_told(page):
+    with pytest.raises(CounterpartError, match=r"http://site/judge/ \(Judge two pairs\) has no form to /take/"):
+        page.form_to("/take/")
+
+
+@pytest.mark.parametrize("filled", [{"level-1": "3"}, {"level-2": "1"}])
+def test_what_a_form_does_not_offer_is_never_sent(page, filled):
+    with pytest.raises(CounterpartError, match="does not offer"):
+        Browser().send(page.form_to("/task/7/"), filled)
+
+
+def test_the_pages_in_frames_are_read_from_where_the_page_stands():
+    assert read_page("http://site/work/", '<iframe src="/judge/?a=1&amp;b=2"></iframe>').frames == [
+        "http://site/judge/?a=1&b=2"
+    ]

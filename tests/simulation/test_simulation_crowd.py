@@ -1,0 +1,99 @@
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from simulation.crowd import answer_hit, make_crowd
+from simulation.profiles import load_profile
+from simulation.truth import Seen
+
+EXACT = replace(load_profile("careful"), confusion=tuple(map(tuple, np.eye(4))))
+SEEN = [Seen(item, 1 + item % 4) for item in range(4_000)]
+
+
+def answers_of(person, *, reasons=False, seed=0):
+    return answer_hit(person, SEEN, reasons=reasons, rng=np.random.default_rng(seed))[0]
+
+
+def test_an_exact_worker_says_what_they_see():
+    (person,) = make_crowd(EXACT, workers=1, seed=0)
+    assert [answer.level for answer in answers_of(person)] == [seen.level for seen in SEEN]
+
+
+def test_a_worker_confuses_levels_in_their_own_shares():
+    (person,) = make_crowd(replace(load_profile("paper"), careless_workers=0), workers=1, seed=3)
+    shares = np.zeros((4, 4))
+    for seen, answer in zip(SEEN, answers_of(person), strict=True):
+        shares[seen.level - 1, answer.level - 1] += 4 / len(SEEN)
+    assert shares == pytest.approx(person.confusion, abs=0.05)
+
+
+def test_a_careless_worker_clicks_at_random():
+    (person,) = make_crowd(replace(EXACT, careless_workers=1.0), workers=1, seed=0)
+    said = Counter(answer.level for answer in answers_of(person))
+    assert [said[level] for level in (1, 2, 3, 4)] == pytest.approx([1_000] * 4, rel=0.1)
+
+
+def test_exactly_the_share_that_was_asked_for_is_careless():
+    crowd = make_crowd(replace(EXACT, careless_workers=0.3), workers=50, seed=7)
+    assert sum(person.random_clicks > 0 for person in crowd) == 15
+
+
+def test_the_careless_do_their_share_of_the_work():
+    crowd = make_crowd(replace(load_profile("paper"), careless_workers=0.3), workers=60, seed=2)
+    work = {person.index: 1 / person.seconds_per_pair for person in crowd}
+    careless = sum(work[person.index] for person in crowd if person.random_clicks)
+    assert careless / sum(work.values()) == pytest.approx(0.3, abs=0.04)
+
+
+def test_workers_differ_in_what_they_confuse_and_how_fast_they_are():
+    first, second = make_crowd(load_profile("paper"), workers=2, seed=0)
+    assert not np.array_equal(first.confusion, second.confusion)
+    assert first.seconds_per_pair != second.seconds_per_pair
+
+
+def test_the_median_worker_takes_the_seconds_of_the_profile():
+    crowd = make_crowd(EXACT, workers=2_000, seed=0)
+    assert np.median([person.seconds_per_pair for person in crowd]) == pytest.approx(EXACT.seconds_per_pair, rel=0.05)
+
+
+def test_reasons_are_given_where_they_are_asked_in_the_papers_shares():
+    (person,) = make_crowd(EXACT, workers=1, seed=0)
+    answers = answers_of(person, reasons=True)
+    assert all(bool(answer.shortcoming) == (answer.level in (2, 3)) for answer in answers)
+    assert all(bool(answer.wrong_way) == (answer.shortcoming == "wrong_way") for answer in answers)
+    share = sum(answer.shortcoming == "wrong_way" for answer in answers) / (len(SEEN) / 2)
+    assert share == pytest.approx(0.467, abs=0.04)
+
+
+def test_the_same_seed_gives_the_same_answers():
+    one, other = (make_crowd(load_profile("paper"), workers=3, seed=5)[2] for _ in range(2))
+    assert answers_of(one, reasons=True, seed=1) == answers_of(other, reasons=True, seed=1)
+
+
+@pytest.mark.parametrize(("preset", "low", "high"), [("careful", 0.0, 0.02), ("paper", 0.252, 0.292)])
+def test_presets_fail_controls_as_often_as_they_say(preset, low, high):
+    # A gold positive and a gold negative, at the levels that a binary truth gives them.
+    golds = [[Seen(0, yes), Seen(1, no)] for yes in (1, 2) for no in (3, 3, 4)]
+    failed = []
+    for person in make_crowd(load_profile(preset), workers=1_000, seed=0):
+        rng = np.random.default_rng(person.index)
+        for gold in golds:
+            positive, negative = (answer.level for answer in answer_hit(person, gold, reasons=False, rng=rng)[0])
+            failed.append(positive > 2 or negative < 3)
+    assert low <= np.mean(failed) <= high
+
+
+def test_who_misreads_the_scale_answers_upside_down():
+    (person,) = make_crowd(replace(EXACT, misreading_workers=1.0), workers=1, seed=0)
+    assert [answer.level for answer in answers_of(person)] == [5 - seen.level for seen in SEEN]
+
+
+def test_the_careless_and_those_who_misread_are_different_people_and_the_rest_stays_as_it_was():
+    profile = replace(load_profile("paper"), careless_workers=0.3)
+    crowd, plain = (make_crowd(p, workers=50, seed=7) for p in (replace(profile, misreading_workers=0.2), profile))
+    assert sum(person.misreads for person in crowd) == 10
+    assert not any(person.misreads and person.random_clicks for person in crowd)
+    assert [person.random_clicks for person in crowd] == [person.random_clicks for person in plain]
+    assert all(np.array_equal(one.confusion, other.confusion) for one, other in zip(crowd, plain, strict=True))

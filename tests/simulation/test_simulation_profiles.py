@@ -1,0 +1,74 @@
+import json
+
+import pytest
+
+from core.errors import CounterpartError
+from simulation.profiles import load_profile
+
+GOOD = {
+    "confusion": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+    "likeness": 100,
+    "careless_workers": 0.5,
+    "random_clicks": 1,
+    "seconds_per_pair": 20,
+    "speed_spread": 0.3,
+    "excluded": None,
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content: object) -> str:
+        path = tmp_path / "crowd.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("preset", ["careful", "paper", "rehearsal"])
+def test_presets_are_good_profiles(preset):
+    assert len(load_profile(preset).confusion) == 4
+
+
+def test_a_file_is_read(write):
+    assert load_profile(write(GOOD)).careless_workers == 0.5
+
+
+def test_conduct_may_be_left_out_and_then_nobody_strays(write):
+    assert set(load_profile(write(GOOD)).misconduct.values()) == {0.0}
+    assert load_profile(write({**GOOD, "returns": 0.2})).misconduct["returns"] == 0.2
+
+
+def without(name: str) -> dict:
+    return {field: value for field, value in GOOD.items() if field != name}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"confusion": [', "is not whole JSON"),
+        ([], "lacks or does not know careless_workers"),
+        (without("likeness"), "lacks or does not know likeness"),
+        ({**GOOD, "mood": 1}, "lacks or does not know mood"),
+        ({**GOOD, "careless_workers": 1.2}, "careless_workers of the crowd profile .* is 1.2; it lies in 0..1"),
+        ({**GOOD, "seconds_per_pair": "fast"}, "seconds_per_pair .* is 'fast'"),
+        ({**GOOD, "likeness": None}, "likeness .* is None"),
+        ({**GOOD, "excluded": True}, "excluded .* is True"),
+        ({**GOOD, "returns": -0.1}, "returns .* is -0.1; it lies in 0..1"),
+        ({**GOOD, "returns": 0.6, "stale_tabs": 0.5}, "returns, abandons, double_clicks, stale_tabs .* sum to 1.1"),
+        ({**GOOD, "confusion": [[1, 0, 0, 0]]}, "is not 4 rows of 4 shares"),
+        ({**GOOD, "confusion": [*GOOD["confusion"][:3], [0.5, 0.4, 0, 0]]}, "Row 4 of confusion"),
+        ({**GOOD, "confusion": [[2, -1, 0, 0], *GOOD["confusion"][1:]]}, "Row 1 of confusion"),
+    ],
+)
+def test_a_bad_profile_is_refused_by_field(write, content, message):
+    with pytest.raises(CounterpartError, match=message):
+        load_profile(write(content))
+
+
+def test_an_unknown_profile_is_refused_with_the_presets():
+    with pytest.raises(
+        CounterpartError, match="No crowd profile 'sleepy': name careful or paper or rehearsal, or a JSON file"
+    ):
+        load_profile("sleepy")
