@@ -82,7 +82,7 @@ def pools(collection, seed: int):
 
 
 def examples(images: Sequence, validation, captions_each: int = 5):
-    from mitl.learning.base import TrainingSet
+    from mitl.training.learners import TrainingSet
 
     captions = [caption for image in images for caption in image.captions.all()[:captions_each]]
     place = {image.pk: number for number, image in enumerate(images)}
@@ -96,8 +96,8 @@ def measured(kind: str, wanted: dict, train, images: list, captions: list, optio
 
     from mitl.annotators import module_of
     from mitl.checkpoints import Checkpoints
-    from mitl.learning.base import Plan
     from mitl.models import Direction
+    from mitl.training.learners import Plan
 
     module = module_of(kind)
     settings = {name: option.default for name, option in module.OPTIONS.items()} | wanted

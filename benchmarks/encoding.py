@@ -93,7 +93,7 @@ def untrained(name: str, small: bool, collection) -> Any:
     from demo.machines import MACHINES as DEMO
     from mitl.annotators import load
     from mitl.registration import add_annotator
-    from mitl.training import train_annotator
+    from mitl.training.trainer import train_annotator
 
     sizes = dict(DEMO[name].settings) if small and name in DEMO else {}
     settings = sizes | UNTRAINED | (FREE_TRUNK | {"trunk_from": ""} if name in RECURRENT else {})
@@ -109,7 +109,7 @@ def plain_recurrent(machine) -> tuple[Callable, Callable]:
     import torch
 
     from corpus.pictures import open_picture
-    from mitl.preprocessing.imagenet import evaluation_view
+    from mitl.nn.imagenet import evaluation_view
 
     network, vocabulary, side = machine._network.eval(), machine._vocabulary, machine._source._side
 

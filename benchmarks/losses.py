@@ -74,7 +74,7 @@ def write_vectors(collection, folder: Path) -> None:
 def test_split(collection):
     """The gallery and its original pairs."""
     from corpus.matches import known_pairs
-    from mitl.learning.base import TrainingSet
+    from mitl.training.learners import TrainingSet
 
     images, captions = (list(rows.gallery().order_by("pk")) for rows in (collection.images, collection.captions))
     image_ids, caption_ids = ([row.pk for row in rows] for rows in (images, captions))
@@ -88,7 +88,7 @@ def train(collection, loss: str, seed: int, folder: Path, rates: dict[str, float
     """Return a trained machine."""
     from mitl.annotators import load
     from mitl.registration import add_annotator
-    from mitl.training import train_annotator
+    from mitl.training.trainer import train_annotator
 
     name = f"{loss}-{seed}"
     add_annotator(name, kind="vse", options={**MODEL, **rates, "vectors": str(folder)})
@@ -99,8 +99,8 @@ def figures(machine, pool) -> tuple[float, float]:
     """Return rsum and hs-sum on the test split."""
     from mitl.hubness import Transposed, hs_sum
     from mitl.hubness.best import best_places
-    from mitl.learning.measuring import measure
     from mitl.machine_scores import machine_scores
+    from mitl.training.recall import measure
 
     blocks = machine_scores(machine, pool.images, pool.captions)
     lists = [(best_places(side, 10)[0], side.shape[1]) for side in (blocks, Transposed(blocks))]

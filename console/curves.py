@@ -5,8 +5,8 @@ from typing import Any
 
 from mitl.annotators import module_of
 from mitl.charts import chart_bytes, curve_chart
-from mitl.learning.base import in_order
 from mitl.models import Annotator
+from mitl.training.learners import in_order
 
 
 @dataclass(frozen=True)

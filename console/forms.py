@@ -15,8 +15,9 @@ from hits.designs import DESIGNS
 from hits.models import Round
 from hits.ordering import LONGEST
 from hits.question import Level
-from mitl.learning.examples import Validation
+from mitl.training.examples import Validation
 from mitl.models import Annotator
+from mitl.training.examples import Validation
 
 DESIGN_CHOICES = [
     (name, f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls")

@@ -9,7 +9,7 @@ from core.models import Job
 from dataset.models import Version
 from hits.models import Round
 from mitl.models import Annotator
-from mitl.training import TASK as TRAINING
+from mitl.training.trainer import TASK as TRAINING
 
 
 @dataclass(frozen=True)

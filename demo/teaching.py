@@ -10,7 +10,7 @@ from demo.making import make_demo_collection
 from mitl.exporting import export_annotator
 from mitl.models import Annotator
 from mitl.registration import add_annotator
-from mitl.training import train_annotator
+from mitl.training.trainer import train_annotator
 
 LESSONS = "demo-lessons"
 

@@ -13,7 +13,7 @@ from core.models import Event
 from core.naming import check_name
 from core.progress import Progress, silent, tracked
 from corpus.models import Caption
-from mitl.classical.bleu import UNLIKELY_BELOW, bleu_1
+from mitl.classical.stems import UNLIKELY_BELOW, bleu_1
 from mitl.models import Pool, Proposal
 
 COLUMNS = ("image_id", "caption_id", "annotator_id", "direction", "rank", "score")

@@ -22,8 +22,8 @@ from mitl.annotators import load
 from mitl.checkpoints import Checkpoints
 from mitl.encoding import CHUNK, check_pictures
 from mitl.gallery import Gallery
-from mitl.learning.examples import WORST_POSITIVE_GRADE
 from mitl.models import Annotator
+from mitl.training.examples import WORST_POSITIVE_GRADE
 
 PART = "uncertainty"
 Widths = NDArray[np.float32]

@@ -11,7 +11,7 @@ from console.curves import curve_of, losses_of, training_of
 from console.forms import TrainForm
 from core.errors import CounterpartError
 from mitl.models import Annotator
-from mitl.training import open_training
+from mitl.training.trainer import open_training
 
 
 @members_only

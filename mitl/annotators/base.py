@@ -9,8 +9,8 @@ A machine is a module of this package named like its kind, or one that an instal
 It may hold
 
 - ``adopt(path, settings)``, which reads a checkpoint and returns it as ``Adopted``;
-- ``train(examples, plan, progress)`` (``mitl.learning.base``) and ``LOSSES``, the names of the losses it learns with,
-  the usual one first;
+- ``train(examples, plan, progress)`` (``mitl.training.learners``) and ``LOSSES``, the names of the losses it
+  learns with, the usual one first;
 - ``architecture(settings, arrays)``, what its page tells of the network behind the weights, a text a name;
 - ``PREPROCESSING``, a text that changes whenever what is done to pictures and words before the weights see them does.
   Embeddings of a machine that has it are kept for the next search (``mitl.embedding_cache``);

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Settings
 from mitl.annotators.transformer.options import pictures_and_words, tell_towers, tower
-from mitl.learning.options import RANKING_LOSSES, training_options
 from mitl.models import Annotator
+from mitl.training.schedule import RANKING_LOSSES, training_options
 
 if TYPE_CHECKING:
     from mitl.annotators.transformer.two_towers import TwoTowers
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     **pictures_and_words(picture=224, patch=16, context=64, pieces=32_000),

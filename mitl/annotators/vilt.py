@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Settings
 from mitl.annotators.transformer.options import BATCH_SIZE, NEGATIVES, pictures_and_words, tower
-from mitl.learning.options import training_options
 from mitl.models import Annotator
+from mitl.training.schedule import training_options
 
 if TYPE_CHECKING:
     from mitl.annotators.transformer.pairs import JointMachine
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     **pictures_and_words(picture=384, patch=32, context=40, pieces=30_522),

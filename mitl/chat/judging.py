@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
 from corpus.pictures import open_picture
-from mitl.chat.asking import Asker, Question
+from mitl.chat.client import Asker, Question, Service
 from mitl.chat.ledger import Ledger
-from mitl.chat.question import VERSION, jpeg_of
-from mitl.chat.service import Service
+from mitl.chat.questions import VERSION, jpeg_of
 from mitl.scoring import Pace
 
 SHORTEST = 1e-4  # seconds: no answer comes faster

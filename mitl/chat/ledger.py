@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 
 from core.errors import CounterpartError
-from mitl.chat.answers import Answer
+from mitl.chat.questions import Answer
 
 BUSY_SECONDS = 60
 RECENT = 1000  # answers that tell of those to come

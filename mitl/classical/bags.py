@@ -9,6 +9,16 @@ from scipy import sparse
 from mitl.classical.documents import Documents
 from mitl.words import unit_rows
 
+
+def normalised(
+    kernel: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Divide a kernel (n, m) by the geometric means of what its items give with themselves, ``left`` (n,) and
+    ``right`` (m,) (section 3.4.3). What gives 0 with itself stays at 0."""
+    scale = np.sqrt(left)[:, None] * np.sqrt(right)[None, :]
+    return np.divide(kernel, scale, out=np.zeros_like(kernel), where=scale > 0)
+
+
 Matrix = NDArray[np.float64]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mitl.classical.words import content_words, tagged_words
+from mitl.classical.stems import content_words, tagged_words
 
 Numbers = NDArray[np.int64]
 

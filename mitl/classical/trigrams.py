@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from mitl.classical.bags import normalised
 from mitl.classical.documents import Documents, Numbers
-from mitl.classical.matrices import normalised
 
 Matrix = NDArray[np.float64]
 MATCH = 0.5  # lambda_m; lambda_g, the cost of gaps, is 1

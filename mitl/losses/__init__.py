@@ -13,8 +13,8 @@ from functools import partial
 from torch import Tensor
 
 from mitl.losses.contrastive import contrastive, matching, sigmoid_contrastive
-from mitl.losses.hinges import MARGIN, triplet_max, triplet_semi_hard, triplet_sum
-from mitl.losses.hubs import hubness_aware
+from mitl.losses.hal import hubness_aware
+from mitl.losses.triplet import MARGIN, triplet_max, triplet_semi_hard, triplet_sum
 
 __all__ = [
     "LOSSES",

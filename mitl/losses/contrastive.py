@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mitl.losses.hinges import diagonal_of, square_of
+from mitl.losses.triplet import diagonal_of, square_of
 
 
 def contrastive(similarity: Tensor, scale: Tensor | float = 1 / 0.07) -> Tensor:

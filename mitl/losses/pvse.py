@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mitl.losses.hinges import violations
+from mitl.losses.triplet import violations
 
 Reduction = Literal["mean", "sum"]
 MARGIN = 0.1

@@ -10,9 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from mitl.networks import pvse
-from mitl.networks.halves import TwoHalves
-from mitl.networks.pie import Attention
-from mitl.networks.sentences import padding, read
+from mitl.nn.layers import Attention, TwoHalves, padding, read
 
 EPSILON = 1e-6  # inside the root of a distance, as in training
 

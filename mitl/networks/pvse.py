@@ -6,10 +6,7 @@ and the paper differ, the code is followed: it is what the published weights wer
 
 from torch import Tensor, nn
 
-from mitl.networks.halves import TwoHalves
-from mitl.networks.pie import PIE, Attended
-from mitl.networks.scaling import unit
-from mitl.networks.sentences import Reading, Sentences, padding, read
+from mitl.nn.layers import PIE, Attended, Reading, Sentences, TwoHalves, padding, read, unit
 
 
 class ImageEncoder(nn.Module):

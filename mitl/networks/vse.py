@@ -7,11 +7,8 @@ Vendrov, Kiros, Fidler and Urtasun (2016), "Order-embeddings of images and langu
 import torch
 from torch import Tensor, nn
 
-from mitl.networks.halves import TwoHalves
-from mitl.networks.resnet import ResNet
-from mitl.networks.scaling import unit
-from mitl.networks.sentences import Sentences
-from mitl.networks.vgg import VGG19
+from mitl.nn.layers import Sentences, TwoHalves, unit
+from mitl.nn.trunks import VGG19, ResNet
 
 
 class ImageEncoder(nn.Module):

@@ -9,10 +9,9 @@ from typing import Literal
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mitl.networks.captioner import Captioner
-from mitl.networks.halves import TwoHalves
-from mitl.networks.resnet import ResNet
-from mitl.networks.sentences import Sentences
+from mitl.nn.captioner import Captioner
+from mitl.nn.layers import Sentences, TwoHalves
+from mitl.nn.trunks import ResNet
 
 Variant = Literal["coco", "f30k"]
 BLOCKS = 4

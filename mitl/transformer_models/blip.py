@@ -5,9 +5,9 @@ A transformer over the picture's patches; one over the caption's pieces that loo
 
 from typing import Any
 
-from mitl.language.pieces import learn_word_pieces
+from mitl.nn.preparation import CLIP_DEVIATION, CLIP_MEAN, Preparation
+from mitl.nn.tokenisers import learn_word_pieces
 from mitl.transformer_models.family import Family, Sizes, patch_sizes, patches, spread_at, tower, tower_sizes
-from mitl.transformer_models.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
 
 
 def _configuration(sizes: Sizes, pieces: int) -> dict[str, Any]:

@@ -6,11 +6,10 @@ Two transformers, one over patches and one over pieces of words, and a projectio
 from math import isqrt
 from typing import Any
 
-from mitl.language.pieces import learn_byte_pairs
+from mitl.nn.preparation import CLIP_DEVIATION, CLIP_MEAN, Preparation
+from mitl.nn.tokenisers import learn_byte_pairs, repaired
 from mitl.transformer_models.family import Family, Sizes, State, patch_sizes, patches, tower, tower_sizes
 from mitl.transformer_models.names import count_layers, rename
-from mitl.transformer_models.pictures import CLIP_DEVIATION, CLIP_MEAN, Preparation
-from mitl.transformer_models.tokenisers import repaired
 
 # With this end token transformers takes the largest id of a row for the end, as OpenAI's own code does.
 LARGEST_ID = 2

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from core.errors import CounterpartError
-from mitl.transformer_models.pictures import Preparation
+from mitl.nn.preparation import Preparation
 
 State = dict[str, Tensor]
 Sizes = Mapping[str, str | int | float]

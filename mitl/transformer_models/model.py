@@ -12,10 +12,10 @@ from torch import nn
 
 from core.errors import CounterpartError
 from mitl.annotators.base import Arrays
+from mitl.nn.preparation import Preparation
+from mitl.nn.tokenisers import Tokeniser, read_tokeniser
+from mitl.nn.weights import load_network
 from mitl.transformer_models.family import Family, Sizes, fill_places
-from mitl.transformer_models.pictures import Preparation
-from mitl.transformer_models.tokenisers import Tokeniser, read_tokeniser
-from mitl.weights.keys import load_network
 
 CONFIGURATION, TOKENISER, PREPARATION = "configuration", "tokeniser", "preparation"
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 from torch.nn.utils.rnn import pad_sequence
 
-from mitl.transformer_models.pictures import Pixels, Preparation
+from mitl.nn.preparation import Pixels, Preparation
 
 
 class Pairing(Protocol):

@@ -11,13 +11,12 @@ from torch import Tensor
 
 from core.errors import CounterpartError, some_of
 from mitl.annotators.base import Adopted
+from mitl.nn.preparation import Preparation
+from mitl.nn.tokenisers import read_tokeniser
+from mitl.nn.weights import check_keys, named, read_checkpoint
 from mitl.transformer_models.archives import is_archive, read_archive
 from mitl.transformer_models.family import Family, Sizes, State
 from mitl.transformer_models.model import fitted_preparation, fitted_tokeniser, kept_parts
-from mitl.transformer_models.pictures import Preparation
-from mitl.transformer_models.tokenisers import read_tokeniser
-from mitl.weights.keys import check_keys, named
-from mitl.weights.reading import read_checkpoint
 
 WHOLE, INDEX, OLD = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
-from mitl.language.pieces import learn_byte_pairs
+from mitl.nn.preparation import HALVES, Preparation
+from mitl.nn.tokenisers import learn_byte_pairs
 from mitl.transformer_models.family import Family, Sizes, patch_sizes, patches, tower, tower_sizes
-from mitl.transformer_models.pictures import HALVES, Preparation
 
 
 def _configuration(sizes: Sizes, pieces: int) -> dict[str, Any]:

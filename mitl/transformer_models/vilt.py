@@ -6,10 +6,10 @@ One transformer over the pieces of a caption followed by the patches of a pictur
 from math import isqrt
 from typing import Any
 
-from mitl.language.pieces import learn_word_pieces
+from mitl.nn.preparation import HALVES, Preparation
+from mitl.nn.tokenisers import learn_word_pieces
 from mitl.transformer_models.family import Family, Sizes, State, patch_sizes, patches, spread_at, tower, tower_sizes
 from mitl.transformer_models.names import count_layers, rename
-from mitl.transformer_models.pictures import HALVES, Preparation
 
 _RENAMED = (
     (r"^text_embeddings\.", "vilt.embeddings.text_embeddings."),

@@ -3,7 +3,7 @@ import pytest
 from core.models import Job
 from mitl.models import Annotator
 from mitl.registration import add_annotator
-from mitl.training import train_annotator
+from mitl.training.trainer import train_annotator
 from tests.mitl.pictured import make_coloured_collection
 
 EPOCH = {"number": 1, "loss": 0.5, "seconds": 2.0, "validation": {"i2t R@1": 10.0, "rsum": 60.0}}

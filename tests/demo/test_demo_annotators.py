@@ -8,7 +8,7 @@ from mitl.lists import load_lists
 from mitl.models import Direction
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
-from mitl.training import train_annotator
+from mitl.training.trainer import train_annotator
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from mitl.annotators import load
 from mitl.exporting import export_annotator
 from mitl.models import Annotator
 from mitl.registration import add_annotator
-from mitl.training import train_annotator
+from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator
 from tests.mitl.pictured import make_coloured_collection
 

@@ -12,7 +12,7 @@ from mitl.lists import load_lists
 from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
-from mitl.training import train_annotator
+from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
 

@@ -9,9 +9,8 @@ from core.progress import Progress, silent, tracked
 from corpus.models import Image
 from corpus.pictures import open_picture
 from mitl.annotators.base import Arrays, Settings
-from mitl.classical.picture_points import Picture
-from mitl.classical.visual_words import LEVELS, PICTURES, WORDS, learn_words, signature
-from mitl.learning.base import TrainingSet
+from mitl.classical.visual_words import LEVELS, PICTURES, WORDS, Picture, learn_words, signature
+from mitl.training.learners import TrainingSet
 
 Signatures = NDArray[np.float32]
 

@@ -18,12 +18,12 @@ from core.files import StoredFile, read_arrays
 from core.progress import Progress
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
-from mitl.learning.options import RANKING_LOSSES
 from mitl.models import Annotator
+from mitl.training.schedule import RANKING_LOSSES
 from mitl.words import bags, unit_rows
 
 if TYPE_CHECKING:
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     "image": Option("patches", "what pictures are read as", choices=("patches", "histogram")),
@@ -61,7 +61,7 @@ def train(examples: "TrainingSet", plan: "Plan", progress: Progress) -> "Trained
     """Learn both maps, and measure them on the validation split. It is trained on the CPU, whatever the device."""
     # torch takes seconds to import, which only training and pictures should cost.
     from mitl.annotators.embedding.fitting import Fitting, fit
-    from mitl.learning.base import Trained
+    from mitl.training.learners import Trained
 
     fitting = Fitting(
         pictures=str(plan.settings["image"]),
@@ -73,7 +73,7 @@ def train(examples: "TrainingSet", plan: "Plan", progress: Progress) -> "Trained
     )
     arrays, figures = fit(examples, fitting, plan.report, progress)
     if examples.validation:
-        from mitl.learning.measuring import measure
+        from mitl.training.recall import measure
 
         figures |= measure(LearnedEmbedding(plan.settings, arrays), examples.validation, progress)
     return Trained(arrays, figures)

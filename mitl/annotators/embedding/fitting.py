@@ -20,9 +20,9 @@ from core.errors import CounterpartError, some_of
 from core.progress import Progress, tracked
 from mitl.annotators.base import Arrays
 from mitl.annotators.embedding.pictures import CHUNK, PICTURE_FEATURES, Pictures, read_pictures
-from mitl.learning.base import Epoch, TrainingSet
-from mitl.learning.repeatable import repeatable
 from mitl.losses import LOSSES
+from mitl.training.learners import Epoch, TrainingSet
+from mitl.training.loop import repeatable
 from mitl.words import bags, inverse_frequencies, unit_rows, vocabulary
 
 Floats = NDArray[np.float32]

@@ -14,7 +14,7 @@ from mitl.models import Annotator
 if TYPE_CHECKING:
     from mitl.annotators.kcca.fused import FusedSpaces
     from mitl.annotators.kcca.machine import CorrelatedSpace
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     "text": Option(

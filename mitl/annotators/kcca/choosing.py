@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from mitl.annotators.base import Arrays
 from mitl.annotators.kcca.machine import Spaces
-from mitl.learning.base import TrainingSet
 from mitl.models import Direction
+from mitl.training.learners import TrainingSet
 
 FEWEST_DIMENSIONS, N_DIMENSIONS = 10, 46
 DEPTHS = (1, 5, 10)

@@ -10,7 +10,7 @@ from corpus.models import Caption, Image
 from mitl.annotators.base import Arrays, Embeddings, Settings
 from mitl.annotators.classical.options import MOST_PLACES
 from mitl.annotators.kcca.machine import Spaces
-from mitl.classical.borda import borda
+from mitl.classical.correlation import borda
 from mitl.models import Direction
 
 

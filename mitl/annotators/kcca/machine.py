@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from corpus.models import Caption, Image
 from mitl.annotators.base import Arrays, Embeddings, Settings
 from mitl.annotators.classical.reading import PictureReader
+from mitl.classical.correlation import Projection, features_of
 from mitl.classical.documents import Documents
-from mitl.classical.intersections import intersections
-from mitl.classical.kcca import Projection, features_of
 from mitl.classical.texts import Text
+from mitl.classical.visual_words import intersections
 
 PIVOTS = "pivot"  # the captions that further ones are compared with
 

@@ -10,11 +10,11 @@ from mitl.annotators.base import Arrays, Settings
 from mitl.annotators.classical.reading import PictureReader, Signatures, captions_by_image, learn_picture_words
 from mitl.annotators.kcca.choosing import choose
 from mitl.annotators.kcca.machine import PIVOTS, Spaces
+from mitl.classical.correlation import Factor, Matrix, correlate, factorise
 from mitl.classical.documents import Documents
-from mitl.classical.intersections import intersections
-from mitl.classical.kcca import Factor, Matrix, correlate, factorise
 from mitl.classical.texts import Text, learn_text
-from mitl.learning.base import Plan, Trained, TrainingSet
+from mitl.classical.visual_words import intersections
+from mitl.training.learners import Plan, Trained, TrainingSet
 
 REGULARISATIONS = (0.1, 0.5, 1.0, 5.0)
 

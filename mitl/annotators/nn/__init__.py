@@ -14,7 +14,7 @@ from mitl.models import Annotator
 
 if TYPE_CHECKING:
     from mitl.annotators.nn.machine import NearestNeighbours
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     "text": Option(

@@ -12,10 +12,10 @@ from mitl.annotators.base import Arrays, Settings
 from mitl.annotators.classical.options import MOST_PLACES
 from mitl.annotators.classical.reading import PictureReader, captions_by_image, learn_picture_words
 from mitl.classical.documents import Documents
-from mitl.classical.intersections import intersections
 from mitl.classical.texts import Text, learn_text
-from mitl.learning.base import Plan, Trained, TrainingSet
+from mitl.classical.visual_words import intersections
 from mitl.models import Direction
+from mitl.training.learners import Plan, Trained, TrainingSet
 
 CAPTIONS = "training"
 

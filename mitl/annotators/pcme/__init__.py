@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Option, Settings
 from mitl.annotators.recurrent.options import PICTURE_OPTIONS, PREPROCESSING, SIZE_OPTIONS, WORD_OPTIONS
-from mitl.learning.options import training_options
 from mitl.models import Annotator
-from mitl.networks.trunks import TRUNKS
+from mitl.nn.sizes import TRUNKS
+from mitl.training.schedule import training_options
 
 if TYPE_CHECKING:
     from mitl.annotators.pcme.embedder import ProbabilisticEmbedder
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     **WORD_OPTIONS,

@@ -11,8 +11,8 @@ from corpus.models import Caption, Image
 from mitl.annotators.base import Embeddings, Settings
 from mitl.annotators.recurrent.embedder import Embedder
 from mitl.annotators.recurrent.pictures import Source
-from mitl.language.words import Vocabulary
 from mitl.networks.pcme import PCME, sum_of_products
+from mitl.nn.vocabularies import Vocabulary
 
 MOST_DISTANCES = 2**23  # computed at once, 4 bytes each and a few times over
 

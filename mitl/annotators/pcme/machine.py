@@ -23,18 +23,15 @@ from mitl.annotators.recurrent.keeping import (
 from mitl.annotators.recurrent.learning import RecurrentLearner
 from mitl.annotators.recurrent.pictures import Pictures
 from mitl.annotators.recurrent.starting import prepare, words_to_learn
-from mitl.language.words import SPECIALS, UNKNOWN, Vocabulary
-from mitl.learning.base import Batch, Plan, Trained, TrainingSet
-from mitl.learning.fitting import fit
-from mitl.learning.repeatable import repeatable
 from mitl.losses.pcme import Regularisers, Sampled, pcme_loss
 from mitl.models import Annotator
 from mitl.networks.pcme import PCME, Distribution, ImageEncoder, MatchProbability, TextEncoder
-from mitl.networks.resnet import ResNet
-from mitl.networks.trunks import TRUNKS
-from mitl.weights.keys import check_network, load_network, named, strip_prefix
-from mitl.weights.reading import Published, read_published
-from mitl.weights.vocabularies import vocabulary_of
+from mitl.nn.sizes import TRUNKS
+from mitl.nn.trunks import ResNet
+from mitl.nn.vocabularies import SPECIALS, UNKNOWN, Vocabulary, vocabulary_of
+from mitl.nn.weights import Published, check_network, load_network, named, read_published, strip_prefix
+from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.loop import fit, repeatable
 
 SCALARS = ("shift", "negative_scale")
 SIDES = ("img_probemb", "txt_probemb")

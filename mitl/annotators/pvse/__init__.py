@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Option, Settings
 from mitl.annotators.recurrent.options import PICTURE_OPTIONS, PREPROCESSING, SIZE_OPTIONS, WORD_OPTIONS
-from mitl.learning.options import RANKING_LOSSES, training_options
 from mitl.models import Annotator
-from mitl.networks.trunks import TRUNKS
+from mitl.nn.sizes import TRUNKS
+from mitl.training.schedule import RANKING_LOSSES, training_options
 
 if TYPE_CHECKING:
     from mitl.annotators.recurrent.embedder import Embedder
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     **WORD_OPTIONS,

@@ -23,18 +23,15 @@ from mitl.annotators.recurrent.keeping import (
 from mitl.annotators.recurrent.learning import RecurrentLearner
 from mitl.annotators.recurrent.pictures import Pictures
 from mitl.annotators.recurrent.starting import prepare, words_to_learn
-from mitl.learning.base import Batch, Plan, Trained, TrainingSet
-from mitl.learning.fitting import fit
-from mitl.learning.repeatable import repeatable
 from mitl.losses.pvse import Embedded, best_cosines, pvse_loss
 from mitl.models import Annotator
-from mitl.networks.pie import Attended
 from mitl.networks.pvse import PVSE, ImageEncoder, TextEncoder
-from mitl.networks.resnet import ResNet
-from mitl.networks.sentences import Reading
-from mitl.networks.trunks import TRUNKS
-from mitl.weights.keys import check_network, load_network, named
-from mitl.weights.reading import Published, read_published
+from mitl.nn.layers import Attended, Reading
+from mitl.nn.sizes import TRUNKS
+from mitl.nn.trunks import ResNet
+from mitl.nn.weights import Published, check_network, load_network, named, read_published
+from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.loop import fit, repeatable
 
 
 def build(settings: Settings, words: int) -> PVSE:

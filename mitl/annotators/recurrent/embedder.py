@@ -8,8 +8,8 @@ import torch
 from corpus.models import Caption, Image
 from mitl.annotators.base import Embeddings
 from mitl.annotators.recurrent.pictures import Source
-from mitl.language.words import Vocabulary
-from mitl.networks.halves import TwoHalves
+from mitl.nn.layers import TwoHalves
+from mitl.nn.vocabularies import Vocabulary
 
 
 class Embedder:

@@ -8,11 +8,10 @@ import numpy as np
 from core.errors import CounterpartError
 from core.files import StoredFile, read_arrays
 from mitl.annotators.base import Arrays, Settings
-from mitl.language.words import Vocabulary
 from mitl.models import Annotator
-from mitl.networks.trunks import TRUNKS, TrunkSize
-from mitl.weights.reading import Published
-from mitl.weights.vocabularies import read_vocabulary
+from mitl.nn.sizes import TRUNKS, TrunkSize
+from mitl.nn.vocabularies import Vocabulary, read_vocabulary
+from mitl.nn.weights import Published
 
 WORDS = "words"
 TABLE = "txt_enc.embed.weight"  # a row a word

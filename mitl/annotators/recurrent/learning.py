@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from mitl.annotators.recurrent.embedder import Embedder
 from mitl.annotators.recurrent.pictures import Source
-from mitl.language.words import Vocabulary
-from mitl.learning.base import Batch, Plan
 from mitl.losses import LOSSES
-from mitl.networks.halves import TwoHalves
+from mitl.nn.layers import TwoHalves
+from mitl.nn.vocabularies import Vocabulary
+from mitl.training.learners import Batch, Plan
 
 Network = TypeVar("Network", bound=TwoHalves)
 

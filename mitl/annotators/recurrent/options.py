@@ -1,7 +1,7 @@
 """Settings that several of the machines have. Read for every command, so nothing here imports torch."""
 
 from mitl.annotators.base import Option
-from mitl.networks.trunks import TRUNKS
+from mitl.nn.sizes import TRUNKS
 
 PREPROCESSING = "ImageNet view 1, Treebank words 1"
 

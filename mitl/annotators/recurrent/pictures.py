@@ -8,7 +8,7 @@ from torch import Tensor
 
 from corpus.models import Image
 from mitl.annotators.base import Settings
-from mitl.preprocessing.imagenet import TrainingPictures, evaluation_batches
+from mitl.nn.imagenet import TrainingPictures, evaluation_batches
 
 
 class Source(Protocol):

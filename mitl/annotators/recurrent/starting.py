@@ -8,12 +8,10 @@ from torch import nn
 from core.errors import CounterpartError
 from mitl.annotators.base import Arrays, Settings
 from mitl.annotators.recurrent.keeping import kept_arrays
-from mitl.language.words import Vocabulary
-from mitl.learning.base import TrainingSet
 from mitl.models import Annotator
-from mitl.weights.keys import NETWORK, check_network
-from mitl.weights.reading import read_published
-from mitl.weights.vocabularies import read_vocabulary
+from mitl.nn.vocabularies import Vocabulary, read_vocabulary
+from mitl.nn.weights import NETWORK, check_network, read_published
+from mitl.training.learners import TrainingSet
 
 TRUNK_PREFIXES = ("img_enc.cnn.", "cnn.", "")
 CLASSIFIERS = ("fc.", "classifier.6.")

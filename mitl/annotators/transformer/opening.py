@@ -4,10 +4,9 @@ from dataclasses import replace
 
 from core.progress import Progress
 from mitl.annotators.recurrent.keeping import kept_arrays
-from mitl.learning.base import Learner, Plan, Trained, TrainingSet
-from mitl.learning.fitting import fit
-from mitl.learning.repeatable import repeatable
 from mitl.models import Annotator
+from mitl.training.learners import Learner, Plan, Trained, TrainingSet
+from mitl.training.loop import fit, repeatable
 from mitl.transformer_models.family import Family
 from mitl.transformer_models.model import Model, fresh_model, open_model
 

@@ -10,10 +10,10 @@ from torch import Tensor
 from core.progress import Progress
 from corpus.models import Caption, Image
 from mitl.annotators.transformer.opening import kept_model, new_model, trained_model
-from mitl.annotators.transformer.pictures import TrainingPictures, prepared
-from mitl.learning.base import Batch, Plan, Trained, TrainingSet
 from mitl.losses import matching
 from mitl.models import Annotator
+from mitl.nn.preparation import TrainingPictures, prepared
+from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.transformer_models.family import Family
 from mitl.transformer_models.model import Model
 from mitl.transformer_models.pairing import Pairing, fill_up, see_all

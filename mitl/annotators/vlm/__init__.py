@@ -14,8 +14,8 @@ from mitl.annotators.vlm.options import OPTIONS, read_money
 from mitl.models import Annotator
 
 if TYPE_CHECKING:
+    from mitl.chat.client import Service
     from mitl.chat.judging import ChatJudge
-    from mitl.chat.service import Service
 
 CHECKPOINT = "none"
 CROSS_ENCODER = True
@@ -31,7 +31,7 @@ def open_annotator(annotator: Annotator, device: str) -> "ChatJudge":
     """
     from django.conf import settings
 
-    from mitl.chat.asking import Asker
+    from mitl.chat.client import Asker
     from mitl.chat.judging import ChatJudge
     from mitl.chat.ledger import Ledger
 
@@ -41,8 +41,8 @@ def open_annotator(annotator: Annotator, device: str) -> "ChatJudge":
 
 def service_of(options: Settings) -> "Service":
     """Return the service that the settings describe, with the key out of the environment."""
+    from mitl.chat.client import Prices, Service
     from mitl.chat.ledger import Ceiling
-    from mitl.chat.service import Prices, Service
 
     if not options["model"]:
         raise CounterpartError("it names no model; add the annotator with --option model=NAME.")
@@ -63,7 +63,7 @@ def service_of(options: Settings) -> "Service":
 
 def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     """Return what the machine's page tells of it."""
-    from mitl.chat.question import VERSION
+    from mitl.chat.questions import VERSION
 
     return {
         "model": str(settings["model"]),

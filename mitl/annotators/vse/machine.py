@@ -26,18 +26,16 @@ from mitl.annotators.recurrent.learning import RecurrentLearner
 from mitl.annotators.recurrent.pictures import Pictures, Source
 from mitl.annotators.recurrent.starting import prepare, words_to_learn
 from mitl.annotators.vse.vectors import Vectors, survey
-from mitl.language.words import as_bytes
-from mitl.learning.base import Batch, Plan, Trained, TrainingSet
-from mitl.learning.fitting import fit
-from mitl.learning.repeatable import repeatable
 from mitl.models import Annotator
-from mitl.networks import vgg
-from mitl.networks.resnet import ResNet
-from mitl.networks.sentences import Sentences
-from mitl.networks.trunks import TRUNKS
 from mitl.networks.vse import VSE, ImageEncoder, order_scores
-from mitl.weights.keys import check_network, load_network, named
-from mitl.weights.reading import Published, read_published
+from mitl.nn import trunks as vgg
+from mitl.nn.layers import Sentences
+from mitl.nn.sizes import TRUNKS
+from mitl.nn.trunks import ResNet
+from mitl.nn.vocabularies import as_bytes
+from mitl.nn.weights import Published, check_network, load_network, named, read_published
+from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.loop import fit, repeatable
 
 CNN = "img_enc.cnn."
 ROWS, COLUMNS = 16, 1024  # of one block of order scores

@@ -1,4 +1,4 @@
-"""Pictures as vectors that a network made elsewhere, one an image, in a folder as ``mitl.regions`` reads it."""
+"""Pictures as vectors that a network made elsewhere, one an image, in a folder as ``mitl.nn.regions`` reads it."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,8 +9,8 @@ from torch import Tensor
 
 from core.errors import CounterpartError
 from corpus.models import Image
-from mitl import regions
 from mitl.annotators.base import Arrays, Settings
+from mitl.nn import regions
 
 
 def survey(settings: Settings, length: int | None = None) -> Arrays:

@@ -1,8 +1,8 @@
 """VSRN: a picture's regions reason over each other before they become one embedding.
 
 Li, Zhang, Li, Li and Fu (2019), "Visual semantic reasoning for image-text matching". The published weights, of the
-COCO and of the Flickr30k variant, read region features of a detector: ``regions`` names their folder (``mitl.regions``
-tells its layout). Without it the regions are 36 cells of what the machine's own trunk sees, which has to be trained.
+COCO and of the Flickr30k variant, read region features of a detector: ``regions`` names their folder (layout:
+``mitl.nn.regions``). Without it the regions are 36 cells of what the machine's own trunk sees, which has to be trained.
 """
 
 from dataclasses import replace
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, Option, Settings
 from mitl.annotators.recurrent.options import PICTURE_OPTIONS, PREPROCESSING, SIZE_OPTIONS, WORD_OPTIONS
-from mitl.learning.options import RANKING_LOSSES, training_options
 from mitl.models import Annotator
+from mitl.training.schedule import RANKING_LOSSES, training_options
 
 if TYPE_CHECKING:
     from mitl.annotators.recurrent.embedder import Embedder
-    from mitl.learning.base import Plan, Trained, TrainingSet
+    from mitl.training.learners import Plan, Trained, TrainingSet
 
 OPTIONS = {
     **WORD_OPTIONS,

@@ -25,18 +25,16 @@ from mitl.annotators.recurrent.keeping import (
 from mitl.annotators.recurrent.learning import RecurrentLearner
 from mitl.annotators.recurrent.pictures import Pictures, Source
 from mitl.annotators.recurrent.starting import prepare, words_to_learn
-from mitl.learning.base import Batch, Plan, Trained, TrainingSet
-from mitl.learning.fitting import fit
-from mitl.learning.repeatable import repeatable
 from mitl.models import Annotator
-from mitl.networks.captioner import Captioner
-from mitl.networks.resnet import ResNet
-from mitl.networks.sentences import Sentences
-from mitl.networks.trunks import TRUNKS
 from mitl.networks.vsrn import VSRN, RegionReader, Variant
-from mitl.regions import Regions, survey
-from mitl.weights.keys import NETWORK, check_network, load_network, named
-from mitl.weights.reading import Published, read_published
+from mitl.nn.captioner import Captioner
+from mitl.nn.layers import Sentences
+from mitl.nn.regions import Regions, survey
+from mitl.nn.sizes import TRUNKS
+from mitl.nn.trunks import ResNet
+from mitl.nn.weights import NETWORK, Published, check_network, load_network, named, read_published
+from mitl.training.learners import Batch, Plan, Trained, TrainingSet
+from mitl.training.loop import fit, repeatable
 
 CHANNELS = "img_enc.fc.weight"  # its columns are the numbers of a region
 MODES = ("no_imgnorm", "use_abs")  # of the authors' code, which no published weights were trained in

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from mitl.classical.bleu import UNLIKELY_BELOW
+from mitl.classical.stems import UNLIKELY_BELOW
 from mitl.naming import find_pool
 from mitl.prefiltering import prefilter_pool
 

@@ -7,9 +7,9 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection, Match
-from mitl.learning.base import in_order
-from mitl.learning.examples import Validation
-from mitl.training import train_annotator
+from mitl.training.examples import Validation
+from mitl.training.learners import in_order
+from mitl.training.trainer import train_annotator
 
 
 class Command(ActCommand):

@@ -9,8 +9,8 @@ from mitl.annotators import module_of
 from mitl.annotators.base import Arrays, EmbeddingAnnotator, Value
 from mitl.checkpoints import Checkpoints
 from mitl.comparing import comparison
-from mitl.learning.base import Plan, TrainingSet
 from mitl.models import Annotator
+from mitl.training.learners import Plan, TrainingSet
 from tests.mitl.pictured import COLOURS
 
 SMALL: dict[str, Value] = {"trunk": "small", "picture": 32, "word": 16, "embed": 32, "rarest": 1, "frozen": "nothing"}

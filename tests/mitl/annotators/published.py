@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from mitl.language.words import SPECIALS
+from mitl.nn.vocabularies import SPECIALS
 
 WORDS = (*SPECIALS, "a", "all", "black", "blue", "green", "is", "it", "of", "red", "square", "white", "yellow")
 

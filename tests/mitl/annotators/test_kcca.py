@@ -11,8 +11,8 @@ from mitl.annotators import kcca, load
 from mitl.annotators.base import EmbeddingAnnotator, ListAnnotator
 from mitl.annotators.kcca.choosing import best_of, dimensions, recalls_of
 from mitl.checkpoints import Checkpoints
-from mitl.learning.base import Plan, TrainingSet
 from mitl.models import Annotator, Direction
+from mitl.training.learners import Plan, TrainingSet
 from tests.mitl.annotators.learned import (
     annotator_of,
     colour_of,

@@ -12,14 +12,13 @@ from mitl.annotators.base import ComparingAnnotator
 from mitl.annotators.pcme import embedder
 from mitl.annotators.pcme.machine import build, forgetful
 from mitl.models import Annotator
+from mitl.nn.weights import read_published, strip_prefix
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
 from mitl.uncertainty import UnsureAnnotator
-from mitl.weights.keys import strip_prefix
-from mitl.weights.reading import read_published
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_vocabulary
-from tests.mitl.networks.authors import FOLDER, weights
+from tests.mitl.nn.authors import FOLDER, weights
 from tests.mitl.pictured import make_coloured_collection
 
 SIZES = {"trunk": "small", "embed": 16, "word": 8}

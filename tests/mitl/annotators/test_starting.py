@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from core.errors import CounterpartError
-from mitl.networks.resnet import ResNet
-from mitl.networks.trunks import TRUNKS
+from mitl.nn.sizes import TRUNKS
+from mitl.nn.trunks import ResNet
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, trained_arrays
 from tests.mitl.annotators.published import LAYOUTS
 from tests.mitl.pictured import make_coloured_collection

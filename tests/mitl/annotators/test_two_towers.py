@@ -9,16 +9,16 @@ from core.errors import CounterpartError
 from corpus.models import Image
 from corpus.pictures import open_picture
 from mitl.annotators import clip, load, module_of
-from mitl.annotators.transformer.pictures import TrainingPictures
 from mitl.annotators.transformer.two_towers import TwoTowers
+from mitl.nn.preparation import TrainingPictures
 from mitl.registration import add_annotator
-from mitl.training import train_annotator
+from mitl.training.trainer import train_annotator
 from mitl.transformer_models.clip import FAMILY
 from mitl.transformer_models.model import fresh_model
 from tests.mitl.annotators.learned import annotator_of, colours_found, gallery, settings_of, trained_arrays
 from tests.mitl.annotators.transformers import TINY
+from tests.mitl.nn.pretrained import letters, write_folder
 from tests.mitl.pictured import COLOURS, make_coloured_collection
-from tests.mitl.transformer_models.published import letters, write_folder
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from mitl.annotators.base import ComparingAnnotator
 from mitl.annotators.recurrent.pictures import Pictures
 from mitl.annotators.vse.machine import VSELearner, build, with_new_names
 from mitl.checkpoints import Checkpoints
-from mitl.language.words import Vocabulary
-from mitl.learning.base import Plan
 from mitl.models import Annotator
 from mitl.networks.vse import order_scores
+from mitl.nn.vocabularies import Vocabulary
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
+from mitl.training.learners import Plan
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_checkpoint, write_vocabulary
 from tests.mitl.pictured import make_coloured_collection

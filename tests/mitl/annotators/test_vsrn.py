@@ -9,11 +9,11 @@ from core.errors import CounterpartError
 from corpus.models import Caption
 from mitl.annotators import load, vsrn
 from mitl.annotators.vsrn.machine import build
-from mitl.language.words import Vocabulary
 from mitl.models import Annotator
+from mitl.nn.vocabularies import Vocabulary
+from mitl.nn.weights import read_published
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
-from mitl.weights.reading import read_published
 from tests.mitl.annotators.learned import (
     QUICK,
     SMALL,
@@ -24,7 +24,7 @@ from tests.mitl.annotators.learned import (
     trained_arrays,
 )
 from tests.mitl.annotators.published import WORDS, write_checkpoint, write_vocabulary
-from tests.mitl.networks.authors import FOLDER, weights
+from tests.mitl.nn.authors import FOLDER, weights
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 from tests.mitl.regioned import CHANNELS, REGIONS, make_regions, write_regions
 

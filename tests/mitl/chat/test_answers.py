@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from mitl.chat.answers import NonsenseError, Usage, level_in, read_answer
+from mitl.chat.questions import NonsenseError, Usage, level_in, read_answer
 from tests.mitl.chat.endpoint import said
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from mitl.chat.asking import Asker, Question
+from mitl.chat.client import Asker, Prices, Question, Service
 from mitl.chat.ledger import Ceiling, Ledger
-from mitl.chat.service import Prices, Service
 from tests.mitl.chat.endpoint import Reply, refused, said
 
 KEY = "sk-very-secret"

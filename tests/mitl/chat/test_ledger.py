@@ -4,8 +4,8 @@ from decimal import Decimal
 import pytest
 
 from core.errors import CounterpartError
-from mitl.chat.answers import Answer
 from mitl.chat.ledger import Ceiling, Experience, Ledger
+from mitl.chat.questions import Answer
 
 FREE = Ceiling(1000, None)
 YES = Answer((1.0, 0.0, 0.0, 0.0))

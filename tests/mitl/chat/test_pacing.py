@@ -1,4 +1,4 @@
-from mitl.chat.pacing import Pacer
+from mitl.chat.client import Pacer
 
 
 def waits(per_minute: int, starts: int) -> list[float]:

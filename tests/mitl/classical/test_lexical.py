@@ -61,7 +61,7 @@ def test_translations_are_those_of_ibm_model_1():
 
 
 def stem(word: str) -> str:
-    from mitl.classical.words import stem_of
+    from mitl.classical.stems import stem_of
 
     return stem_of(word)
 

@@ -6,7 +6,7 @@ import torch
 
 from mitl.transformer_models.clip import FAMILY
 from mitl.transformer_models.towers import embed_pictures, embed_texts
-from tests.mitl.transformer_models.published import fixture_arrays, fixture_json, fixture_state, network_of
+from tests.mitl.nn.pretrained import fixture_arrays, fixture_json, fixture_state, network_of
 
 pytestmark = pytest.mark.shared
 

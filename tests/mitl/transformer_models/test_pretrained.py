@@ -16,7 +16,7 @@ from mitl.annotators import siglip as siglip_machine
 from mitl.annotators import vilt as vilt_machine
 from mitl.transformer_models import blip, clip, siglip, vilt
 from mitl.transformer_models.pretrained import read_pretrained
-from tests.mitl.transformer_models.published import fixture_state, letters, words, write_folder
+from tests.mitl.nn.pretrained import fixture_state, letters, words, write_folder
 
 KINDS = {
     "clip": (clip.FAMILY, clip_machine.OPTIONS),

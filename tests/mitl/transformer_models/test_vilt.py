@@ -6,7 +6,7 @@ import torch
 
 from mitl.transformer_models.pairing import ViltPairing, fill_up
 from mitl.transformer_models.vilt import FAMILY
-from tests.mitl.transformer_models.published import fixture_arrays, fixture_json, fixture_state, network_of
+from tests.mitl.nn.pretrained import fixture_arrays, fixture_json, fixture_state, network_of
 
 pytestmark = pytest.mark.shared
 PATCH = 16

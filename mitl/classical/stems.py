@@ -1,0 +1,76 @@
+"""Content words of a sentence, reduced to their stems; BLEU-1 over them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from mitl.words import words_of
+
+if TYPE_CHECKING:
+    from nltk.stem.porter import PorterStemmer
+
+
+VERB_ENDINGS = ("ing", "ed")
+FUNCTION_WORDS = """
+a an the this that these those some any each every either neither no not nor and or but so if then than as
+i me my mine myself we us our ours ourselves you your yours yourself he him his himself she her hers herself
+it its itself they them their theirs themselves one who whom whose which what when where why how there here
+am is are was were be been being do does did doing done have has had having will would shall should can could
+may might must of at by for with without about against between into onto through during before after above
+below to from up down in out on off over under again further once near next beside along around across behind
+towards toward upon within while because until both all few more most other others such only own same too very
+just also s t d m re ve ll
+"""
+STOP_WORDS = frozenset(FUNCTION_WORDS.split())
+
+
+def content_words(text: str) -> list[str]:
+    """Return the stems of all words but stop words, in their order; hyphens part words, case does not count."""
+    return [stem_of(word) for word in words_of(text) if word not in STOP_WORDS]
+
+
+def tagged_words(text: str) -> list[tuple[str, bool]]:
+    """Return the stems as ``content_words`` does, each with whether its word looks like a verb."""
+    words = [word for word in words_of(text) if word not in STOP_WORDS]
+    return [(stem_of(word), looks_like_verb(word)) for word in words]
+
+
+def looks_like_verb(word: str) -> bool:
+    """Whether ``word`` ends like a participle that its stem has lost: running, not ring; striped, not red."""
+    return word.endswith(VERB_ENDINGS) and not stem_of(word).endswith(VERB_ENDINGS)
+
+
+@cache
+def stem_of(word: str) -> str:
+    """Return the stem that Porter's algorithm leaves."""
+    return _stemmer().stem(word)
+
+
+@cache
+def _stemmer() -> "PorterStemmer":
+    # nltk takes a second to import, which only those who stem should pay.
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
+
+UNLIKELY_BELOW = 0.25  # drops 86.0% of pairs, and 6.7% of those with an expert score of 2 2/3 or more (section 4.3.2)
+
+
+def bleu_1(caption: str, references: Sequence[str]) -> float:
+    """Return the share of the caption's words that a reference has, as often as it has them (section 4.2.2).
+
+    Sum over words of min(count in the caption, greatest count in a reference) / number of words, after stemming and
+    without stop words; no brevity penalty. 0 for a caption of stop words alone.
+
+    >>> bleu_1("two dogs are running", ["a dog runs", "the dog jumped"])
+    0.6666666666666666
+    """
+    counts = Counter(content_words(caption))
+    if not counts:
+        return 0.0
+    most: Counter[str] = Counter()
+    for reference in references:
+        most |= Counter(content_words(reference))
+    return (counts & most).total() / counts.total()

@@ -1,1 +1,0 @@
-"""Captions as the networks take them: words or pieces of words, by number."""

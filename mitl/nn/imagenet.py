@@ -1,0 +1,157 @@
+"""ImageNet"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from threading import Lock
+from typing import Generic, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image as Pillow
+from torch import Tensor
+
+from corpus.models import Image
+from corpus.pictures import open_picture
+
+Kind = TypeVar("Kind")
+
+THREADS = min(8, os.cpu_count() or 1)
+CACHE_BYTES = 512 * 2**20
+
+
+class KeptPictures(Generic[Kind]):
+    """What ``read`` makes of images, kept up to ``limit`` bytes: a small collection is decoded once, and of a large one
+    what does not fit is decoded each time. May be asked by several threads."""
+
+    def __init__(self, read: Callable[[Image], Kind], size: Callable[[Kind], int], limit: int = CACHE_BYTES) -> None:
+        """``size`` tells how many bytes one takes."""
+        self._read, self._size, self._room = read, size, limit
+        self._kept: dict[int, Kind] = {}
+        self._lock = Lock()
+
+    def of(self, image: Image) -> Kind:
+        """Raises what ``read`` raises."""
+        kept = self._kept.get(image.pk)
+        return self._keep(image, self._read(image)) if kept is None else kept
+
+    def _keep(self, image: Image, picture: Kind) -> Kind:
+        size = self._size(picture)
+        with self._lock:
+            if size <= self._room and image.pk not in self._kept:
+                self._room -= size
+                self._kept[image.pk] = picture
+        return picture
+
+
+View = NDArray[np.float32]
+Box = tuple[int, int, int, int]
+
+MEAN = np.array((0.485, 0.456, 0.406), np.float32)
+DEVIATION = np.array((0.229, 0.224, 0.225), np.float32)
+SIDE, SHORTER_SIDE = 224, 256
+SMALLEST_CROP = 0.08
+CROP_RATIOS = (3 / 4, 4 / 3)
+ERASED_SHARES = (0.02, 0.33)
+ERASED_RATIOS = (0.3, 3.3)
+TRIES = 10
+BATCH = 32
+
+
+def evaluation_view(picture: Pillow.Image, side: int = SIDE, shorter: int | None = None) -> View:
+    """Return the middle of a picture after its shorter side was made ``shorter`` pixels, bilinear with antialiasing.
+
+    ``shorter`` is 256 for a side of 224, and in that proportion for others.
+    """
+    shorter = shorter or round(side * SHORTER_SIDE / SIDE)
+    width, height = picture.size
+    across, down = shorter, shorter
+    if width <= height:
+        down = int(shorter * height / width)
+    else:
+        across = int(shorter * width / height)
+    small = picture.resize((across, down), Pillow.Resampling.BILINEAR)
+    left, top = round((across - side) / 2), round((down - side) / 2)
+    return _normalised(small.crop((left, top, left + side, top + side)))
+
+
+def evaluation_batches(images: Sequence[Image], side: int = SIDE, batch: int = BATCH) -> Iterator[Tensor]:
+    """Yield the images' evaluation views, (at most ``batch``, 3, side, side), in their order.
+
+    The next pictures are decoded while the last are being used. Raises CounterpartError for an image without a
+    readable picture.
+    """
+    with ThreadPoolExecutor(THREADS) as threads:
+        views = threads.map(lambda image: evaluation_view(open_picture(image), side), images)
+        while some := list(islice(views, batch)):
+            yield torch.from_numpy(np.stack(some))
+
+
+class TrainingPictures:
+    """Random views of pictures for training: a part of each, perhaps mirrored, perhaps with a hole.
+
+    Decoded pictures are kept up to ``limit`` bytes. What is kept changes no view.
+    """
+
+    def __init__(
+        self,
+        side: int = SIDE,
+        *,
+        smallest_crop: float = SMALLEST_CROP,
+        erasing: float = 0.0,
+        limit: int = CACHE_BYTES,
+    ) -> None:
+        """``smallest_crop`` is the least share of a picture that a view shows; ``erasing`` how likely a hole is."""
+        self._side, self._smallest_crop, self._erasing = side, smallest_crop, erasing
+        self._pictures = KeptPictures(open_picture, lambda picture: picture.width * picture.height * 3, limit)
+
+    def batch(self, images: Sequence[Image], rng: np.random.Generator) -> Tensor:
+        """Return one view an image, (B, 3, side, side). Raises CounterpartError for one without a readable picture."""
+        seeds = rng.integers(2**63, size=len(images))
+        with ThreadPoolExecutor(THREADS) as threads:
+            views = list(threads.map(self._view, images, seeds))
+        return torch.from_numpy(np.stack(views))
+
+    def _view(self, image: Image, seed: int) -> View:
+        rng = np.random.default_rng(seed)
+        picture = self._pictures.of(image)
+        part = picture.crop(_crop(*picture.size, self._smallest_crop, rng))
+        view = _normalised(part.resize((self._side, self._side), Pillow.Resampling.BILINEAR))
+        if rng.random() < 0.5:
+            view = np.ascontiguousarray(view[:, :, ::-1])
+        if rng.random() < self._erasing:
+            left, top, right, bottom = _rectangle(self._side, self._side, ERASED_SHARES, ERASED_RATIOS, rng) or [0] * 4
+            view[:, top:bottom, left:right] = 0
+        return view
+
+
+def _crop(width: int, height: int, smallest: float, rng: np.random.Generator) -> Box:
+    """Draw a part of a picture; where none fits, the whole is taken, cut to the widest or narrowest ratio."""
+    drawn = _rectangle(width, height, (smallest, 1.0), CROP_RATIOS, rng)
+    if drawn:
+        return drawn
+    ratio = min(max(width / height, CROP_RATIOS[0]), CROP_RATIOS[1])
+    across, down = min(width, round(height * ratio)), min(height, round(width / ratio))
+    left, top = (width - across) // 2, (height - down) // 2
+    return left, top, left + across, top + down
+
+
+def _rectangle(
+    width: int, height: int, shares: tuple[float, float], ratios: tuple[float, float], rng: np.random.Generator
+) -> Box | None:
+    """Draw a rectangle by its share of the area, evenly, and its ratio, evenly in logarithms; None if none fits."""
+    for _ in range(TRIES):
+        area = width * height * rng.uniform(*shares)
+        ratio = np.exp(rng.uniform(*np.log(ratios)))
+        across, down = round(np.sqrt(area * ratio)), round(np.sqrt(area / ratio))
+        if 0 < across <= width and 0 < down <= height:
+            left, top = int(rng.integers(width - across + 1)), int(rng.integers(height - down + 1))
+            return left, top, left + across, top + down
+    return None
+
+
+def _normalised(picture: Pillow.Image) -> View:
+    values = np.asarray(picture, np.float32) / 255
+    return np.ascontiguousarray(((values - MEAN) / DEVIATION).transpose(2, 0, 1))

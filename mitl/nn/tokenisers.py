@@ -1,0 +1,195 @@
+"""Tokenisers"""
+
+import gzip
+import html
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from torch import Tensor
+
+from core.errors import CounterpartError
+
+START, END = "<|startoftext|>", "<|endoftext|>"
+WORD_END = "</w>"
+PAD, UNKNOWN, CLASS, SEPARATOR, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+CONTINUES = "##"
+# Letters, digits one by one, everything else that is no white space; English endings apart (Radford et al. 2021).
+CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+
+
+def learn_byte_pairs(texts: Sequence[str], size: int) -> Tokenizer:
+    """Learn at most ``size`` pieces of bytes by Sennrich et al. (2016); start and end come on top, the two last ids.
+
+    Every text can be cut: all 256 bytes are pieces, alone and at a word's end, and count towards ``size``.
+    """
+    cutter = byte_pairs({}, [])
+    alphabet = _byte_alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=max(size - 2, len(alphabet)),
+        # The trainer gives all but these their ids in the order of a hash table, which differs from run to run.
+        special_tokens=alphabet,
+        end_of_word_suffix=WORD_END,
+        show_progress=False,
+    )
+    cutter.train_from_iterator(texts, trainer)
+    merges = [(first, second) for first, second in json.loads(cutter.to_str())["model"]["merges"]]
+    return byte_pairs(byte_pair_ids(merges), merges)
+
+
+def byte_pair_ids(merges: Iterable[tuple[str, str]]) -> dict[str, int]:
+    """Number the pieces as CLIP does: bytes, bytes at a word's end, what merges make, start, end."""
+    pieces = [*_byte_alphabet(), *(first + second for first, second in merges), START, END]
+    return {piece: number for number, piece in enumerate(pieces)}
+
+
+def byte_pairs(ids: dict[str, int], merges: Sequence[tuple[str, str]]) -> Tokenizer:
+    """Return CLIP's tokeniser over these pieces: lower case, single spaces, start in front and end behind."""
+    tokenizer = Tokenizer(models.BPE(vocab=ids, merges=list(merges), end_of_word_suffix=WORD_END))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(CLIP_WORDS), behavior="removed", invert=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    if ids:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{START} $A {END}", special_tokens=[(START, ids[START]), (END, ids[END])]
+        )
+    return tokenizer
+
+
+def learn_word_pieces(texts: Sequence[str], size: int) -> Tokenizer:
+    """Learn at most ``size`` word pieces, BERT's five special ones first; [PAD] is 0."""
+    cutter = word_pieces({UNKNOWN: 0})
+    letters = sorted({letter for text in texts for word in _words(cutter, text) for letter in word})
+    alphabet = [*SPECIAL, *letters, *(CONTINUES + letter for letter in letters)]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=max(size, len(alphabet)),
+        special_tokens=alphabet,
+        continuing_subword_prefix=CONTINUES,
+        show_progress=False,
+    )
+    cutter.train_from_iterator(texts, trainer)
+    return word_pieces(cutter.get_vocab(with_added_tokens=False))
+
+
+def word_pieces(ids: dict[str, int]) -> Tokenizer:
+    """Return BERT's tokeniser over these pieces: lower case, no accents, [CLS] in front and [SEP] behind."""
+    tokenizer = Tokenizer(models.WordPiece(vocab=ids, unk_token=UNKNOWN, continuing_subword_prefix=CONTINUES))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix=CONTINUES)
+    if CLASS in ids:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{CLASS} $A {SEPARATOR}", special_tokens=[(CLASS, ids[CLASS]), (SEPARATOR, ids[SEPARATOR])]
+        )
+    return tokenizer
+
+
+def _byte_alphabet() -> list[str]:
+    """The 256 bytes as the letters that stand for them: those that print as themselves first, as in CLIP's list."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    return [*letters, *(letter + WORD_END for letter in letters)]
+
+
+def _words(tokenizer: Tokenizer, text: str) -> list[str]:
+    return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(text))]
+
+
+PUBLISHED_MERGES = 48_894  # lines of CLIP's list that are used, after its first
+
+
+def repaired(text: str) -> str:
+    """Undo HTML's escapes, twice, as CLIP does: collections hold texts that were escaped once too often."""
+    return html.unescape(html.unescape(text)).strip()
+
+
+@dataclass(frozen=True)
+class Tokeniser:
+    """Cuts captions into at most ``context`` ids, start and end included, of which the end is always kept.
+
+    Attributes:
+        pad: the id that fills up shorter rows.
+        fills: whether every row is filled up to ``context``, for a network that reads the filling too.
+        clean: what is done to a text first.
+    """
+
+    tokenizer: Tokenizer
+    context: int
+    pad: int = 0
+    fills: bool = False
+    clean: Callable[[str], str] = str
+
+    def __post_init__(self) -> None:
+        self.tokenizer.no_padding()
+        self.tokenizer.enable_truncation(self.context)
+
+    def ids_of(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return every text's ids, not filled up."""
+        return [cut.ids for cut in self.tokenizer.encode_batch_fast([self.clean(text) for text in texts])]
+
+    def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Return rows of ids, filled up behind to the longest, and a mask of what is not filling: both (B, L)."""
+        length = self.context if self.fills else max(map(len, rows))
+        ids = torch.full((len(rows), length), self.pad)
+        mask = torch.zeros((len(rows), length), dtype=torch.long)
+        for number, row in enumerate(rows):
+            ids[number, : len(row)] = torch.tensor(row)
+            mask[number, : len(row)] = 1
+        return ids, mask
+
+
+def read_tokeniser(path: Path) -> Tokenizer:
+    """Read a published vocabulary, known by its file's name.
+
+    Accepted: ``tokenizer.json``; CLIP's list of merges, ``.txt.gz`` or ``.txt``, with the ids
+    of a ``vocab.json`` beside it where there is one; BERT's ``vocab.txt``; a folder that holds one of these.
+
+    Raises CounterpartError where there is none, or one that cannot be read.
+    """
+    file = _file_in(path) if path.is_dir() else path
+    try:
+        if file.suffix == ".json":
+            return Tokenizer.from_str(file.read_text("utf-8"))
+        lines = _lines(file)
+        return _from_words(lines) if CLASS in lines else _from_merges(lines, file.parent / "vocab.json")
+    except Exception as error:  # the library of tokenisers raises plain Exception
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CounterpartError(f"{file} cannot be read as a tokeniser: {reason}. Fetch it again.") from error
+
+
+def _file_in(folder: Path) -> Path:
+    for name in ("tokenizer.json", "merges.txt", "vocab.txt"):
+        if (folder / name).exists():
+            return folder / name
+    raise CounterpartError(
+        f"{folder} lacks its tokeniser: it has no tokenizer.json, merges.txt or vocab.txt. Fetch one of them from where"
+        " the weights come from, or name one with --option tokeniser=PATH."
+    )
+
+
+def _lines(file: Path) -> list[str]:
+    content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    return content.decode("utf-8").split("\n")
+
+
+def _from_words(lines: Sequence[str]) -> Tokenizer:
+    return word_pieces({word.rstrip("\r"): number for number, word in enumerate(lines) if word})
+
+
+def _from_merges(lines: Sequence[str], vocabulary: Path) -> Tokenizer:
+    """The first line tells the version. The published list goes on after what is used; it was made for more."""
+    merges = [tuple(line.split()) for line in lines[1 : PUBLISHED_MERGES + 1] if line.strip()]
+    pairs = [(pair[0], pair[1]) for pair in merges if len(pair) == 2]
+    if not pairs or len(pairs) < len(merges):
+        raise ValueError("it is neither a list of merges, two pieces a line, nor of words with [CLS] among them")
+    ids = json.loads(vocabulary.read_text("utf-8")) if vocabulary.exists() else byte_pair_ids(pairs)
+    return byte_pairs(ids, pairs)

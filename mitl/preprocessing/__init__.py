@@ -1,1 +1,0 @@
-"""Pictures as the networks take them."""

@@ -1,0 +1,80 @@
+"""The batches of one epoch: known pairs in an order by lot, no image and no caption twice in one batch."""
+
+from collections import deque
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from mitl.training.learners import Batch, TrainingSet
+
+# How many batches' worth of pairs are looked through for one that still fits. Without an end, a caption with very many
+# images would be passed over again and again.
+LOOK_AHEAD = 8
+
+Pairs = list[tuple[int, int]]
+
+
+class Batches:
+    """Batches of one set of examples, each of at most ``size`` pairs and at least two.
+
+    Weights act by lot: of pairs that weigh half as much as the heaviest ones, half take part in an epoch, another
+    half each time. So every loss, whatever it sums, gives a pair its weight on the average, and no learner need know.
+    An epoch in which no two of those drawn could stand together takes all.
+    """
+
+    def __init__(self, examples: TrainingSet, size: int) -> None:
+        self._examples, self._size = examples, size
+
+    def of_epoch(self, seed: int, number: int) -> Iterator[Batch]:
+        """Yield the batches of the epoch of this number; the same seed and number give the same ones."""
+        rng = np.random.default_rng([seed, number])
+        pairs, weights = self._examples.pairs, self._examples.weights
+        drawn = pairs[rng.permutation(np.flatnonzero(rng.random(len(weights)) < weights / weights.max()))]
+        some = next(disjoint(drawn, self._size), None) is not None
+        for dealt in disjoint(drawn if some else rng.permutation(pairs), self._size):
+            yield self._batch(*dealt.T)
+
+    def _batch(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> Batch:
+        known = self._known[images][:, captions].toarray()
+        np.fill_diagonal(known, val=False)
+        return Batch(
+            images=[self._examples.images[place] for place in images],
+            captions=[self._examples.captions[place] for place in captions],
+            known=known,
+        )
+
+    @cached_property
+    def _known(self) -> sparse.csr_array:
+        ones = np.ones(len(self._examples.pairs), dtype=np.bool_)
+        shape = len(self._examples.images), len(self._examples.captions)
+        return sparse.csr_array((ones, self._examples.pairs.T), shape=shape)
+
+
+def disjoint(pairs: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    """Deal pairs (P, 2), in their order, into batches in which nothing stands twice; what does not fit comes in the
+    next. A pair that is left over alone is left out: there is nothing to tell it from."""
+    waiting = deque(map(tuple, pairs.tolist()))
+    while waiting:
+        batch, put_off = _deal(waiting, size)
+        waiting.extendleft(reversed(put_off))
+        if len(batch) > 1:
+            yield np.array(batch)
+
+
+def _deal(waiting: deque[tuple[int, int]], size: int) -> tuple[Pairs, Pairs]:
+    batch: Pairs = []
+    put_off: Pairs = []
+    images: set[int] = set()
+    captions: set[int] = set()
+    while waiting and len(batch) < size and len(put_off) < LOOK_AHEAD * size:
+        image, caption = waiting.popleft()
+        if image in images or caption in captions:
+            put_off.append((image, caption))
+        else:
+            batch.append((image, caption))
+            images.add(image)
+            captions.add(caption)
+    return batch, put_off

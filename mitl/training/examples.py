@@ -1,0 +1,110 @@
+"""What a collection has to learn from: its training split's known pairs, and a part of them to validate on."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from corpus.matches import known_pairs
+from corpus.models import Caption, Collection, Image
+from mitl.training.learners import TrainingSet
+from mitl.validation import SPLIT
+
+BEST_GRADE, WORST_POSITIVE_GRADE = 1, 2
+LESSER_WEIGHT = 0.5  # ECCV Caption, eq. E.4
+HELD_OUT = 0.1
+FEWEST_HELD_OUT = 2
+
+Rows = NDArray[np.object_]
+Places = NDArray[np.int64]
+
+
+class Validation(StrEnum):
+    """What a training is validated on: the images of the split ``val``, where there are any; a tenth of the training
+    images, by lot; nothing."""
+
+    SPLIT = "split"
+    HELD_OUT = "held-out"
+    NONE = "none"
+
+
+def read_examples(collection: Collection, source: str, *, validation: Validation, seed: int) -> TrainingSet:
+    """Return the pairs of a source among the images of the training splits, or of all where no image has one.
+
+    Images and captions without a pair teach nothing and are left out. Of a source with levels, level 1 weighs 1 and
+    level 2 half. A caption goes with its own image; a pair of something learned and something validated is dropped.
+
+    Raises CounterpartError for an unknown source, no pairs, or too few images to hold a tenth of them out.
+    """
+    images, captions = _rows(collection)
+    pairs, weights = _weighted_pairs(collection, source)
+    held = _held(images, validation, seed)
+    validated = _examples(images[held], captions, pairs, weights)
+    learned = _examples(images[~held], captions, pairs, weights, validated)
+    if learned is None:
+        raise CounterpartError(
+            f"The source {source!r} has no pairs among the {(~held).sum()} images that training may see;"
+            " pass --matches with another source."
+        )
+    return learned
+
+
+def _rows(collection: Collection) -> tuple[Rows, Rows]:
+    """Return the images that training may see and their captions, by rising id."""
+    training = collection.images.training()
+    images = training if training.exists() else collection.images.all()
+    captions = collection.captions.filter(image__in=images)
+    return _array(images.order_by("pk")), _array(captions.order_by("pk"))
+
+
+def _weighted_pairs(collection: Collection, source: str) -> tuple[Places, NDArray[np.float32]]:
+    """Return a source's positive pairs of ids (P, 2), and how much each counts."""
+    pairs = known_pairs(collection, source, max_grade=WORST_POSITIVE_GRADE)
+    best = set(map(tuple, known_pairs(collection, source, max_grade=BEST_GRADE).tolist()))
+    weights = [1.0 if tuple(pair) in best else LESSER_WEIGHT for pair in pairs.tolist()]
+    return pairs, np.array(weights, dtype=np.float32)
+
+
+def _held(images: Rows, validation: Validation, seed: int) -> NDArray[np.bool_]:
+    """Return which images are validated on."""
+    if validation == Validation.SPLIT:
+        return np.array([image.split == SPLIT for image in images], dtype=np.bool_)
+    held = np.zeros(len(images), dtype=np.bool_)
+    if validation == Validation.HELD_OUT:
+        n = round(HELD_OUT * len(images))
+        if n < FEWEST_HELD_OUT:
+            raise CounterpartError(
+                f"A tenth of {len(images)} training images is too few to validate on; pass --validation none."
+            )
+        held[np.random.default_rng(seed).choice(len(images), n, replace=False)] = True
+    return held
+
+
+def _examples(
+    images: Rows, captions: Rows, pairs: Places, weights: NDArray[np.float32], validation: TrainingSet | None = None
+) -> TrainingSet | None:
+    """Return the pairs among some images and the captions of these, or None if there are none."""
+    image_ids = _ids(images)
+    captions = captions[np.isin([caption.image_id for caption in captions], image_ids)]
+    inside = np.isin(pairs[:, 0], image_ids) & np.isin(pairs[:, 1], _ids(captions))
+    if not inside.any():
+        return None
+    sides = [np.unique(side, return_inverse=True) for side in pairs[inside].T]
+    return TrainingSet(
+        images=images[np.isin(image_ids, sides[0][0])].tolist(),
+        captions=captions[np.isin(_ids(captions), sides[1][0])].tolist(),
+        pairs=np.stack([places for _, places in sides], axis=1),
+        weights=weights[inside],
+        validation=validation,
+    )
+
+
+def _array(rows: Iterable[Image | Caption]) -> Rows:
+    things = list(rows)
+    return np.fromiter(things, dtype=object, count=len(things))
+
+
+def _ids(rows: Rows) -> NDArray[np.int64]:
+    return np.array([row.pk for row in rows], dtype=np.int64)

@@ -1,0 +1,108 @@
+"""How well a machine finds the known matches of a validation split: recall of both directions, in percent."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.progress import Progress, silent, tracked
+from mitl.annotators.base import CrossEncoder, Machine
+from mitl.encoding import check_pictures
+from mitl.hubness.best import best_places
+from mitl.hubness.blocks import Blocks, Transposed
+from mitl.machine_scores import machine_scores
+from mitl.models import Direction
+from mitl.training.learners import TrainingSet
+
+DEPTHS = (1, 5, 10)
+RSUM = "rsum"
+FEW_PAIRS, FEW_ITEMS = 100, 16
+
+Recalls = dict[str, float]
+
+
+def measure(machine: Machine, split: TrainingSet, progress: Progress = silent) -> Recalls:
+    """Return R@1, R@5 and R@10 of both directions, in percent, by names like ``i2t R@1``, and their sum, ``rsum``.
+
+    A query is found within k where any of its known matches stands among its k best; of equal scores the lower place
+    is the better one. Every image and caption with a known match is a query, all of the split are items.
+
+    A cross-encoder, to which every score is dear, instead ranks the true item of at most 100 pairs among 15 others,
+    the same ones each time; the names then end in ``of 16``, for such figures are higher.
+    """
+    if isinstance(machine, CrossEncoder):
+        return _named(_few_ranks(machine, split, progress), f" of {FEW_ITEMS}")
+    blocks = machine_scores(machine, split.images, split.captions, progress=progress)
+    ranks = {
+        Direction.IMAGE_TO_CAPTION: _ranks(blocks, split.pairs),
+        Direction.CAPTION_TO_IMAGE: _ranks(Transposed(blocks), split.pairs[:, ::-1]),
+    }
+    return _named(ranks)
+
+
+def rsum(recalls: Recalls) -> float:
+    """Return the figure by which one epoch is better than another."""
+    return next(figure for name, figure in recalls.items() if name.startswith(RSUM))
+
+
+def _named(ranks: dict[Direction, NDArray[np.int64]], ending: str = "") -> Recalls:
+    recalls = {
+        f"{direction.value} R@{k}{ending}": 100 * float((places < k).mean())
+        for direction, places in ranks.items()
+        for k in DEPTHS
+    }
+    return {name: round(figure, 2) for name, figure in [*recalls.items(), (RSUM + ending, sum(recalls.values()))]}
+
+
+def _ranks(blocks: Blocks, positives: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return, for each query with a positive, the place from 0 of its first one; the deepest of DEPTHS if it has none
+    so near."""
+    n_items = blocks.shape[1]
+    queries = np.unique(positives[:, 0])
+    items, _ = best_places(blocks, min(max(DEPTHS), n_items), rows=queries)
+    right = np.isin(queries[:, None] * n_items + items, positives[:, 0] * n_items + positives[:, 1])
+    return np.where(right.any(1), right.argmax(1), max(DEPTHS))
+
+
+def _few_ranks(machine: CrossEncoder, split: TrainingSet, progress: Progress) -> dict[Direction, NDArray[np.int64]]:
+    """Return the places of the true items, from 0; of equal scores the true one's is the last."""
+    check_pictures(machine, split.images)
+    rng = np.random.default_rng(0)
+    chosen = split.pairs[np.sort(rng.permutation(len(split.pairs))[:FEW_PAIRS])]
+    shape = len(split.images), len(split.captions)
+    tasks = {
+        Direction.IMAGE_TO_CAPTION: _tasks(chosen, split.pairs, shape[1], rng),
+        Direction.CAPTION_TO_IMAGE: _tasks(chosen[:, ::-1], split.pairs[:, ::-1], shape[0], rng)[..., ::-1],
+    }
+    codes = {direction: pairs[..., 0] * shape[1] + pairs[..., 1] for direction, pairs in tasks.items()}
+    asked = np.unique(np.concatenate([code.ravel() for code in codes.values()]))
+    scores = _scores(machine, split, asked, progress)
+    return {direction: _true_places(scores[np.searchsorted(asked, code)]) for direction, code in codes.items()}
+
+
+def _true_places(scores: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Return how many others (columns from 1) score no less than the true item (column 0)."""
+    return (scores[:, 1:] >= scores[:, :1]).sum(1)
+
+
+def _tasks(
+    chosen: NDArray[np.int64], known: NDArray[np.int64], n_items: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return for each chosen pair (query, item) that pair and others of its query that are not known to match:
+    (Q, up to 16, 2), as many for each."""
+    drawn = []
+    for query, item in chosen:
+        others = np.setdiff1d(np.arange(n_items), known[known[:, 0] == query, 1])
+        items = np.concatenate([[item], rng.permutation(others)[: FEW_ITEMS - 1]])
+        drawn.append(np.stack([np.full(len(items), query), items], axis=1))
+    shortest = min(map(len, drawn))
+    return np.stack([pairs[:shortest] for pairs in drawn])
+
+
+def _scores(
+    machine: CrossEncoder, split: TrainingSet, codes: NDArray[np.int64], progress: Progress
+) -> NDArray[np.float32]:
+    """Score pairs, given as rising image * M + caption, in the batches that the machine takes."""
+    ready = machine.ready(split.images, split.captions)
+    images, captions = np.divmod(codes, len(split.captions))
+    starts = range(0, len(codes), machine.batch_size)
+    parts = tracked((slice(start, start + machine.batch_size) for start in starts), "validating", progress, every=1)
+    return np.concatenate([ready.pairs(images[part], captions[part]) for part in parts])

@@ -1,0 +1,194 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from core.errors import CounterpartError
+from mitl.training.learners import TrainingSet
+from mitl.training.loop import repeatable
+from tests.mitl.training.little import LittleLearner, make_examples, train
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+    return one.keys() == other.keys() and all(one[name].tobytes() == other[name].tobytes() for name in one)
+
+
+def stop_at(step: str, done: int):
+    """A progress that is interrupted there, as by Ctrl-C."""
+
+    def progress(at: str, far: int, total: int | None) -> None:
+        if at.startswith(step) and far >= done:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_it_learns(tmp_path):
+    epochs = []
+    trained = train(tmp_path, report=epochs.append)
+    assert epochs[-1].loss < epochs[0].loss / 2
+    assert trained.figures["i2t R@1"] > 100 * 2 / 6
+
+
+def test_weights_are_named_like_the_network_s(tmp_path):
+    assert set(train(tmp_path).arrays) == {
+        f"network.{s}.{w}" for s in ("images", "captions") for w in ("weight", "bias")
+    }
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(tmp_path):
+    one, again, other = (train(tmp_path / name, seed=seed).arrays for name, seed in (("a", 1), ("b", 1), ("c", 2)))
+    assert same(one, again)
+    assert not same(one, other)
+
+
+def test_what_else_draws_numbers_does_not_matter(tmp_path):
+    torch.manual_seed(1)
+    one = train(tmp_path / "a").arrays
+    torch.manual_seed(2)
+    torch.rand(5)
+    assert same(one, train(tmp_path / "b").arrays)
+
+
+def test_every_epoch_is_told_of(tmp_path):
+    epochs = []
+    train(tmp_path, report=epochs.append)
+    assert [epoch.number for epoch in epochs] == [1, 2, 3, 4, 5, 6]
+    assert set(epochs[0].validation) == {f"{d} R@{k}" for d in ("i2t", "t2i") for k in (1, 5, 10)} | {"rsum"}
+
+
+@pytest.mark.parametrize("step", ["epoch 1 ", "epoch 3 ", "epoch 6 "])
+def test_an_interrupted_training_goes_on_to_the_same_weights(tmp_path, step):
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "a", progress=stop_at(step, 9))
+    epochs = []
+    assert same(train(tmp_path / "a", report=epochs.append).arrays, train(tmp_path / "b").arrays)
+    assert [epoch.number for epoch in epochs] == [1, 2, 3, 4, 5, 6]
+
+
+def test_finished_epochs_are_not_run_again(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path, progress=stop_at("epoch 5 ", 1))
+    steps = set()
+    train(tmp_path, progress=lambda step, done, total: steps.add(step))
+    assert {step for step in steps if step.startswith("epoch")} == {"epoch 5 of 6", "epoch 6 of 6"}
+
+
+def test_a_damaged_checkpoint_counts_as_none(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "a", progress=stop_at("epoch 3 ", 1))
+    part = tmp_path / "a" / "training.part"
+    part.write_bytes(part.read_bytes()[:-7])
+    assert same(train(tmp_path / "a").arrays, train(tmp_path / "b").arrays)
+
+
+@pytest.mark.slow
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path):
+    command = [sys.executable, "-m", "tests.mitl.training.killable_training", str(tmp_path / "a"), "60"]
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        while int(process.stdout.readline()) < 4:
+            pass
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    steps = []
+    resumed = train(tmp_path / "a", epochs=60, progress=lambda step, done, total: steps.append(step))
+    assert int(steps[0].split()[1]) >= 5
+    assert same(resumed.arrays, train(tmp_path / "b", epochs=60).arrays)
+
+
+def test_the_best_weights_on_the_validation_split_are_kept(tmp_path):
+    epochs = []
+    trained = train(tmp_path / "a", report=epochs.append, rate=0.3, epochs=12)
+    best = trained.figures["best_epoch"]
+    assert trained.figures["rsum"] == max(epoch.validation["rsum"] for epoch in epochs)
+    assert best < 12
+    assert same(trained.arrays, train(tmp_path / "b", rate=0.3, epochs=best).arrays)
+
+
+def test_it_stops_when_it_has_waited_long_enough(tmp_path):
+    epochs = []
+    trained = train(tmp_path, report=epochs.append, rate=0.3, epochs=60, patience=2)
+    assert len(epochs) == trained.figures["epochs"] == trained.figures["best_epoch"] + 2
+
+
+def test_without_a_validation_split_the_last_weights_are_kept(tmp_path):
+    trained = train(tmp_path, examples=make_examples(), patience=1)
+    assert (trained.figures["epochs"], trained.figures["best_epoch"]) == (6, 6)
+    assert "rsum" not in trained.figures
+
+
+def test_no_epochs_leave_the_first_weights(tmp_path):
+    trained = train(tmp_path, epochs=0)
+    with repeatable(0):
+        first = LittleLearner().network
+    assert np.array_equal(trained.arrays["network.images.weight"], first["images"].weight.detach())
+    assert trained.figures == {}
+
+
+class PartlyFixed(LittleLearner):
+    """With a batch normalisation whose parameters do not learn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.network["fixed"] = nn.BatchNorm1d(4).requires_grad_(False)
+
+    def loss(self, batch):
+        self.network["fixed"](torch.randn(8, 4))
+        return super().loss(batch)
+
+
+def test_what_requires_no_gradient_stays_with_its_statistics(tmp_path):
+    arrays = train(tmp_path, learner=PartlyFixed()).arrays
+    assert not arrays["network.fixed.running_mean"].any()
+    assert arrays["network.fixed.num_batches_tracked"] == 0
+
+
+class Broken(LittleLearner):
+    """Breaks from the eighth batch on: the loss itself, or what comes back from it."""
+
+    def __init__(self, at: str) -> None:
+        super().__init__()
+        self._at = at
+
+    def loss(self, batch):
+        loss = super().loss(batch)
+        if len(self.batches) < 8:
+            return loss
+        return loss * torch.nan if self._at == "loss" else (loss - loss.detach()).sqrt()
+
+
+@pytest.mark.parametrize(("at", "said"), [("loss", "loss is nan"), ("gradient", "loss is 0 and its gradient nan long")])
+def test_what_is_no_number_is_named(tmp_path, at, said):
+    with pytest.raises(CounterpartError, match=rf"{said}.* in epoch 2.*lower rate than 0\.03"):
+        train(tmp_path, learner=Broken(at))
+
+
+def test_pairs_that_share_everything_cannot_be_learned_from(tmp_path):
+    examples = make_examples(1)
+    with pytest.raises(CounterpartError, match="No two of the 2 known pairs can stand in one batch"):
+        train(tmp_path, examples=examples)
+
+
+def test_threads_and_generator_are_given_back():
+    before = torch.get_num_threads(), torch.get_rng_state()
+    with repeatable(3, threads=2):
+        assert torch.get_num_threads() == 2
+        torch.rand(3)
+    assert torch.get_num_threads() == before[0]
+    assert torch.equal(torch.get_rng_state(), before[1])
+
+
+def test_the_digest_tells_sets_apart():
+    examples = make_examples(4)
+    halved = TrainingSet(examples.images, examples.captions, examples.pairs, examples.weights / 2)
+    validated = make_examples(4, validation=make_examples(2, start=50))
+    assert len({one.digest for one in (examples, halved, validated)}) == 3

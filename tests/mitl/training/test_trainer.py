@@ -1,0 +1,292 @@
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from core.errors import CounterpartError
+from core.files import StoredFile, local_copy
+from core.models import Event, Job
+from corpus.models import Image
+from mitl.annotators import load
+from mitl.models import Annotator
+from mitl.registration import add_annotator
+from mitl.tasks import train
+from mitl.training.trainer import open_training, train_annotator
+from tests.factories import make_collection, make_pool, make_retrieval, make_sample
+from tests.mitl.pictured import COLOURS, make_coloured_collection
+from tests.mitl.plugged import plug_in
+
+
+@pytest.fixture
+def colours(db):
+    return make_coloured_collection()
+
+
+def machine(name: str = "eyes", **options) -> Annotator:
+    return add_annotator(name, kind="embedding", options={"image": "histogram", "dim": 8, "epochs": 3, **options})
+
+
+def right_first(annotator: Annotator, collection) -> float:
+    """The share of test captions whose first image is of the caption's colour."""
+    model = load(annotator)
+    images, captions = list(collection.images.gallery()), list(collection.captions.gallery())
+    first = (model.encode_captions(captions) @ model.encode_images(images).T).argmax(1)
+    colour = {image.pk: image.key.rstrip("0123456789") for image in images}
+    return np.mean([colour[images[i].pk] == colour[c.image_id] for i, c in zip(first, captions, strict=True)])
+
+
+@pytest.mark.parametrize(
+    ("options", "loss"),
+    [
+        ({}, None),
+        ({}, "max"),
+        ({}, "semi-hard"),
+        ({}, "hal"),
+        ({"image": "patches"}, None),
+        ({"text": "phrases"}, None),
+    ],
+)
+def test_it_learns_what_words_look_like(colours, options, loss):
+    machine(**options)
+    assert right_first(train_annotator("eyes", collection=colours, loss=loss), colours) >= 5 / len(COLOURS)
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(colours):
+    checksums = []
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        machine(name, image="patches")
+        checksums.append(train_annotator(name, collection=colours, seed=seed).checksum)
+    assert checksums[0] == checksums[1] != checksums[2]
+
+
+def test_what_it_was_trained_on_is_written_down(colours):
+    machine()
+    trained = train_annotator("eyes", collection=colours, seed=7).trained_on
+    assert (trained["collection"], trained["seed"], trained["images"], trained["pairs"]) == ("colours", 7, 24, 48)
+    assert (trained["loss"], trained["matches"], trained["validation"]) == ("sum", "original", "split")
+
+
+def test_training_the_same_again_changes_nothing(colours):
+    machine()
+    train_annotator("eyes", collection=colours)
+    train_annotator("eyes", collection=colours)
+    assert Event.objects.filter(verb="trained").count() == 1
+
+
+def test_only_the_training_split_is_read(colours):
+    machine()
+    Image.objects.filter(split="test").update(file="")
+    assert train_annotator("eyes", collection=colours).trained_on["images"] == 24
+
+
+def test_a_collection_without_a_training_split_is_read_whole(colours):
+    machine()
+    Image.objects.update(split="")
+    assert train_annotator("eyes", collection=colours).trained_on["images"] == 30
+
+
+def test_weights_trained_elsewhere_can_be_brought_along(colours, tmp_path):
+    machine()
+    trained = train_annotator("eyes", collection=colours)
+    (tmp_path / "eyes.npz").write_bytes(local_copy(StoredFile(trained.checkpoint, trained.checksum)).read_bytes())
+    brought = add_annotator("brought", kind="embedding", options=trained.options, checkpoint=tmp_path / "eyes.npz")
+    assert brought.checksum == trained.checksum
+    assert right_first(brought, colours) == right_first(trained, colours)
+
+
+def test_weights_that_do_not_fit_are_refused(db, tmp_path):
+    np.savez(tmp_path / "eyes.npz", image_map=np.ones((2, 2), dtype=np.float32))
+    with pytest.raises(CounterpartError, match="does not hold the weights of this embedding: it lacks image_mean"):
+        add_annotator("brought", kind="embedding", checkpoint=tmp_path / "eyes.npz")
+
+
+def test_a_machine_without_weights_says_so(db):
+    with pytest.raises(CounterpartError, match="not trained yet; run: manage.py train_annotator eyes"):
+        load(machine())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "nobody"}, "1 annotators are unknown: nobody; there are blind, eyes"),
+        ({"name": "blind"}, "blind is of kind overlap, which learns nothing"),
+        ({"loss": "hope"}, "embedding has no loss 'hope'; choose one of sum, max, semi-hard, hal"),
+        ({"device": "tpu"}, "no device 'tpu'"),
+        ({"matches": "cxc"}, "no matches from 'cxc'"),
+        ({"seed": -1}, "seed is 0 or more, not -1"),
+    ],
+)
+def test_what_cannot_be_trained_is_named(colours, arguments, message):
+    machine()
+    add_annotator("blind", kind="overlap")
+    with pytest.raises(CounterpartError, match=message):
+        train_annotator(**{"name": "eyes", "collection": colours, **arguments})
+    assert Annotator.objects.get(name="eyes").checksum == ""
+
+
+def test_images_without_pictures_are_counted(db):
+    machine()
+    with pytest.raises(CounterpartError, match="6 of 6 training images lack a picture file: 0, 1, 2, 3, 4 and 1 more"):
+        train_annotator("eyes", collection=make_collection())
+
+
+def test_a_machine_whose_proposals_are_pooled_keeps_its_weights(colours):
+    annotator = machine()
+    sample = make_sample(colours)
+    sample.images.set(colours.images.gallery())
+    sample.captions.set(colours.captions.gallery())
+    make_pool(sample, [make_retrieval(annotator, sample)])
+    with pytest.raises(CounterpartError, match="Proposals of eyes stand in 1 pools: pool"):
+        train_annotator("eyes", collection=colours)
+
+
+def test_weights_that_were_brought_along_are_not_trained_over(colours, tmp_path):
+    trained = train_annotator(machine().name, collection=colours)
+    (tmp_path / "eyes.npz").write_bytes(local_copy(StoredFile(trained.checkpoint, trained.checksum)).read_bytes())
+    brought = add_annotator("brought", kind="embedding", options=trained.options, checkpoint=tmp_path / "eyes.npz")
+    with pytest.raises(CounterpartError, match="weights of brought were brought along.*add another annotator"):
+        train_annotator("brought", collection=colours)
+    assert Annotator.objects.get(name="brought").checksum == brought.checksum
+
+
+def test_the_machine_s_figures_are_measured_on_the_validation_split(colours):
+    machine()
+    Image.objects.filter(split="train", key__endswith="3").update(split="val")
+    figures = train_annotator("eyes", collection=colours).trained_on
+    assert figures["images"] == 18
+    assert figures["i2t R@1"] > 0
+    assert "rsum" not in train_annotator("eyes", collection=colours, validation="none").trained_on
+
+
+def test_another_validation_is_another_training(colours):
+    machine()
+    first = train_annotator("eyes", collection=colours)
+    assert train_annotator("eyes", collection=colours, validation="held-out").trained_on["images"] == 22
+    assert Annotator.objects.get().checksum != first.checksum
+
+
+@pytest.fixture
+def little(colours, monkeypatch) -> Annotator:
+    """A machine that is fitted like the large ones."""
+    plug_in(monkeypatch, little="tests.mitl.training.little_kind")
+    return add_annotator("little", kind="little")
+
+
+def interrupted_in(epoch: int):
+    """A progress that is interrupted in that epoch."""
+
+    def progress(step: str, done: int, total: int | None) -> None:
+        if step.startswith(f"epoch {epoch} "):
+            raise KeyboardInterrupt
+
+    return progress
+
+
+def test_every_epoch_is_written_into_the_curve(colours, little):
+    trained = train_annotator("little", collection=colours, validation="held-out")
+    assert [epoch["number"] for epoch in trained.curve] == [1, 2, 3]
+    assert {"i2t R@1", "t2i R@10", "rsum"} < set(trained.curve[0]["validation"])
+
+
+def test_a_machine_without_a_choice_of_losses_is_trained_with_its_own(colours, little):
+    assert train_annotator("little", collection=colours).trained_on["loss"] == ""
+    with pytest.raises(CounterpartError, match="has no loss 'sum'; it has no choice of losses, leave it out"):
+        train_annotator("little", collection=colours, loss="sum")
+
+
+def test_its_architecture_is_told(colours, little):
+    assert train_annotator("little", collection=colours).architecture == {"parameters": "400"}
+
+
+def test_an_interrupted_training_leaves_its_epochs_and_no_weights(colours, little):
+    with pytest.raises(KeyboardInterrupt):
+        train_annotator("little", collection=colours, progress=interrupted_in(2))
+    little.refresh_from_db()
+    assert (len(little.curve), little.checkpoint, little.trained_on) == (1, "", {})
+
+
+def test_begun_again_it_goes_on_to_the_same_weights(colours, little, tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        train_annotator("little", collection=colours, progress=interrupted_in(3))
+    begun_again = train_annotator("little", collection=colours)
+    add_annotator("unbroken", kind="little")
+    assert begun_again.checksum == train_annotator("unbroken", collection=colours).checksum
+    assert [epoch["number"] for epoch in begun_again.curve] == [1, 2, 3]
+
+
+def test_another_training_does_not_go_on_from_it(colours, little):
+    with pytest.raises(KeyboardInterrupt):
+        train_annotator("little", collection=colours, progress=interrupted_in(3))
+    seen = []
+    train_annotator("little", collection=colours, seed=1, progress=lambda step, done, total: seen.append(step))
+    assert seen[0] == "epoch 1 of 3"
+
+
+def test_a_finished_training_leaves_nothing_behind(colours, little, tmp_path):
+    train_annotator("little", collection=colours)
+    assert list((tmp_path / "training").glob("*")) == []
+
+
+def test_a_training_that_fails_leaves_the_curve_of_the_weights_that_are_there(colours, little):
+    before = train_annotator("little", collection=colours)
+    with pytest.raises(KeyboardInterrupt):
+        train_annotator("little", collection=colours, seed=1, progress=interrupted_in(1))
+    little.refresh_from_db()
+    assert (little.curve, little.checksum) == (before.curve, before.checksum)
+
+
+def test_two_that_train_the_same_machine_do_not_mix_their_epochs(colours, little):
+    def second_one_begins(step: str, done: int, total: int | None) -> None:
+        if step.startswith("epoch 2 "):
+            Annotator.objects.update(curve=[{"number": 1, "loss": 9.0, "seconds": 1.0, "validation": {}}])
+
+    with pytest.raises(CounterpartError, match="little is trained by somebody else meanwhile"):
+        train_annotator("little", collection=colours, progress=second_one_begins)
+    little.refresh_from_db()
+    assert (little.curve[0]["loss"], little.checkpoint) == (9.0, "")
+
+
+def test_a_job_trains_it(colours, little, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        job = open_training("little", collection=colours, seed=3)
+    job.refresh_from_db()
+    assert (job.title, job.state, job.message) == ("Train little on colours", "done", "little is trained.")
+    assert Annotator.objects.get().trained_on["seed"] == 3
+
+
+def test_a_job_that_runs_twice_trains_once(colours, little):
+    job = open_training("little", collection=colours)
+    train(str(job.pk))
+    Job.objects.update(state="queued")
+    train(str(job.pk))
+    assert Event.objects.filter(verb="trained").count() == 1
+
+
+def test_a_cancelled_job_keeps_its_epochs_for_the_next(colours, little, monkeypatch):
+    job = open_training("little", collection=colours)
+
+    def cancel_after_one(curve, epoch):
+        Job.objects.update(cancel_requested=True)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("mitl.training.trainer._Curve.add", cancel_after_one)
+        train(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    seen = []
+    train_annotator("little", collection=colours, progress=lambda step, done, total: seen.append(step))
+    assert [step for step in seen if step.startswith("epoch")][0] == "epoch 2 of 3"
+
+
+def test_a_job_that_cannot_work_is_not_opened(colours, little):
+    with pytest.raises(CounterpartError, match="has no loss 'hope'"):
+        open_training("little", collection=colours, loss="hope")
+    assert not Job.objects.exists()
+
+
+def test_the_command_prints_every_epoch(colours, little, capsys):
+    call_command("train_annotator", "little", "--collection", "colours", "--validation", "held-out")
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("best_epoch: ") for line in lines)
+    curve = lines[lines.index("curve:") + 1 :]
+    assert [line.split(",")[0].strip() for line in curve] == ["number 1", "number 2", "number 3"]
+    assert "rsum " in curve[0]
