@@ -15,7 +15,6 @@ from hits.designs import DESIGNS
 from hits.models import Round
 from hits.ordering import LONGEST
 from hits.question import Level
-from mitl.training.examples import Validation
 from mitl.models import Annotator
 from mitl.training.examples import Validation
 
