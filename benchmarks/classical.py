@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from demo.making import make_demo_collection
+    from demo.collection import make_demo_collection
 
     collection = make_demo_collection("table-11", images=options.images, seed=options.seed)
     train, images, captions = pools(collection, options.seed)

@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from demo.making import make_demo_collection
+    from demo.collection import make_demo_collection
 
     collection = make_demo_collection("encoded", images=max(40, options.images), seed=7)
     images = list(collection.images.order_by("pk")[: options.images])

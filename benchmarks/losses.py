@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace, folder: Path) -> None:
-    from demo.making import make_demo_collection
+    from demo.collection import make_demo_collection
 
     collection = make_demo_collection(COLLECTION, images=options.images)
     write_vectors(collection, folder)

@@ -9,7 +9,7 @@ from mitl.models import Annotator
 from mitl.registration import Origin, add_annotator
 
 WEIGHTS = Path(__file__).parent / "weights"
-ORIGIN = Origin("Counterpart, trained on drawn lessons by train_demo_machines", "MIT, as Counterpart")
+ORIGIN = Origin("Counterpart, trained on drawn lessons by train_demo_annotators", "MIT, as Counterpart")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What captions assert: structured meanings, and the choice of five for a scene, each of other facts."""
+"""The meanings of captions as structured claims, and the choice of five different ones for a scene."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ import numpy as np
 
 from demo.scenes import KINDS, MOST, SETTINGS, Group, Scene, pick
 
-# What a noun may stand for. The names of kinds are nouns too; these are the general ones.
+# The kinds that a general noun can mean. The names of kinds are nouns too.
 GENERAL_NOUNS: dict[str, frozenset[str]] = {
     category: frozenset(name for name, kind in KINDS.items() if kind.category == category)
     for category in ("animal", "child", "vehicle", "toy", "fruit", "furniture")
 } | {"pet": frozenset({"dog", "cat"})}
 
-# What the name of a place may stand for.
+# The settings that a place can mean.
 PLACES: dict[str, frozenset[str]] = {setting: frozenset({setting}) for setting in SETTINGS} | {
     "grass": frozenset({"park", "meadow"}),
     "water": frozenset({"beach", "lake"}),
@@ -27,7 +27,7 @@ CAPTIONS_EACH = 5
 
 @dataclass(frozen=True)
 class Claim:
-    """What is said of one group: a noun and how many (from, to), and perhaps details; None = nothing said."""
+    """A claim about one group: a noun, how many (from, to), and optional details; None if not mentioned."""
 
     noun: str
     count: tuple[int, int]
@@ -43,7 +43,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Meaning:
-    """All that a caption asserts. ``relation`` says on which side of the companion the subject is."""
+    """All claims of a caption. ``relation`` is the side of the companion on which the subject is."""
 
     subject: Claim
     companion: Claim | None = None
@@ -57,12 +57,12 @@ View = Callable[[Scene, Rng], Meaning]
 
 
 def denoted(noun: str) -> frozenset[str]:
-    """Return the kinds that ``noun`` may stand for."""
+    """Return the kinds that ``noun`` can mean."""
     return GENERAL_NOUNS.get(noun) or frozenset({noun})
 
 
 def united(groups: tuple[Group, ...]) -> Group:
-    """Return two groups seen as one ("three animals"): counts added, details kept where they agree (else "")."""
+    """Return two groups as one ("three animals"): counts added, details kept if they agree (otherwise "")."""
     one, other = groups
     shared = {
         detail: getattr(one, detail) if getattr(one, detail) == getattr(other, detail) else ""
@@ -72,7 +72,7 @@ def united(groups: tuple[Group, ...]) -> Group:
 
 
 def meanings_of(scene: Scene, rng: Rng) -> list[Meaning]:
-    """Return ``CAPTIONS_EACH`` different meanings, all true of ``scene``, from the very specific to the general."""
+    """Return ``CAPTIONS_EACH`` different meanings that are true of ``scene``, some specific and some general."""
     views: list[View] = [_closely, _in_general]
     others = _fitting_views(scene)
     chosen = rng.permutation(len(others))[: CAPTIONS_EACH - len(views)]
@@ -105,7 +105,7 @@ def _closely(scene: Scene, rng: Rng) -> Meaning:
 
 
 def _in_general(scene: Scene, rng: Rng) -> Meaning:
-    """A hypernym for the main group, or for both where they are of one category."""
+    """Use a hypernym for the main group, or for both groups if they have the same category."""
     main = scene.groups[0]
     category = KINDS[main.kind].category
     if len(scene.groups) == 2 and KINDS[scene.groups[1].kind].category == category:

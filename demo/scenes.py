@@ -1,4 +1,4 @@
-"""The scene grammar: what a demo picture may show, and how scenes are drawn by lot from recurring motifs."""
+"""The grammar of scenes: what a demo picture can show, and how random scenes vary a few recurring motifs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MOST = 4  # objects in a group
 
 @dataclass(frozen=True)
 class Kind:
-    """A sort of object: the category it belongs to, the colours it comes in, what it can be seen doing."""
+    """A kind of object: its category, its possible colours and actions."""
 
     name: str
     category: str
@@ -50,7 +50,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Group:
-    """One to ``MOST`` objects of one kind that look and do alike and stand together on one side of the picture."""
+    """One to ``MOST`` objects of one kind, with the same look and action, together on one side of the picture."""
 
     kind: str
     count: int
@@ -62,7 +62,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Scene:
-    """All that is true of a picture, as far as captions speak of it: one or two groups, a setting, a time of day."""
+    """All facts of a picture that captions can mention: one or two groups, a setting, a time of day."""
 
     setting: str
     time: str
@@ -71,15 +71,15 @@ class Scene:
 
 @dataclass(frozen=True)
 class Motif:
-    """A recurring subject: scenes of one motif differ in details only, so that captions fit several of them."""
+    """A recurring subject: scenes of one motif differ only in details, so a caption can fit several of them."""
 
     setting: str
     kind: str
     companions: tuple[str, ...]
-    turn: int = 0  # which of the kind's colours and actions comes first
+    turn: int = 0  # index of the kind's most frequent colour and action
 
 
-# Ordered by how often they recur: the weight of a motif falls with its rank.
+# Ordered by frequency: the weight of a motif falls with its rank.
 MOTIFS = (
     Motif("park", "dog", ("ball", "girl", "boy")),
     Motif("street", "car", ("bus", "bicycle", "dog")),
@@ -107,7 +107,7 @@ TIME_SHARES = (0.68, 0.12, 0.2, 0.0)
 
 
 def sample_scenes(count: int, seed: int) -> list[Scene]:
-    """Return ``count`` scenes; equal arguments give equal scenes, and fewer scenes are the first of more."""
+    """Return ``count`` scenes. Equal arguments give equal scenes; a smaller ``count`` gives the first of them."""
     rng = np.random.default_rng([seed, 0])
     weights = falling(len(MOTIFS), MOTIF_DECAY)
     return [_scene(MOTIFS[rng.choice(len(MOTIFS), p=weights)], rng) for _ in range(count)]
@@ -120,7 +120,7 @@ def falling(n: int, decay: float) -> np.ndarray:
 
 
 def pick(rng: np.random.Generator, choices: Sequence[Choice]) -> Choice:
-    """Return one of ``choices``, all equally likely."""
+    """Return one of ``choices``, with equal probability."""
     return choices[int(rng.integers(len(choices)))]
 
 
@@ -148,6 +148,6 @@ def _action(kind: str, turn: int, rng: np.random.Generator) -> str | None:
 
 
 def _favoured(choices: tuple[str, ...], turn: int, rng: np.random.Generator) -> str:
-    """Choose by Zipf's shares, the favourite being number ``turn``."""
+    """Choose with Zipf's weights; number ``turn`` is the most likely."""
     rank = rng.choice(len(choices), p=falling(len(choices), 1.2))
     return choices[(rank + turn) % len(choices)]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 from corpus.models import Collection
+from demo.collection import make_demo_collection
 from demo.machines import MACHINES, weights_of
-from demo.making import make_demo_collection
 from mitl.exporting import export_annotator
 from mitl.models import Annotator
 from mitl.registration import add_annotator

@@ -1,18 +1,18 @@
-"""The exact truth: the level of any caption for any scene, by counting what the caption gets wrong.
+"""The exact truth: the level of any caption for any scene, computed from the number of wrong claims.
 
-A caption's *faults* against a scene are counted so:
+A caption's *faults* for a scene are counted as follows:
 
-- Its subject is compared with each group of the scene, and with both groups seen as one ("three animals" are a
+- Its subject is compared with each group of the scene, and with both groups as one ("three animals" are a
   dog and two cats). A group of another kind but the same category ("a dog" for a cat) is 2 faults; of another
   category, 3.
-- Each detail that is said of the subject and is not so (colour, size, action, side of the picture) is 1 fault.
-  A number off by one is 1 fault, by more 2; "some" is two or more, "several" three or more.
+- Each wrong detail of the subject (colour, size, action, side of the picture) is 1 fault.
+  A number off by one is 1 fault, by more 2; "some" means two or more, "several" three or more.
 - A companion ("... with a red ball") is compared with the other group in the same way, but costs at most 2: a
   group of the same category 1 fault, none or one of another category 2, each wrong detail or number as above.
   A wrong relation ("to the left of") is 1 fault, within those 2.
 - A wrong place and a wrong time of day are 1 fault each. Places may be wide ("outdoors").
-- A subject named only in general ("an animal") says little: once it has any fault, it has one more.
-- Of all readings the one with the fewest faults counts. What the picture shows beyond the caption is no fault.
+- A general subject ("an animal") claims little: if there is any fault, one more is added.
+- The reading with the fewest faults counts. Things in the picture that the caption does not mention are no fault.
 
 The level is 1 (all right) without faults, 2 (a detail wrong) at one, 3 (the main thing wrong, or two details)
 at two, 4 (unrelated) at three or more.
@@ -38,7 +38,7 @@ _SETTING_BIT = {name: 1 << place for place, name in enumerate(SETTINGS)}
 _COLOURS = {colour for kind in KINDS.values() for colour in kind.colours}
 _ACTIONS = {action for kind in KINDS.values() for action in kind.actions}
 _WORDS = (*sorted(_COLOURS | _ACTIONS), *SIZES, *SIDES, *TIMES)
-# Nothing said (None) is 0, no common value ("") is -1.
+# Not mentioned (None) is 0, no common value ("") is -1.
 _CODE: dict[str | None, int] = {None: 0, "": -1} | {word: code for code, word in enumerate(_WORDS, 1)}
 
 
@@ -56,7 +56,7 @@ def grades(meanings: Sequence[Meaning], scenes: Sequence[Scene]) -> Levels:
 
 class _SceneTable:
     """Scenes as arrays. ``kinds``, ``count`` and each of ``details`` are (scenes, 3): the first group, the second,
-    and both as one; ``kinds`` is a set of bits, 0 where there is no such group."""
+    and both as one; ``kinds`` is a bit set, 0 if there is no such group."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         slots = [_slots(scene) for scene in scenes]
@@ -89,7 +89,7 @@ def _level(faults: Ints) -> Levels:
 
 
 def _faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
-    """Faults of the best reading: int (captions, scenes)."""
+    """Return the faults of the best reading: int (captions, scenes)."""
     subjects = [meaning.subject for meaning in meanings]
     fits, related = _kinship(subjects, scenes)
     faults = _wrong_details(subjects, scenes) + np.where(fits, 0, np.where(related, 2, MANY_FAULTS))
@@ -101,7 +101,7 @@ def _faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
 
 
 def _kinship(claims: Sequence[Claim], scenes: _SceneTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether each group is what the noun says, and whether it is at least of its category: (captions, scenes, 3)."""
+    """Return whether each group fits the noun, and whether it is of the noun's category: (captions, scenes, 3)."""
     noun = np.array([_bits(_KIND_BIT, denoted(claim.noun)) for claim in claims])[:, None, None]
     category = np.array([_bits(_KIND_BIT, _category(claim.noun)) for claim in claims])[:, None, None]
     present = scenes.kinds > 0
@@ -114,7 +114,7 @@ def _category(noun: str) -> frozenset[str]:
 
 
 def _wrong_details(claims: Sequence[Claim], scenes: _SceneTable) -> Ints:
-    """Faults in number and details, were each group the one that is meant: (captions, scenes, 3)."""
+    """Return the faults in number and details of each group, if it were the subject: (captions, scenes, 3)."""
     low = np.array([claim.count[0] for claim in claims])[:, None, None]
     high = np.array([claim.count[1] for claim in claims])[:, None, None]
     wrong = np.clip(np.maximum(low - scenes.count, scenes.count - high), 0, 2)
@@ -125,7 +125,7 @@ def _wrong_details(claims: Sequence[Claim], scenes: _SceneTable) -> Ints:
 
 
 def _companion_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
-    """Faults of the companions, by which group the subject is: (captions, scenes, 3)."""
+    """Return the faults of the companions for each choice of the subject: (captions, scenes, 3)."""
     faults = np.zeros((len(meanings), *scenes.kinds.shape), dtype=np.int64)
     saying = np.array([row for row, meaning in enumerate(meanings) if meaning.companion], dtype=np.int64)
     if not saying.size:
@@ -134,19 +134,19 @@ def _companion_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
     fits, related = _kinship(companions, scenes)
     cost = _wrong_details(companions, scenes) + np.where(fits, 0, np.where(related, 1, 2))
     cost = cost[:, :, [1, 0, 2]] + _wrong_relation([meanings[row] for row in saying], scenes)
-    cost[:, :, 2] = 2  # both groups are the subject: nothing is left to be the companion
+    cost[:, :, 2] = 2  # both groups are the subject: there is no companion
     faults[saying] = np.minimum(cost, 2)
     return faults
 
 
 def _wrong_relation(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
-    """1 where the subject is not on the side of its companion that the caption says: (captions, scenes, 3)."""
+    """Return 1 if the subject is on another side of its companion than the caption claims: (captions, scenes, 3)."""
     said = np.array([_CODE[meaning.relation] for meaning in meanings])[:, None, None]
     return ((said != 0) & (said != scenes.details["side"])).astype(np.int64)
 
 
 def _background_faults(meanings: Sequence[Meaning], scenes: _SceneTable) -> Ints:
-    """Wrong places and times: (captions, scenes)."""
+    """Return the number of wrong places and times: (captions, scenes)."""
     anywhere = frozenset(SETTINGS)
     places = [PLACES[meaning.place] if meaning.place else anywhere for meaning in meanings]
     allowed = np.array([_bits(_SETTING_BIT, place) for place in places])[:, None]

@@ -1,4 +1,4 @@
-"""Put a meaning into words: one of several wordings by lot, saying all that the meaning asserts and nothing else."""
+"""The wording of a meaning: a random one of several, with all claims of the meaning and no others."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ RELATIONS = {"left": ("to the left of", "left of"), "right": ("to the right of",
 BESIDE = ("next to", "beside", "near", "close to")
 
 
-# Each frame is filled with all parts; a part that the meaning lacks is empty.
+# Sentence patterns. A part that the meaning lacks is empty.
 SAYING = (
     "{subject} {action} {near} {place} {when}",
     "{subject} {action} {near} {place} {when}",
@@ -67,7 +67,7 @@ OPENINGS = ("a picture of", "a drawing of", "we see", "one can see")
 
 
 def word(meaning: Meaning, rng: Rng) -> str:
-    """Return a sentence that says exactly ``meaning``."""
+    """Return a sentence with exactly the claims of ``meaning``."""
     frame = pick(rng, _fitting_frames(meaning))
     sentence = " ".join(frame.format(opening=pick(rng, OPENINGS), **_parts(meaning, rng)).split())
     return sentence[0].upper() + sentence[1:] + "."
@@ -96,7 +96,7 @@ def _parts(meaning: Meaning, rng: Rng) -> dict[str, str]:
 
 
 def _with_companion(meaning: Meaning, rng: Rng) -> tuple[str, str]:
-    """Return the subject's words, and those that tie it to its companion where something stands between them."""
+    """Return the words for the subject, and the words for its companion if they follow after the action."""
     subject = noun_phrase(meaning.subject, rng)
     if meaning.companion is None:
         return subject, ""
@@ -109,7 +109,7 @@ def _with_companion(meaning: Meaning, rng: Rng) -> tuple[str, str]:
 
 
 def noun_phrase(claim: Claim, rng: Rng) -> str:
-    """Return the words for one group: number, size, colour and noun; of children, the colour of what they wear."""
+    """Return the words for one group: number, size, colour and noun; for children, the colour of their clothes."""
     plural = claim.count[1] > 1
     words = [pick(rng, SIZES[claim.size])] if claim.size else []
     worn = ""

@@ -1,10 +1,9 @@
-"""Dogs, cats, horses and birds, each in every pose it can take, facing right."""
+"""Dogs, cats, horses and birds, each in all of its poses, facing right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.drawing.brush import Brush, Colour, Points, darker, lighter
-from demo.drawing.palette import BEAK, BLUSH, CREAM, INK
+from demo.drawing.brush import BEAK, BLUSH, CREAM, INK, Brush, Colour, Points, darker, lighter
 
 SLEEP: Colour = (92, 98, 168)
 
@@ -13,7 +12,7 @@ Head = Callable[[Brush, Colour, bool], None]
 
 @dataclass(frozen=True)
 class _Pet:
-    """What tells a dog from a cat: the head, and the tail in each pose (its curve, its two widths)."""
+    """The parts that differ between dogs and cats: the head, and the tail in each pose (its curve, its two widths)."""
 
     head: Head
     tails: dict[str, Points]
@@ -96,7 +95,7 @@ _POSES: dict[str, Callable[[Brush, Colour, _Pet], None]] = {
 
 
 def _snore(brush: Brush) -> None:
-    """Paint two Zs that rise from a sleeper; they read the right way even where the sleeper is mirrored."""
+    """Paint two Zs above a sleeping animal, readable even if the animal is mirrored."""
     if brush.is_mirrored:
         brush = brush.at(20, 0, mirrored=True)
     for x, y, size in ((0, 0, 11), (12, -19, 16)):
@@ -211,7 +210,7 @@ def _hoofed(brush: Brush, leg: Points, coat: Colour) -> None:
 
 
 def _horse_head(brush: Brush, coat: Colour) -> None:
-    """The head of a horse looking along x."""
+    """Paint the head of a horse that looks along x."""
     brush.polygon([(-14, -10), (-16, -32), (-2, -14)], darker(coat, 0.1))
     brush.blob([(-22, -12), (-4, -17), (26, -10), (38, -2), (37, 10), (22, 13), (-4, 14), (-20, 8)], coat)
     brush.blob([(22, -10), (38, -3), (38, 9), (24, 12)], lighter(coat, 0.35))

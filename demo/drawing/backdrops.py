@@ -1,12 +1,11 @@
-"""The settings: one painter each, and where in it things stand, float and swim."""
+"""The backdrop of each setting, and the heights at which objects stand, fly and float in it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from demo.drawing.brush import HEIGHT, WIDTH, Brush, Canvas, Colour, Light, darker, lighter
-from demo.drawing.palette import CREAM, LEAF, WOOD
+from demo.drawing.brush import CREAM, HEIGHT, LEAF, WIDTH, WOOD, Brush, Canvas, Colour, Light, darker, lighter
 from demo.drawing.scenery import (
     SKIES,
     Rng,
@@ -27,7 +26,7 @@ from demo.scenes import pick
 
 @dataclass(frozen=True)
 class Backdrop:
-    """A setting's painter; the heights of its back and front row on the ground, and on water if it has any."""
+    """A setting's painter, and the heights of its back and front row on the ground and, if present, on water."""
 
     paint: Callable[[Canvas, str, Rng], None]
     ground: tuple[float, float]
@@ -206,7 +205,7 @@ def _window(brush: Brush, curtain: Colour) -> None:
 
 
 def _framed(brush: Brush, rng: Rng) -> None:
-    """A small picture of hills on the wall."""
+    """Paint a small framed picture of hills on the wall."""
     brush.box(-24, 0, 24, 40, WOOD, 2)
     brush.box(-20, 4, 20, 36, (222, 234, 236))
     ridge = rng.uniform(14, 24)

@@ -1,4 +1,4 @@
-"""A canvas drawn twice as large and reduced, and a brush that paints smooth shapes in a frame of its own."""
+"""A canvas, drawn at twice its size and reduced, a brush for smooth shapes in its own frame, and the colours."""
 
 import math
 from collections.abc import Sequence
@@ -18,6 +18,29 @@ DOT = 3.0  # radius up to which a circle is drawn with fewer corners
 
 Colour = tuple[int, int, int]
 Points = Sequence[tuple[float, float]]
+
+# The colours that captions name, then a few that every picture uses.
+NAMED: dict[str, Colour] = {
+    "red": (222, 56, 52),
+    "orange": (240, 138, 48),
+    "yellow": (252, 205, 50),
+    "green": (56, 158, 84),
+    "blue": (48, 112, 214),
+    "pink": (246, 132, 176),
+    "brown": (148, 94, 56),
+    "black": (56, 53, 64),
+    "gray": (148, 153, 166),
+    "white": (250, 247, 240),
+}
+INK: Colour = (44, 36, 48)
+CREAM: Colour = (255, 250, 236)
+BLUSH: Colour = (240, 128, 128)
+BEAK: Colour = (246, 158, 44)
+GLASS: Colour = (196, 230, 244)
+STEEL: Colour = (190, 196, 206)
+TYRE: Colour = (58, 56, 66)
+LEAF: Colour = (86, 158, 74)
+WOOD: Colour = (156, 108, 68)
 
 
 def blend(one: Colour, other: Colour, share: float) -> Colour:
@@ -40,14 +63,14 @@ def darker(colour: Colour, share: float = 0.22) -> Colour:
 
 @dataclass(frozen=True)
 class Light:
-    """What the hour does to every colour: ``share`` (0..1) of ``colour`` is mixed into it."""
+    """The light of a time of day: ``share`` (0..1) of ``colour`` is mixed into every colour."""
 
     colour: Colour = (255, 255, 255)
     share: float = 0.0
 
 
 class Canvas:
-    """A picture in the making, ``WIDTH`` by ``HEIGHT`` units, the origin at the upper left."""
+    """A picture of ``WIDTH`` by ``HEIGHT`` units, with the origin at the upper left."""
 
     def __init__(self) -> None:
         self._picture = Picture.new("RGB", (WIDTH * FINENESS, HEIGHT * FINENESS))
@@ -56,7 +79,7 @@ class Canvas:
         self.light = Light()
 
     def gradient(self, top: Colour, bottom: Colour, start: float, end: float) -> None:
-        """Fill the band between two heights, from the colour ``top`` to ``bottom``, lit by ``light``."""
+        """Fill the band between two heights with a gradient from ``top`` to ``bottom``, lit by ``light``."""
         top, bottom = self._lit(top), self._lit(bottom)
         rows = np.linspace(0.0, 1.0, round((end - start) * FINENESS))[:, None]
         column = (np.array(top) * (1 - rows) + np.array(bottom) * rows).round().astype(np.uint8)[:, None, :]
@@ -83,10 +106,10 @@ class Canvas:
 
 
 class Brush:
-    """Paints on a canvas in its own frame: moved, scaled, turned (degrees, clockwise) and perhaps mirrored.
+    """Paints on a canvas in its own frame: moved, scaled, rotated (degrees, clockwise) and optionally mirrored.
 
-    Shapes of things are written for a frame whose origin is where the thing touches the ground; x runs to the
-    right, y down, so that heights are negative.
+    The shapes of objects are written for a frame with its origin where the object touches the ground; x points to the
+    right and y down, so heights are negative.
     """
 
     def __init__(self, canvas: Canvas, frame: NDArray[np.float64] | None = None, *, glowing: bool = False) -> None:
@@ -96,7 +119,7 @@ class Brush:
         self._glowing = glowing
 
     def glowing(self, glows: bool = True) -> "Brush":
-        """Return a brush of the same frame whose colours no hour dims."""
+        """Return a brush with the same frame whose colours ignore the light."""
         return Brush(self.canvas, self._frame, glowing=glows)
 
     @property
@@ -104,7 +127,7 @@ class Brush:
         return bool(np.linalg.det(self._turn) < 0)
 
     def at(self, x: float, y: float, scale: float = 1.0, *, turn: float = 0.0, mirrored: bool = False) -> "Brush":
-        """Return a brush whose frame stands at (x, y) of this one's."""
+        """Return a brush whose frame has its origin at (x, y) of this one."""
         cos, sin = math.cos(math.radians(turn)) * scale, math.sin(math.radians(turn)) * scale
         mirror = -1 if mirrored else 1
         moved = self._frame @ np.array([(cos * mirror, -sin, x), (sin * mirror, cos, y), (0, 0, 1)])
@@ -128,7 +151,7 @@ class Brush:
         self._fill((_CIRCLE if radius > DOT else _DOT) * radius + (x, y), colour, alpha)
 
     def ring(self, x: float, y: float, radius: float, width: float, colour: Colour) -> None:
-        """Paint a circle's line, ``width`` wide, inside ``radius``."""
+        """Paint a circular line of ``width`` inside ``radius``."""
         outer, inner = np.vstack([_CIRCLE, _CIRCLE[:1]]), np.vstack([_CIRCLE, _CIRCLE[:1]])[::-1]
         self._fill(np.vstack([outer * radius, inner * (radius - width)]) + (x, y), colour, 1.0)
 
@@ -137,7 +160,7 @@ class Brush:
         self._fill(_rounded_box(left, top, right, bottom, radius), colour, 1.0)
 
     def limb(self, points: Points, width: float, colour: Colour, end_width: float | None = None) -> None:
-        """Stroke the smooth open curve through ``points`` with round ends, its width running to ``end_width``."""
+        """Stroke the smooth open curve through ``points`` with round ends; its width changes to ``end_width``."""
         self._fill(_stroke(tuple(points), width, width if end_width is None else end_width), colour, 1.0)
 
     def _fill(self, points: NDArray[np.float64], colour: Colour, alpha: float) -> None:
@@ -159,7 +182,7 @@ def _closed_curve(points: tuple[tuple[float, float], ...]) -> NDArray[np.float64
 
 @lru_cache(maxsize=4096)
 def _stroke(points: tuple[tuple[float, float], ...], width: float, end_width: float) -> NDArray[np.float64]:
-    """The outline of a curve of changing width with round ends."""
+    """Return the outline of a curve with changing width and round ends."""
     knots = np.array(points, dtype=float)
     ends = np.vstack([2 * knots[0] - knots[1], knots, 2 * knots[-1] - knots[-2]])
     line = np.vstack([_spline(ends[:-3], ends[1:-2], ends[2:-1], ends[3:]), knots[-1:]])
@@ -172,7 +195,7 @@ def _stroke(points: tuple[tuple[float, float], ...], width: float, end_width: fl
 
 
 def _round_end(side: NDArray[np.float64], outward: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
-    """A half circle from ``side`` by way of ``outward`` to the other side."""
+    """Return a half circle from ``side`` through ``outward`` to the other side."""
     turn = np.linspace(0.0, np.pi, 9)[1:-1, None]
     return radius * (np.cos(turn) * side + np.sin(turn) * outward)
 
@@ -180,7 +203,7 @@ def _round_end(side: NDArray[np.float64], outward: NDArray[np.float64], radius: 
 def _spline(
     before: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64], after: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Catmull and Rom's spline: the points of all pieces from ``start`` (n, 2) towards ``end``, in order."""
+    """Catmull-Rom spline: return the points of all pieces from ``start`` (n, 2) to ``end``, in order."""
     t = _STEPS[None]
     p0, p1, p2, p3 = (knots[:, None, :] for knots in (before, start, end, after))
     pieces = p1 + 0.5 * t * (p2 - p0 + t * (2 * p0 - 5 * p1 + 4 * p2 - p3 + t * (3 * (p1 - p2) + p3 - p0)))

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo.drawing.brush import Brush, Colour, Points, darker, lighter
-from demo.drawing.palette import BLUSH, INK
+from demo.drawing.brush import BLUSH, INK, Brush, Colour, Points, darker, lighter
 
-# Skin and hair that go together; a picture's children are drawn with one or several of them.
+# Pairs of skin and hair colours.
 LOOKS: tuple[tuple[Colour, Colour], ...] = (
     ((252, 214, 184), (122, 74, 44)),
     ((244, 196, 160), (58, 42, 40)),
@@ -20,7 +19,7 @@ SHOES: Colour = (92, 62, 60)
 
 @dataclass(frozen=True)
 class _Pose:
-    """Where limbs go: legs from the hip to the shoe, arms from the shoulder to the hand; and how the body leans."""
+    """The course of the limbs (legs from hip to shoe, arms from shoulder to hand) and how the body leans."""
 
     legs: tuple[Points, Points]
     arms: tuple[Points, Points]

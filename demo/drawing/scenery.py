@@ -1,9 +1,22 @@
-"""What stands behind: skies by the hour, trees, hills, houses. Nothing that a caption could count as an object."""
+"""Parts of the background: skies by time of day, trees, hills, houses; nothing that a caption counts as an object."""
 
 import numpy as np
 
-from demo.drawing.brush import HEIGHT, WIDTH, Brush, Canvas, Colour, Light, blend, darker, lighter
-from demo.drawing.palette import CREAM, INK, STEEL, WOOD
+from demo.drawing.brush import (
+    CREAM,
+    HEIGHT,
+    INK,
+    STEEL,
+    WIDTH,
+    WOOD,
+    Brush,
+    Canvas,
+    Colour,
+    Light,
+    blend,
+    darker,
+    lighter,
+)
 from demo.scenes import pick
 
 Rng = np.random.Generator
@@ -34,7 +47,7 @@ FOLIAGE: tuple[Colour, ...] = ((92, 166, 84), (74, 150, 88), (116, 176, 78))
 
 
 def paint_sky(canvas: Canvas, time: str, rng: Rng, horizon: float) -> None:
-    """Paint the sky down to ``horizon`` and leave the canvas in the light that the hour gives the ground."""
+    """Paint the sky down to ``horizon`` and set the canvas's light to that of the ground at this time."""
     canvas.light = Light()
     canvas.gradient(*SKIES[time], 0, horizon)
     brush = Brush(canvas)
@@ -74,13 +87,13 @@ def _clouds(brush: Brush, rng: Rng, colour: Colour) -> None:
 
 
 def hill(brush: Brush, rng: Rng, base: float, height: float, colour: Colour) -> None:
-    """Paint one long swell of land across the picture, its crest around ``base - height``."""
+    """Paint a long hill across the picture, with its crest around ``base - height``."""
     crest = [(x, base - height * rng.uniform(0.35, 1.0)) for x in range(-60, WIDTH + 121, 90)]
     brush.blob([*crest, (WIDTH + 140, base + 60), (-140, base + 60)], colour)
 
 
 def mountain(brush: Brush, x: float, base: float, width: float, height: float, colour: Colour) -> None:
-    """Paint a peak with a snow cap, one side in shade."""
+    """Paint a peak with a snow cap and one shaded side."""
     top = (x, base - height)
     left, right = (x - width / 2, base), (x + width / 2, base)
     brush.polygon([left, top, right], colour)
@@ -119,7 +132,7 @@ def pine(brush: Brush, *, snowy: bool) -> None:
 
 
 def palm(brush: Brush, leaning: float) -> None:
-    """Paint a palm about 150 high whose crown hangs ``leaning`` to the side."""
+    """Paint a palm about 150 high whose crown leans ``leaning`` to the side."""
     brush.limb([(0, 0), (leaning * 0.25, -60), (leaning, -124)], 14, (176, 130, 84), 8)
     for x, y, tip_x, tip_y in (
         (-26, -18, -62, 12),
@@ -144,7 +157,7 @@ def lamp_post(brush: Brush, *, shining: bool) -> None:
 
 
 def house(brush: Brush, rng: Rng, width: float, height: float, *, shining: bool) -> None:
-    """Paint the front of a town house, its lower left corner at the origin; at night some windows shine."""
+    """Paint the front of a town house with its lower left corner at the origin; ``shining`` lights some windows."""
     wall = pick(rng, HOUSES)
     brush.box(0, -height, width, 0, wall)
     brush.box(-3, -height - 7, width + 3, -height, darker(wall, 0.35))
@@ -173,7 +186,7 @@ _PETALS = ((0, -5), (1.5, -1.5), (5, 0), (1.5, 1.5), (0, 5), (-1.5, 1.5), (-5, 0
 
 
 def tufts(brush: Brush, rng: Rng, count: int, top: float, colour: Colour) -> None:
-    """Scatter small tufts of grass, or strokes of any ground, below ``top``."""
+    """Scatter small tufts of grass below ``top``."""
     for _ in range(count):
         tuft = brush.at(rng.uniform(0, WIDTH), rng.uniform(top, HEIGHT), rng.uniform(0.6, 1.1))
         tuft.polygon([(-1.6, 0), (-4.6, -8), (-0.9, -3), (0, -10), (0.9, -3), (4.6, -8), (1.6, 0)], colour)

@@ -1,7 +1,6 @@
-"""Vehicles, toys, fruit and furniture, facing right where they face anywhere."""
+"""Vehicles, toys, fruit and furniture; vehicles face right."""
 
-from demo.drawing.brush import Brush, Colour, blend, darker, lighter
-from demo.drawing.palette import CREAM, GLASS, INK, LEAF, STEEL, TYRE, WOOD
+from demo.drawing.brush import CREAM, GLASS, INK, LEAF, STEEL, TYRE, WOOD, Brush, Colour, blend, darker, lighter
 
 LAMP: Colour = (255, 236, 150)
 TAIL_LAMP: Colour = (176, 40, 52)

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from demo.making import compose
+from demo.collection import compose
 from demo.meanings import SEVERAL, SOME, Claim, Meaning
 from demo.scenes import KINDS, sample_scenes
 from demo.truth import grade

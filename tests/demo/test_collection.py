@@ -13,9 +13,9 @@ from PIL import Image as Picture
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Collection, Image, Match
-from demo import making
-from demo.drawing import draw_scene
-from demo.making import compose, make_demo_collection
+from demo import collection as demo_collection
+from demo.collection import compose, make_demo_collection
+from demo.drawing.layout import draw_scene
 from demo.scenes import KINDS, SETTINGS, SIZES, Group, Scene
 from tests.factories import make_collection
 
@@ -82,7 +82,7 @@ def test_the_truth_covers_exactly_the_pairs_of_the_gallery(db):
         for said in plates
         for key, meaning in zip(said.caption_keys, said.meanings, strict=True)
         for shown in plates
-        if (level := making.grades([meaning], [shown.scene])[0, 0]) <= 3
+        if (level := demo_collection.grades([meaning], [shown.scene])[0, 0]) <= 3
     }
     assert written == expected
 
@@ -133,10 +133,10 @@ def test_the_name_of_an_imported_collection_is_refused(db):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("two words", {}, "'two words' cannot name a collection"),
-        ("demo", {"images": 9}, "10 to 5000 pictures, not 9"),
-        ("demo", {"images": 5001}, "not 5001"),
-        ("demo", {"seed": -1}, "seed -1 is negative"),
+        ("two words", {}, "Invalid name 'two words'"),
+        ("demo", {"images": 9}, "Invalid number of images 9: use 10 to 5000"),
+        ("demo", {"images": 5001}, "number of images 5001"),
+        ("demo", {"seed": -1}, "Invalid seed -1"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_line(db, name, options, message):
@@ -146,7 +146,7 @@ def test_bad_arguments_are_refused_in_one_line(db, name, options, message):
 
 
 def test_a_failure_midway_leaves_no_rows(db, monkeypatch):
-    monkeypatch.setattr(making, "grades", lambda *_: 1 / 0)
+    monkeypatch.setattr(demo_collection, "grades", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make_demo_collection("demo", images=10)
     assert not Collection.objects.exists()

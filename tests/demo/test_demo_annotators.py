@@ -3,7 +3,7 @@
 import pytest
 
 from corpus.matches import known_pairs
-from demo.making import make_demo_collection
+from demo.collection import make_demo_collection
 from mitl.lists import load_lists
 from mitl.models import Direction
 from mitl.registration import add_annotator

@@ -5,8 +5,8 @@ import pytest
 
 from core.errors import CounterpartError
 from demo import machines
+from demo.collection import make_demo_collection
 from demo.machines import MACHINES, add_demo_machines
-from demo.making import make_demo_collection
 from demo.teaching import teach_demo_machines
 from mitl.annotators import load, module_of
 from mitl.annotators.base import CrossEncoder

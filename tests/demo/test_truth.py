@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from demo.making import compose
+from demo.collection import compose
 from demo.meanings import GENERAL_NOUNS, PLACES, SEVERAL, SOME, Claim, Meaning
 from demo.scenes import KINDS, Group, Scene
 from demo.truth import grade, grades

@@ -1,4 +1,4 @@
-"""Show the whole house: make demo runs this."""
+"""demo: run the walkthrough and serve the site. `make demo` calls this."""
 
 import os
 from typing import Any
@@ -9,13 +9,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.publishing import join_link
-from demo.guided import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login
-from demo.serving import free_port, serve
+from demo.server import free_port, serve
+from demo.walkthrough import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login
 from hits.models import Round
 
 
-def told(figures: Figures) -> str:
-    """Lay the figures out as a small table."""
+def table(figures: Figures) -> str:
+    """Format the figures as a small table."""
     lines = [
         f"{figures.judged:,} pairs judged; {VERSION} holds {figures.positives:,} matches. Against the whole truth:",
         f"{'':<30}{'precision':>10}{'recall':>8}",
@@ -31,7 +31,7 @@ def told(figures: Figures) -> str:
 
 
 class Command(BaseCommand):
-    help = "Play a whole round on the drawn demo collection, print what came of it, and serve the site."
+    help = "Run a complete round on the drawn demo collection, print its results, and serve the site."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--no-serve", action="store_true", help="stop before serving the site")
@@ -45,7 +45,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         finally:
             progress.close()
-        self.stdout.write(told(figures))
+        self.stdout.write(table(figures))
         if not options["no_serve"]:
             self._serve()
 

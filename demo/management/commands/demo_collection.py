@@ -1,4 +1,4 @@
-"""Draw the demo collection."""
+"""demo_collection NAME [--images N] [--seed S]: draw a demo collection."""
 
 from typing import Any
 
@@ -7,18 +7,20 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection
-from demo.making import make_demo_collection
+from demo.collection import make_demo_collection
 
 
 class Command(ActCommand):
-    help = "Draw a collection of captioned pictures whose full truth is known. Run again, it changes nothing."
+    help = "Draw a collection of captioned pictures with known truth. Running it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="name of the collection")
-        parser.add_argument("--images", type=int, default=600, help="how many pictures (default: 600)")
-        parser.add_argument("--seed", type=int, default=0, help="equal seeds give equal pictures and captions")
+        parser.add_argument("--images", type=int, default=600, help="number of pictures (default 600)")
         parser.add_argument(
-            "--lessons", action="store_true", help="for training machines alone: splits train and val, no truth"
+            "--seed", type=int, default=0, help="random seed (default 0); equal seeds draw equal pictures"
+        )
+        parser.add_argument(
+            "--lessons", action="store_true", help="only for training annotators: splits train and val, no truth"
         )
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
@@ -28,7 +30,7 @@ class Command(ActCommand):
             name, images=options["images"], seed=options["seed"], lessons=options["lessons"], progress=progress
         )
         if was_there:
-            return f"{name} is there already, drawn with this size and seed; nothing was changed."
+            return f"{name} already exists with this size and seed; nothing was changed."
         return (
             f"{name}: {collection.images.count()} pictures ({collection.images.gallery().count()} in the test split), "
             f"{collection.captions.count()} captions, {collection.matches.filter(source='truth').count()} graded pairs."

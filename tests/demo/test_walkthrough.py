@@ -4,8 +4,8 @@ import pytest
 
 from annotation.models import Judgment
 from dataset.models import Version
-from demo.guided import JUDGED, OPEN, VERSION, demonstrate
-from demo.management.commands.demo import told
+from demo.management.commands.demo import table
+from demo.walkthrough import JUDGED, OPEN, VERSION, demonstrate
 from evaluation.models import Score
 from hits.models import Round
 from mitl.models import Direction
@@ -18,7 +18,7 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
     for direction in Direction:
         assert figures.released[direction].recall >= 2 * figures.original[direction].recall
         assert figures.released[direction].precision >= 0.95
-    assert VERSION in told(figures)
+    assert VERSION in table(figures)
     _every_station_shows_rows()
     _played_again_it_changes_nothing(figures)
 

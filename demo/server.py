@@ -1,4 +1,4 @@
-"""Serve a whole site from one terminal: the web server on a free port and the Celery worker with its clock."""
+"""Serve the site from one terminal: the web server on a free port and a Celery worker with beat."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ PORTS_TRIED = 50
 
 
 def free_port() -> int:
-    """Return the first port from 8000 on that nothing listens to on this machine."""
+    """Return the first free port from 8000 on."""
     for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED):
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -26,12 +26,12 @@ def free_port() -> int:
             except OSError:
                 continue
             return port
-    raise CounterpartError(f"The {PORTS_TRIED} ports from {FIRST_PORT} on are all taken; stop one of their servers.")
+    raise CounterpartError(f"All {PORTS_TRIED} ports from {FIRST_PORT} on are in use. Stop one of the servers.")
 
 
 @contextmanager
 def background_worker(site_url: str) -> Iterator[None]:
-    """Run a Celery worker with the reconciler's clock beside the site; it ends when the site does."""
+    """Run a Celery worker with beat, which starts the reconciler; stop it when the site stops."""
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--beat", "--concurrency", "1"]
     schedule = settings.VAR_DIR / f"celerybeat-schedule-{os.getpid()}"
     with (settings.VAR_DIR / "worker.log").open("ab") as log:
@@ -50,7 +50,7 @@ def background_worker(site_url: str) -> Iterator[None]:
 
 
 def serve(port: int, site_url: str) -> None:
-    """Serve the site on this machine until interrupted or terminated."""
+    """Serve the site on this machine until it is interrupted or terminated."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
     with background_worker(site_url):

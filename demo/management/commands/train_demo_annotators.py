@@ -1,4 +1,4 @@
-"""train_demo_machines [NAME ...]: make the weights that the source brings along for the demo."""
+"""train_demo_annotators [NAME ...]: train the weights of the demo's annotators that the source contains."""
 
 from typing import Any
 
@@ -12,15 +12,17 @@ from demo.teaching import teach_demo_machines
 
 class Command(ActCommand):
     help = (
-        "Train the demo's machines on drawn lessons and write their weights into the source (demo/weights). Takes "
-        "several minutes a machine; interrupted, the same command goes on."
+        "Train the demo's annotators on a drawn collection and write their weights into the source (demo/weights). "
+        "Takes several minutes per annotator; after an interruption the same command resumes."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("names", nargs="*", metavar="NAME", help=f"which of {', '.join(MACHINES)} (default: all)")
-        parser.add_argument("--images", type=int, default=800, help="how many pictures to learn from (default 800)")
-        parser.add_argument("--seed", type=int, default=1, help="of the lessons (default 1; the demo's own is 0)")
+        parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(MACHINES)} (default: all)")
+        parser.add_argument("--images", type=int, default=800, help="number of pictures to learn from (default 800)")
+        parser.add_argument(
+            "--seed", type=int, default=1, help="random seed of the pictures (default 1; the demo uses 0)"
+        )
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         taught = teach_demo_machines(

@@ -1,4 +1,4 @@
-"""Draw a scene: the backdrop, then every group on its side, the farther rows first."""
+"""Draw a scene: the backdrop, then every group on its side, back rows first."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +7,7 @@ import numpy as np
 
 from demo.drawing import animals, children, things
 from demo.drawing.backdrops import BACKDROPS
-from demo.drawing.brush import WIDTH, Brush, Canvas
-from demo.drawing.palette import INK, NAMED
+from demo.drawing.brush import INK, NAMED, WIDTH, Brush, Canvas
 from demo.drawing.scenery import OBJECT_LIGHTS
 from demo.scenes import Group, Scene
 
@@ -18,7 +17,7 @@ Spot = tuple[float, float, float]  # x, y and scale
 
 @dataclass(frozen=True)
 class Figure:
-    """How a kind is drawn: its painter, its extent in the painter's units, and the scale of a large one."""
+    """How a kind is drawn: its painter, its width in the painter's units, and the scale of a large one."""
 
     paint: Callable[..., None]
     width: float
@@ -43,15 +42,15 @@ FIGURES = {
     "chair": Figure(things.draw_chair, 92, 1.15),
     "sofa": Figure(things.draw_sofa, 212, 1.0),
 }
-SMALL = 0.46  # of a large one
+SMALL = 0.46  # scale relative to a large one
 SIDE_CENTRES = {"left": 0.26, "middle": 0.5, "right": 0.74}
 SIDE_WIDTH = 216.0
 FARTHER = 0.88  # scale of the back row
-AIR = {"bird": 164.0, "balloon": 236.0}  # where the lower end of what is in the air hangs
+AIR = {"bird": 164.0, "balloon": 236.0}  # height of the lower end of flying objects
 
 
 def draw_scene(scene: Scene, rng: Rng) -> bytes:
-    """Return a JPEG of ``scene``; what the scene leaves open (clouds, trees, exact places, faces) is by lot."""
+    """Return a JPEG of ``scene``; details that it does not fix (clouds, trees, exact places, faces) are random."""
     canvas = Canvas()
     BACKDROPS[scene.setting].paint(canvas, scene.time, rng)
     canvas.light = OBJECT_LIGHTS[scene.time]
@@ -64,12 +63,12 @@ def draw_scene(scene: Scene, rng: Rng) -> bytes:
 
 
 def _mirrored(group: Group, scene: Scene, rng: Rng) -> bool:
-    """Two groups face each other; a lone one faces anywhere."""
+    """Two groups face each other; a single group faces a random direction."""
     return group.side == "right" if len(scene.groups) == 2 else bool(rng.random() < 0.5)
 
 
 def _spots(group: Group, scene: Scene, rng: Rng) -> list[Spot]:
-    """Places for the group's objects within its side, in one row or in two where they would cover each other."""
+    """Return places for the group's objects on its side, in two rows if one row would be too crowded."""
     figure = FIGURES[group.kind]
     scale = figure.scale * (SMALL if group.size == "small" else 1.0 if group.count == 1 else 0.78)
     back, front = _rows(group, scene)
@@ -90,8 +89,8 @@ def _spots(group: Group, scene: Scene, rng: Rng) -> list[Spot]:
 def _rows(group: Group, scene: Scene) -> tuple[float, float]:
     backdrop = BACKDROPS[scene.setting]
     if group.kind == "balloon" or group.action == "flying":
-        hang = AIR[group.kind]
-        return hang - 34, hang
+        height = AIR[group.kind]
+        return height - 34, height
     if group.kind == "boat" and backdrop.water:
         return backdrop.water
     return backdrop.ground

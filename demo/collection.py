@@ -1,33 +1,33 @@
-"""Make the demo collection: sample scenes, draw and caption them, grade every caption for every gallery picture."""
+"""The demo collection: random scenes, drawn and captioned, with a grade for every caption and gallery picture."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_slug
 from django.db import transaction
 
 from core.errors import CounterpartError
 from core.events import record
+from core.naming import check_name
 from core.progress import Progress, silent, tracked
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures import StoredPicture, store_picture
-from demo.drawing import draw_scene
+from demo.drawing.layout import draw_scene
 from demo.meanings import CAPTIONS_EACH, Meaning, meanings_of
 from demo.scenes import Scene, sample_scenes
 from demo.truth import grades
 from demo.wording import word
 
 FEWEST, MOST = 10, 5000  # pictures; the truth grows with their square
-ROUNDS, LESSONS = ("test", 0.4), ("val", 0.1)  # what is not for training: the split and its share
-LOWEST_LEVEL = 3  # pairs of a lower level are not written: a pair that the truth does not list is level 4
+ROUNDS, LESSONS = ("test", 0.4), ("val", 0.1)  # the held-out split and its share
+LOWEST_LEVEL = 3  # level 4 is not written: a pair that the truth does not list has level 4
 BATCH = 2000
 TRUTH = "truth"
+DESCRIPTION = "Drawn scenes with five captions each; how well any caption fits any picture is known exactly."
 
 
 @dataclass(frozen=True)
 class Plate:
-    """A picture to be: its key, split and scene; its captions' keys, and what they mean and say."""
+    """The plan of a picture: its key, split and scene, and the keys, meanings and texts of its captions."""
 
     key: str
     split: str
@@ -41,18 +41,19 @@ def make_demo_collection(
     name: str, *, images: int = 600, seed: int = 0, lessons: bool = False, progress: Progress = silent
 ) -> Collection:
     """Draw ``images`` pictures with five captions each, 40% of them in the split "test", the others in "train".
-    With ``lessons`` the collection is for training machines alone: 10% of it in "val", the others in "train".
+    With ``lessons`` the collection is only for training annotators: 10% in "val", the others in "train".
 
     Writes the ``original`` matches, and for the test split the full truth: ``Match(source="truth", grade)``
-    for every pair of grade 1-3 (``demo.truth`` has the rules); pairs not listed are grade 4. Equal
-    arguments give equal bytes. A collection that was made so before is returned as it is. Raises
-    CounterpartError on a name that is taken by anything else, and on a size or seed out of range.
+    for every pair of grade 1-3 (see ``demo.truth``); pairs not listed have grade 4. Equal arguments give equal
+    bytes. An existing collection with the same arguments is returned. Raises CounterpartError for a name that
+    another collection has, and for an invalid size or seed.
     """
-    _refuse_nonsense(name, images, seed)
+    check_name(name)
+    _check_size(images, seed)
     drawn = {"images": images, "seed": seed, "lessons": lessons}
-    made = Collection.objects.filter(name=name).first()
-    if made is not None:
-        return _same(made, drawn)
+    existing = Collection.objects.filter(name=name).first()
+    if existing is not None:
+        return _same(existing, drawn)
     plates = compose(images, seed, *(LESSONS if lessons else ROUNDS))
     pictures = [
         store_picture(name, plate.key, f"{plate.key}.jpg", draw_scene(plate.scene, np.random.default_rng([seed, 3, n])))
@@ -71,42 +72,31 @@ def make_demo_collection(
     return collection
 
 
-DESCRIPTION = "Drawn scenes with five captions each; how well any caption fits any picture is known exactly."
-
-
-def _refuse_nonsense(name: str, images: int, seed: int) -> None:
-    try:
-        validate_slug(name)
-    except ValidationError as error:
-        raise CounterpartError(
-            f"{name!r} cannot name a collection: use letters, digits, hyphens and underscores."
-        ) from error
+def _check_size(images: int, seed: int) -> None:
     if not FEWEST <= images <= MOST:
-        raise CounterpartError(
-            f"A demo collection has {FEWEST} to {MOST} pictures, not {images}; choose a size within."
-        )
+        raise CounterpartError(f"Invalid number of images {images}: use {FEWEST} to {MOST}.")
     if seed < 0:
-        raise CounterpartError(f"The seed {seed} is negative; choose 0 or more.")
+        raise CounterpartError(f"Invalid seed {seed}: use 0 or more.")
 
 
 def _same(collection: Collection, wanted: dict[str, int | bool]) -> Collection:
-    """Return the collection if it was drawn with these arguments."""
+    """Return the collection if it was drawn with these arguments, otherwise raise CounterpartError."""
     if collection.drawn is None:
         raise CounterpartError(f"The collection {collection} exists and was not drawn. Choose another name.")
     if collection.drawn != wanted:
         raise CounterpartError(
-            f"The collection {collection} exists with {_told(collection.drawn)}. "
-            f"Choose another name for {_told(wanted)}."
+            f"The collection {collection} exists with {_summary(collection.drawn)}. "
+            f"Choose another name for {_summary(wanted)}."
         )
     return collection
 
 
-def _told(drawn: dict[str, int | bool]) -> str:
+def _summary(drawn: dict[str, int | bool]) -> str:
     return f"{drawn['images']} pictures and seed {drawn['seed']}{', for lessons' if drawn['lessons'] else ''}"
 
 
 def compose(images: int, seed: int, held_out: str = ROUNDS[0], share: float = ROUNDS[1]) -> list[Plate]:
-    """Return what will be drawn and said, in the order of the collection; keys and order tell nothing of a picture."""
+    """Return the plans of all pictures in the order of the collection; keys and order reveal nothing about them."""
     rng = np.random.default_rng([seed, 1])
     keys = rng.choice(np.arange(100_000, 1_000_000), size=images, replace=False)
     caption_keys = rng.choice(np.arange(1_000_000, 10_000_000), size=(images, CAPTIONS_EACH), replace=False).astype(str)
@@ -122,7 +112,7 @@ def compose(images: int, seed: int, held_out: str = ROUNDS[0], share: float = RO
 
 
 def _differently_worded(meanings: list[Meaning], rng: np.random.Generator) -> list[str]:
-    """Put each meaning into words, again where the words were said before."""
+    """Return a text for each meaning; a text that an earlier caption has is worded again."""
     texts: list[str] = []
     for meaning in meanings:
         text = word(meaning, rng)
@@ -174,7 +164,7 @@ def _write_captions(collection: Collection, plates: list[Plate], images: list[Im
 def _write_truth(
     collection: Collection, plates: list[Plate], images: list[Image], captions: list[Caption], progress: Progress
 ) -> None:
-    """Grade all captions of the test split for all its pictures and write what is not level 4."""
+    """Grade all captions of the test split for all its pictures and write the pairs of level 1-3."""
     test = [place for place, plate in enumerate(plates) if plate.split == "test"]
     levels = grades([meaning for place in test for meaning in plates[place].meanings], [plates[p].scene for p in test])
     said, shown = np.nonzero(levels <= LOWEST_LEVEL)

@@ -1,4 +1,4 @@
-"""The whole house at work on its own demo collection: machines, a round, a simulated crowd, a version, scores."""
+"""A complete round on the demo collection: annotators, a simulated crowd, a released version, scores."""
 
 import secrets
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from dataset.concluding import aggregate_round
 from dataset.models import Version
 from dataset.positives import load_positives
 from dataset.release import release_version
+from demo.collection import make_demo_collection
 from demo.machines import add_demo_machines
-from demo.making import make_demo_collection
 from evaluation.coverage import Coverage, coverage
 from evaluation.scoring import evaluate_version
 from hits.models import Round
@@ -25,13 +25,13 @@ from mitl.models import Direction
 from simulation.running import simulate_round
 
 COLLECTION, JUDGED, OPEN, VERSION = "demo", "demo-round", "demo-try-it", "demo-v1"
-CASCADE, CASCADE_DEPTH = "pvse", 40  # whose first places ViLT scores, and how many
+CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number
 LOGIN = "demo"
 
 
 @dataclass(frozen=True)
 class Figures:
-    """A version and the original matches, held against the collection's known truth at levels 1 and 2."""
+    """Coverage of a version and of the original matches, measured against the known truth at levels 1 and 2."""
 
     judged: int
     positives: int
@@ -40,21 +40,21 @@ class Figures:
 
 
 def demonstrate(*, progress: Progress = silent) -> Figures:
-    """Make everything that the demo shows, or find it made, and return its figures.
+    """Create everything that the demo shows, unless it exists, and return its figures.
 
-    A first round is answered by careful simulated workers and released; a second one is left open for visitors.
-    The machines are the five of ECCV Caption, small. They learned from other drawn pictures (``mitl.demo``).
+    Simulated workers answer a first round, which is released; a second round stays open for visitors.
+    The annotators are small versions of the five of ECCV Caption, trained on other drawn pictures.
     """
     collection = make_demo_collection(COLLECTION, progress=progress)
     machines = [machine.name for machine in add_demo_machines()]
     if not Version.objects.filter(name=VERSION).exists():
-        _play(collection, machines, progress)
+        _run_round(collection, machines, progress)
     publish_round(_plan(OPEN, machines, images=12, captions=12, seed=2, progress=progress), actor="demo")
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
 
 
 def figures(version: Version) -> Figures:
-    """Measure the version, each direction on its own queries."""
+    """Measure the version's coverage in each direction, over the queries of that direction."""
     truth, original = (_pairs(version, source) for source in ("truth", Match.ORIGINAL))
     found = load_positives(version)
     return Figures(
@@ -66,7 +66,7 @@ def figures(version: Version) -> Figures:
 
 
 def make_login() -> str:
-    """Make the demo's account afresh; return its password, which is kept in no file and no log."""
+    """Create or reset the demo's account; return its new password, which is written to no file or log."""
     user, _ = User.objects.get_or_create(username=LOGIN)
     password = secrets.token_urlsafe(9)
     user.is_staff = user.is_superuser = True
@@ -76,7 +76,7 @@ def make_login() -> str:
     return password
 
 
-def _play(collection: Collection, machines: list[str], progress: Progress) -> None:
+def _run_round(collection: Collection, machines: list[str], progress: Progress) -> None:
     judged = _plan(JUDGED, machines, images=90, captions=110, seed=1, progress=progress)
     publish_round(judged, actor="demo")
     simulate_round(judged, workers=40, profile="careful", truth="truth", seed=1, progress=progress)
@@ -101,7 +101,7 @@ def _plan(name: str, machines: list[str], *, images: int, captions: int, seed: i
 
 
 def _pairs(version: Version, source: str) -> dict[Direction, dict[int, set[int]]]:
-    """A source's matches of levels 1 and 2, by query of the version."""
+    """Return a source's matches of levels 1 and 2, by query of the version."""
     sample = version.sample
     queries = {
         Direction.IMAGE_TO_CAPTION: set(sample.images.values_list("pk", flat=True)),
