@@ -97,12 +97,12 @@ def train(collection, loss: str, seed: int, folder: Path, rates: dict[str, float
 
 def figures(machine, pool) -> tuple[float, float]:
     """Return rsum and hs-sum on the test split."""
+
     from mitl.hubness import Transposed, hs_sum
     from mitl.hubness.best import best_places
-    from mitl.machine_scores import machine_scores
     from mitl.training.recall import measure
 
-    blocks = machine_scores(machine, pool.images, pool.captions)
+    blocks = machine.scores(pool.images, pool.captions)
     lists = [(best_places(side, 10)[0], side.shape[1]) for side in (blocks, Transposed(blocks))]
     return measure(machine, pool)["rsum"], hs_sum(lists)
 

@@ -14,7 +14,8 @@ from corpus.samples import sample_queries
 from hits.models import Round
 from hits.ordering import RoundOrder, parse_order
 from hits.packed_rounds import pack_round
-from mitl.cascading import Cascade, check_cascade, is_cross_encoder
+from mitl.annotators import is_cross_encoder
+from mitl.cascading import Cascade, check_cascade
 from mitl.naming import find_annotators, find_pool
 from mitl.pooling import pool_proposals
 from mitl.reranking import Steps, parse_steps

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import CounterpartError
-from mitl.annotators import module_of
+from mitl.annotators import is_cross_encoder
 from mitl.models import Annotator
 
 CASCADE_DEPTH = 100
@@ -16,11 +16,6 @@ class Cascade:
 
     machine: Annotator
     depth: int = CASCADE_DEPTH
-
-
-def is_cross_encoder(annotator: Annotator) -> bool:
-    """Whether every pair costs this machine a pass through a network."""
-    return getattr(module_of(annotator.kind), "CROSS_ENCODER", False)
 
 
 def check_cascade(cascade: Cascade, annotators: Sequence[Annotator], depth: int) -> None:

@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from time import perf_counter
 
 from mitl.cascading import CASCADE_DEPTH, Cascade
-from mitl.gallery import Gallery
-from mitl.pairs import SampledPairs
-from mitl.scoring import Scoring, measure_pace
+from mitl.gallery import Gallery, Places
+from mitl.search.pairs import Pace, SampledPairs, Scoring
 
+FEWEST_TIMED = 3  # batches
+TIMED_FOR = 1.0  # seconds
+GOLDEN_SECTION = (5**0.5 - 1) / 2
 UNITS = (("days", 48 * 3600, 24 * 3600), ("h", 90 * 60, 3600), ("min", 90, 60))
 
 
@@ -75,6 +78,37 @@ def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, devic
         cascaded=cascaded if cascade is None and cascaded < pairs else 0,
         price=pace.price,
     )
+
+
+def measure_pace(scoring: Scoring) -> Pace:
+    """Time batches from all over the pairs, after one to warm up: at least three, and for about a second.
+
+    Their scores are not kept. No more batches are timed than the pairs make. Scores that record their own pace are
+    only timed if nothing is recorded yet.
+    """
+    return scoring.scores.pace() or _timed(scoring)
+
+
+def _timed(scoring: Scoring) -> Pace:
+    scoring.score(*_some_batch(scoring, 0))
+    most = max(FEWEST_TIMED, len(scoring.pairs) // scoring.batch_size)
+    pairs, seconds, batches = 0, 0.0, 0
+    while batches < FEWEST_TIMED or (seconds < TIMED_FOR and batches < most):
+        batches += 1
+        images, captions = _some_batch(scoring, batches)
+        started = perf_counter()
+        scoring.score(images, captions)
+        seconds += perf_counter() - started
+        pairs += len(images)
+    return scoring.scores.pace() or Pace(pairs / seconds, batches)
+
+
+def _some_batch(scoring: Scoring, number: int) -> tuple[Places, Places]:
+    """Return the pairs of a batch. The fractional parts of multiples of the golden section fill 0 to 1 evenly, however
+    many there are."""
+    room = max(0, len(scoring.pairs) - scoring.batch_size)
+    start = int(number * GOLDEN_SECTION % 1 * room)
+    return scoring.pairs.part(start, start + scoring.batch_size)
 
 
 def most_pairs(gallery: Gallery, cascade_depth: int) -> int:

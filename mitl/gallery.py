@@ -14,6 +14,9 @@ from corpus.models import Caption, Collection, Image, Sample
 from mitl.models import Direction
 
 Places = NDArray[np.int64]
+# Places in the gallery, best first, and their scores: both (queries, depth). Shorter lists end in -1 and -inf.
+Found = tuple[Places, NDArray[np.floating]]
+BothFound = dict[Direction, Found]
 Row = TypeVar("Row", bound=Model)
 
 
@@ -47,6 +50,14 @@ class Gallery:
     def asks(self, direction: Direction) -> Places:
         """Return the places of the queries of one direction."""
         return self.image_queries if direction == Direction.IMAGE_TO_CAPTION else self.caption_queries
+
+    def ids_of_queries(self, direction: Direction) -> Places:
+        """Return the ids of the side that asks, ascending."""
+        return self.image_ids if direction == Direction.IMAGE_TO_CAPTION else self.caption_ids
+
+    def ids_of_items(self, direction: Direction) -> Places:
+        """Return the ids of the side that is searched, ascending."""
+        return self.caption_ids if direction == Direction.IMAGE_TO_CAPTION else self.image_ids
 
     @property
     def directions(self) -> list[Direction]:

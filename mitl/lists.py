@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files import StoredFile, read_arrays, write_arrays
+from mitl.gallery import BothFound, Gallery
 from mitl.models import Direction, Retrieval
 
 Ids = NDArray[np.int64]
@@ -30,6 +31,18 @@ class RankedLists:
 
 
 BothLists = dict[Direction, RankedLists]
+
+
+def with_ids(gallery: Gallery, found: BothFound) -> BothLists:
+    """Return lists of places in the gallery as lists of ids."""
+    return {
+        direction: RankedLists(
+            gallery.ids_of_queries(direction)[gallery.asks(direction)],
+            np.where(places < 0, 0, gallery.ids_of_items(direction)[places]),
+            scores.astype(np.float32),
+        )
+        for direction, (places, scores) in found.items()
+    }
 
 
 def store_lists(prefix: str, lists: BothLists) -> StoredFile:

@@ -17,18 +17,17 @@ from core.events import record
 from core.progress import Progress, silent
 from corpus.models import Collection, Sample
 from mitl import annotators as machines
-from mitl.annotators.base import CrossEncoder
-from mitl.cascading import Cascade, check_cascade, is_cross_encoder
+from mitl.annotators import is_cross_encoder
+from mitl.annotators.base import TOO_SLOW, CrossEncoder, SearchContext
+from mitl.cascading import Cascade, check_cascade
 from mitl.checkpoints import Checkpoints, remove_stale
-from mitl.embedding_cache import EmbeddingCache
 from mitl.estimating import Estimate, estimate
 from mitl.gallery import Gallery, open_gallery
-from mitl.lists import BothLists, load_lists, store_lists
-from mitl.machine_scores import TOO_DEAR
+from mitl.lists import BothLists, load_lists, store_lists, with_ids
 from mitl.models import Annotator, Retrieval
-from mitl.pair_ranking import prepare, rank
 from mitl.reranking import Choice, Steps, written
-from mitl.searching import ENGINES, check_device, search, search_reranked
+from mitl.search.pairs import Scoring
+from mitl.search.quick import ENGINES, check_device, topk_reranked
 from mitl.tuning import choose_steps
 
 DEPTH = 25
@@ -199,7 +198,7 @@ def check_rerank(steps: Steps, annotators: Sequence[Annotator], *, engine: str, 
             " does not give; use --engine blocked and --device cpu."
         )
     if costly := [annotator for annotator in annotators if is_cross_encoder(annotator)]:
-        raise CounterpartError(f"{some_of(costly)}: {TOO_DEAR}")
+        raise CounterpartError(f"{some_of(costly)}: {TOO_SLOW}")
 
 
 def found_already(annotator: Annotator, order: Order) -> Retrieval | None:
@@ -264,25 +263,23 @@ def _searched(
     annotator: Annotator, order: Order, first: BothLists | None, kept: Checkpoints, progress: Progress
 ) -> BothLists:
     progress = _said_of(annotator, progress)
-    machine = machines.load(annotator, order.device)
-    cache = EmbeddingCache(annotator)
+    opened, gallery = machines.load(annotator, order.device), order.gallery
+    context = _context(annotator, order, first, kept, progress)
     if order.rerank:
-        return search_reranked(machine, order.gallery, order.rerank, depth=order.depth, cache=cache, progress=progress)
-    if not isinstance(machine, CrossEncoder):
-        return search(
-            machine,
-            order.gallery,
-            depth=order.depth,
-            engine=order.engine,
-            device=order.device,
-            kept=kept,
-            cache=cache,
-            progress=progress,
-        )
-    scoring = prepare(machine, order.gallery, first, engine=order.engine, kept=kept)
-    if order.confirm:
-        order.confirm(estimate(annotator.name, scoring, order.cascade, device=order.device))
-    return rank(scoring, first, order.depth, progress=progress)
+        blocks = opened.scores(gallery.images, gallery.captions, cache=context.cache, progress=progress)
+        return with_ids(gallery, topk_reranked(blocks, gallery, order.depth, order.rerank, progress))
+    opened.check_pictures(gallery.images)
+    return with_ids(gallery, opened.topk(gallery, order.depth, context))
+
+
+def _context(
+    annotator: Annotator, order: Order, first: BothLists | None, kept: Checkpoints, progress: Progress = silent
+) -> SearchContext:
+    def confirm(scoring: Scoring) -> None:
+        if order.confirm:
+            order.confirm(estimate(annotator.name, scoring, order.cascade, device=order.device))
+
+    return SearchContext(kept, order.engine, order.device, machines.open_cache(annotator), first, confirm, progress)
 
 
 def _said_of(annotator: Annotator, progress: Progress) -> Progress:
@@ -296,7 +293,7 @@ def _estimated(annotator: Annotator, order: Order) -> Estimate:
     kept = open_checkpoints(annotator, order)
     with _named(annotator):
         machine = cast(CrossEncoder, machines.load(annotator, order.device))
-        scoring = prepare(machine, order.gallery, first, engine=order.engine, kept=kept)
+        scoring = machine.scoring(order.gallery, _context(annotator, order, first, kept))
         return estimate(annotator.name, scoring, order.cascade, device=order.device)
 
 

@@ -22,14 +22,12 @@ from core.progress import Progress, silent
 from corpus.models import Collection
 from mitl import annotators as machines
 from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
-from mitl.embedding_cache import EmbeddingCache
-from mitl.encoding import check_pictures, encode_both
-from mitl.gallery import Gallery, open_gallery
-from mitl.lists import BothLists
+from mitl.gallery import BothFound, Gallery, open_gallery
+from mitl.lists import BothLists, with_ids
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.naming import find_annotators
 from mitl.retrieval import DEPTH, Order, check_order, found_already, store_retrieval
-from mitl.searching import check_device, with_ids
+from mitl.search.quick import check_device
 
 TASK = "mitl.tasks.share_retrieval"
 SHARD_TASK = "mitl.tasks.search_shard"
@@ -143,7 +141,7 @@ def _machine(annotator: Annotator, gallery: Gallery) -> EmbeddingAnnotator:
         raise CounterpartError(
             f"{annotator}: only searches by inner products of embeddings are shared; leave --shards out."
         )
-    check_pictures(machine, gallery.images)
+    machine.check_pictures(gallery.images)
     return machine
 
 
@@ -179,9 +177,8 @@ def _encode(job: Job, progress: JobProgress) -> None:
 
     annotator, order = _ordered(job)
     machine = _machine(annotator, order.gallery)
-    embeddings = encode_both(
-        machine, order.gallery.images, order.gallery.captions, cache=EmbeddingCache(annotator), progress=progress
-    )
+    cache = machines.open_cache(annotator)
+    embeddings = machine.encode(order.gallery.images, order.gallery.captions, cache=cache, progress=progress)
     progress("storing embeddings", 0, None)
     try:
         stored = store_embeddings(f"shards/{job.pk}", *embeddings)
@@ -263,10 +260,11 @@ def _joined(job: Job, gallery: Gallery, progress: JobProgress) -> BothLists:
         strips.append(load_strip(StoredFile(*shard.params["found"])))
         progress("joining shards", done, job.params["shards"])
     both = join_strips(strips)
-    return {
-        Direction.IMAGE_TO_CAPTION: with_ids(gallery, Direction.IMAGE_TO_CAPTION, both.i2t_indices, both.i2t_scores),
-        Direction.CAPTION_TO_IMAGE: with_ids(gallery, Direction.CAPTION_TO_IMAGE, both.t2i_indices, both.t2i_scores),
+    found: BothFound = {
+        Direction.IMAGE_TO_CAPTION: (both.i2t_indices, both.i2t_scores),
+        Direction.CAPTION_TO_IMAGE: (both.t2i_indices, both.t2i_scores),
     }
+    return with_ids(gallery, found)
 
 
 def _tell(parent: Job) -> bool:

@@ -6,9 +6,9 @@ it against the matches that items have.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from django.conf import settings
@@ -20,22 +20,18 @@ from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Image, Match
 from mitl.annotators import load
 from mitl.checkpoints import Checkpoints
-from mitl.encoding import CHUNK, check_pictures
 from mitl.gallery import Gallery
 from mitl.models import Annotator
+from mitl.search.embeddings import encode_rows
 from mitl.training.examples import WORST_POSITIVE_GRADE
 
 PART = "uncertainty"
 Widths = NDArray[np.float32]
 
-Row = TypeVar("Row", Image, Caption)
-
 
 @runtime_checkable
 class UnsureAnnotator(Protocol):
     """A machine that tells how unsure it is: numbers above 0, larger for the items that could mean more."""
-
-    looks_at_pictures: bool
 
     def uncertainty_of_images(self, images: Sequence[Image]) -> Widths:
         """Return one number an image, (N,)."""
@@ -67,9 +63,9 @@ def measure_uncertainty(
         raise CounterpartError(
             f"{annotator} is of kind {annotator.kind}, which is as sure of one item as of another; ask a pcme."
         )
-    check_pictures(machine, gallery.images)
-    images = _measured(machine.uncertainty_of_images, gallery.images, "reading images", progress)
-    captions = _measured(machine.uncertainty_of_captions, gallery.captions, "reading captions", progress)
+    machine.check_pictures(gallery.images)
+    images = encode_rows(machine.uncertainty_of_images, gallery.images, None, "reading images", progress)
+    captions = encode_rows(machine.uncertainty_of_captions, gallery.captions, None, "reading captions", progress)
     _folder(annotator, gallery).save(PART, images=images, captions=captions)
     return Uncertainty(images, captions)
 
@@ -91,16 +87,6 @@ def count_positives(gallery: Gallery, collection: Collection, source: str = Matc
     captions = np.searchsorted(gallery.caption_ids, pairs[inside, 1])
     n, m = len(gallery.image_ids), len(gallery.caption_ids)
     return np.bincount(images, minlength=n), np.bincount(captions, minlength=m)
-
-
-def _measured(
-    uncertainty_of: Callable[[Sequence[Row]], Widths], rows: Sequence[Row], step: str, progress: Progress
-) -> Widths:
-    chunks = []
-    for start in range(0, len(rows), CHUNK):
-        chunks.append(uncertainty_of(rows[start : start + CHUNK]))
-        progress(step, min(start + CHUNK, len(rows)), len(rows))
-    return np.concatenate(chunks)
 
 
 def _folder(annotator: Annotator, gallery: Gallery) -> Checkpoints:

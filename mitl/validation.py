@@ -9,9 +9,8 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Image, Match
-from mitl.annotators.base import Machine
+from mitl.annotators.base import OpenAnnotator
 from mitl.hubness.blocks import Blocks
-from mitl.machine_scores import machine_scores
 
 SPLIT = "val"
 
@@ -24,7 +23,7 @@ class Validation:
     positives: NDArray[np.int64]
 
 
-def validation_blocks(machine: Machine, collection: Collection, *, progress: Progress = silent) -> Validation:
+def validation_blocks(machine: OpenAnnotator, collection: Collection, *, progress: Progress = silent) -> Validation:
     """Return a machine's scores over the images of split ``val`` and their captions, with the original matches.
 
     Raises CounterpartError where the collection has no such split, or it has no pairs, or the machine has no scores.
@@ -37,7 +36,7 @@ def validation_blocks(machine: Machine, collection: Collection, *, progress: Pro
             f" settings are chosen; its splits are: {_splits(collection)}. Import that split too, or set them yourself."
         )
     return Validation(
-        machine_scores(machine, images, captions, progress=progress),
+        machine.scores(images, captions, progress=progress),
         _places_of_pairs(
             known_pairs(collection, Match.ORIGINAL), [row.pk for row in images], [row.pk for row in captions]
         ),

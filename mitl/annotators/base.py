@@ -1,132 +1,325 @@
-"""What a machine is to the rest of the house: something that embeds, scores pairs, or already has its lists.
+"""What every annotator is: something that ranks a gallery for its queries.
 
-A machine is a module of this package named like its kind, or one that an installed package names as an entry point
-``counterpart.machines``. It holds
+A kind of annotator is a module of this package, or one that an installed package names as an entry point
+``counterpart.machines``. The module defines
 
 - ``OPTIONS``, its settings by name, and ``CHECKPOINT``: whether it needs files, ``required``, ``optional`` or ``none``;
-- ``open_annotator(annotator, device)``, which returns one of the five shapes below, to work on ``cpu`` or ``cuda``.
+- ``open_annotator(annotator, device)``, which loads it on ``cpu`` or ``cuda`` and returns an ``OpenAnnotator``.
 
-It may hold
+It may define
 
 - ``adopt(path, settings)``, which reads a checkpoint and returns it as ``Adopted``;
 - ``train(examples, plan, progress)`` (``mitl.training.learners``) and ``LOSSES``, the names of the losses it
-  learns with, the usual one first;
-- ``architecture(settings, arrays)``, what its page tells of the network behind the weights, a text a name;
-- ``PREPROCESSING``, a text that changes whenever what is done to pictures and words before the weights see them does.
-  Embeddings of a machine that has it are kept for the next search (``mitl.embedding_cache``);
-- ``CROSS_ENCODER = True`` where its machines are cross-encoders: that is asked before weights are loaded.
+  learns with, the default first;
+- ``architecture(settings, arrays)``, which describes the network for its page, a text a name;
+- ``PREPROCESSING``, a text that changes whenever the processing of pictures and words ahead of the network changes.
+  Embeddings of a kind that defines it are kept for the next search (``mitl.search.embeddings``);
+- ``CROSS_ENCODER = True`` if its annotators are cross-encoders: this is asked before weights are loaded.
+
+An ``OpenAnnotator`` implements ``topk``. Four base classes implement it from something simpler: embeddings
+(``EmbeddingAnnotator``), scores in blocks (``PairScorer``), scores of single pairs (``CrossEncoder``) and finished
+lists (``ListAnnotator``).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
+from core.progress import Progress, silent
 from corpus.models import Caption, Image
+from mitl.checkpoints import Checkpoints
+from mitl.gallery import BothFound, Gallery, Places
+from mitl.hubness.blocks import Blocks, Computed, Products
+from mitl.lists import BothLists
 from mitl.models import Direction
+from mitl.search.embeddings import EmbeddingCache, Embeddings, encode_rows
+from mitl.search.pairs import JointScores, Pace, Scoring, pairs_to_score, rank
+from mitl.search.quick import MEMORY, refuse_faiss, topk_of_blocks, topk_of_embeddings
 
-Embeddings = NDArray[np.float32]
+__all__ = [
+    "Adopted",
+    "Arrays",
+    "ComparingAnnotator",
+    "CrossEncoder",
+    "EmbeddingAnnotator",
+    "Embeddings",
+    "JointScores",
+    "ListAnnotator",
+    "OpenAnnotator",
+    "Option",
+    "Pace",
+    "PairScorer",
+    "PairScores",
+    "SearchContext",
+    "Settings",
+    "Value",
+]
+
 Arrays = dict[str, NDArray]
 Value = str | int | float
 Settings = Mapping[str, Value]
+Compare = Callable[[Embeddings, Embeddings], NDArray]
+
+TOO_SLOW = "re-ranking reads all scores several times, too many for a cross-encoder; leave it out, or --rerank."
 
 
 @dataclass(frozen=True)
 class Adopted:
-    """What a checkpoint brought: the weights to keep, by name, and the settings that it decides (sizes, say)."""
+    """The contents of a checkpoint: the weights to keep, by name, and the settings that it decides (sizes, say)."""
 
     arrays: Arrays
     settings: Settings = field(default_factory=dict)
 
 
-@runtime_checkable
-class EmbeddingAnnotator(Protocol):
-    """Scores a pair by the inner product of two embeddings, made apart from each other.
+@dataclass(frozen=True)
+class SearchContext:
+    """How a search is run. Nothing of this changes what is found, except ``first``.
 
-    A machine may give K embeddings an item: a pair then scores as the best of its K x K inner products.
+    ``kept`` holds finished parts of the same search, if it was interrupted; ``cache`` the embeddings computed before.
+    ``first`` are the lists of a cascade, whose pairs a cross-encoder scores instead of all. ``confirm`` is called
+    before a cross-encoder starts, and stops it by raising.
     """
 
-    looks_at_pictures: bool
+    kept: Checkpoints
+    engine: str = "blocked"
+    device: str = "cpu"
+    cache: EmbeddingCache | None = None
+    first: BothLists | None = None
+    confirm: Callable[[Scoring], None] | None = None
+    progress: Progress = silent
 
+
+class OpenAnnotator(ABC):
+    """An annotator with its weights loaded."""
+
+    looks_at_pictures = True
+
+    @abstractmethod
+    def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
+        """Return every query's ``k`` best items: by direction, places in the gallery and scores, (queries, k).
+
+        Raises CounterpartError where the gallery or the engine is unsuitable, or its lists are too short; ValueError
+        where its embeddings or scores are not finite numbers.
+        """
+
+    def scores(
+        self,
+        images: Sequence[Image],
+        captions: Sequence[Caption],
+        *,
+        cache: EmbeddingCache | None = None,
+        progress: Progress = silent,
+    ) -> Blocks:
+        """Return the scores of N images (rows) and M captions (columns), for re-ranking and validation.
+
+        Raises CounterpartError for missing pictures, and for annotators without such scores; ValueError for
+        embeddings that cannot be searched.
+        """
+        raise CounterpartError("it has ranked lists and no scores, which re-ranking needs; leave it out, or --rerank.")
+
+    def check_pictures(self, images: Sequence[Image]) -> None:
+        """Raise CounterpartError where it looks at pictures and some are missing."""
+        without = [image.key for image in images if not image.file]
+        if self.looks_at_pictures and without:
+            raise CounterpartError(
+                f"{len(without)} of {len(images)} images lack a picture file: {some_of(without)}."
+                " Import the collection again with --images, or use an annotator that only reads captions (overlap)."
+            )
+
+
+class EmbeddingAnnotator(OpenAnnotator):
+    """Scores a pair by the inner product of two embeddings, each computed alone.
+
+    An item may have K embeddings: the score of a pair is then the largest of its K x K inner products.
+    """
+
+    @abstractmethod
     def encode_images(self, images: Sequence[Image]) -> Embeddings:
         """Return one row an image, (N, D) or (N, K, D)."""
 
+    @abstractmethod
     def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
         """Return one row a caption, (M, D) or (M, K, D)."""
 
+    def encode(
+        self,
+        images: Sequence[Image],
+        captions: Sequence[Caption],
+        *,
+        cache: EmbeddingCache | None = None,
+        progress: Progress = silent,
+    ) -> tuple[Embeddings, Embeddings]:
+        """Return the embeddings of both sides, from ``cache`` where they are there, computed and kept there if not."""
+        return (
+            encode_rows(self.encode_images, images, cache, "reading images", progress),
+            encode_rows(self.encode_captions, captions, cache, "reading captions", progress),
+        )
 
-@runtime_checkable
-class ComparingAnnotator(EmbeddingAnnotator, Protocol):
-    """Scores a pair from two embeddings made apart from each other, but not by an inner product."""
+    def comparison(self, images: Embeddings, captions: Embeddings) -> Compare | None:
+        """Return the function that scores n images with m captions, (n, m); None for plain inner products.
 
+        Raises ValueError where one side has several embeddings an item and the other has one.
+        """
+        if images.ndim != captions.ndim:
+            raise ValueError(f"Images have embeddings of shape {images.shape} and captions of {captions.shape}.")
+        if images.ndim == 2:
+            return None
+        from mitl.topk import best_products
+
+        return best_products
+
+    def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
+        images, captions = self.encode(gallery.images, gallery.captions, cache=context.cache, progress=context.progress)
+        compare = self.comparison(images, captions)
+        if compare is None:
+            return topk_of_embeddings(
+                images,
+                captions,
+                gallery,
+                k,
+                engine=context.engine,
+                device=context.device,
+                kept=context.kept,
+                progress=context.progress,
+            )
+        refuse_faiss(context.engine, "FAISS compares by one inner product and this annotator does not")
+        memory = MEMORY // (_embeddings_an_item(images) * _embeddings_an_item(captions))
+        return topk_of_blocks(
+            lambda i, c: compare(images[i], captions[c]), gallery, k, memory=memory, progress=context.progress
+        )
+
+    def scores(
+        self,
+        images: Sequence[Image],
+        captions: Sequence[Caption],
+        *,
+        cache: EmbeddingCache | None = None,
+        progress: Progress = silent,
+    ) -> Blocks:
+        self.check_pictures(images)
+        rows, columns = self.encode(images, captions, cache=cache, progress=progress)
+        compare = self.comparison(rows, columns)
+        if compare is not None:
+            return Computed((len(rows), len(columns)), lambda r, c: compare(rows[r], columns[c]))
+        # Loading its compiled code takes a second, which only a search should cost.
+        from mitl.topk.sides import open_side
+
+        return Products(open_side(rows, "images").values, open_side(columns, "captions").values)
+
+
+class ComparingAnnotator(EmbeddingAnnotator):
+    """Scores a pair by its two embeddings, but not by an inner product."""
+
+    @abstractmethod
     def compare(self, images: Embeddings, captions: Embeddings) -> NDArray[np.float32]:
-        """Score n images with m captions, given as the rows that ``encode_`` made of them: (n, m)."""
+        """Score n images with m captions, given as the rows that ``encode_`` returned for them: (n, m)."""
 
-
-@runtime_checkable
-class PairScorer(Protocol):
-    """Scores pairs from both sides at once, so cheaply that whole blocks can be asked."""
-
-    looks_at_pictures: bool
-
-    def over(self, images: Sequence[Image], captions: Sequence[Caption]) -> "PairScores":
-        """Make ready to score any pair of a gallery of N images and M captions."""
+    def comparison(self, images: Embeddings, captions: Embeddings) -> Compare:
+        return self.compare
 
 
 class PairScores(Protocol):
-    """The scores of one gallery, computed where they are asked for."""
+    """The scores of one gallery, computed on demand."""
 
-    def block(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Score n images with m captions, named by their places in the gallery: (n, m)."""
+    def block(self, images: Places, captions: Places) -> NDArray[np.float32]:
+        """Score n images with m captions, given by their places in the gallery: (n, m)."""
 
 
-@runtime_checkable
-class CrossEncoder(Protocol):
-    """Passes the picture and the words of a pair through a network together, so that every single pair costs.
+class PairScorer(OpenAnnotator):
+    """Scores pairs from both sides at once, so cheaply that all scores can be computed."""
 
-    ``batch_size`` is how many pairs one pass takes; never more are asked at once.
+    @abstractmethod
+    def over(self, images: Sequence[Image], captions: Sequence[Caption]) -> PairScores:
+        """Prepare to score any pair of a gallery of N images and M captions."""
+
+    def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
+        refuse_faiss(context.engine)
+        return topk_of_blocks(self.over(gallery.images, gallery.captions).block, gallery, k, progress=context.progress)
+
+    def scores(
+        self,
+        images: Sequence[Image],
+        captions: Sequence[Caption],
+        *,
+        cache: EmbeddingCache | None = None,
+        progress: Progress = silent,
+    ) -> Blocks:
+        self.check_pictures(images)
+        scores = self.over(images, captions)
+        rows, columns = np.arange(len(images)), np.arange(len(captions))
+        return Computed((len(images), len(captions)), lambda r, c: scores.block(rows[r], columns[c]))
+
+
+class CrossEncoder(OpenAnnotator):
+    """Passes the picture and the words of a pair through a network together, so every single pair costs.
+
+    ``batch_size`` is the number of pairs in one pass, and the most that are asked at once.
     """
 
-    looks_at_pictures: bool
     batch_size: int
 
-    def ready(self, images: Sequence[Image], captions: Sequence[Caption]) -> "JointScores":
-        """Make ready to score pairs of a gallery of N images and M captions."""
+    @abstractmethod
+    def ready(self, images: Sequence[Image], captions: Sequence[Caption]) -> JointScores:
+        """Prepare to score pairs of a gallery of N images and M captions."""
+
+    def scoring(self, gallery: Gallery, context: SearchContext) -> Scoring:
+        """Return the pairs that a search scores, prepared. Raises CounterpartError as ``topk`` does."""
+        self.check_pictures(gallery.images)
+        pairs = pairs_to_score(gallery, context.first)
+        refuse_faiss(context.engine)
+        return Scoring(gallery, self.ready(gallery.images, gallery.captions), pairs, self.batch_size, context.kept)
+
+    def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
+        scoring = self.scoring(gallery, context)
+        if context.confirm:
+            context.confirm(scoring)
+        return rank(scoring, context.first, k, progress=context.progress)
+
+    def scores(
+        self,
+        images: Sequence[Image],
+        captions: Sequence[Caption],
+        *,
+        cache: EmbeddingCache | None = None,
+        progress: Progress = silent,
+    ) -> Blocks:
+        raise CounterpartError(TOO_SLOW)
 
 
-class JointScores(Protocol):
-    """The scores of single pairs of one gallery."""
+class ListAnnotator(OpenAnnotator):
+    """Has finished lists; nothing is searched."""
 
-    def pairs(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Score n pairs, named by their places in the gallery: image i with caption i, (n,).
-
-        Whichever side asks, all pairs of an image come together: ``images`` rises within a batch and over the
-        batches of a search, and for one image ``captions`` rises. Who keeps the last image reads each once.
-        """
-
-
-@runtime_checkable
-class ListAnnotator(Protocol):
-    """Has ranked lists from elsewhere; nothing is searched."""
-
-    looks_at_pictures: bool
-
+    @abstractmethod
     def lists_of(
         self, direction: Direction, queries: Sequence[Image | Caption], items: Sequence[Image | Caption]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return places in ``items``, best first, and scores, both (Q, k); shorter lists end in -1 and -inf."""
 
-
-QuickMachine = EmbeddingAnnotator | PairScorer | ListAnnotator
-Machine = QuickMachine | CrossEncoder
+    def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
+        refuse_faiss(context.engine)
+        found = {}
+        for direction in gallery.directions:
+            from_images = direction == Direction.IMAGE_TO_CAPTION
+            asking: Sequence[Image | Caption] = gallery.images if from_images else gallery.captions
+            items: Sequence[Image | Caption] = gallery.captions if from_images else gallery.images
+            places, scores = self.lists_of(direction, [asking[place] for place in gallery.asks(direction)], items)
+            if places.shape[1] < k:
+                raise CounterpartError(
+                    f"The longest {direction.value} list has {places.shape[1]} places, fewer than the {k} asked for;"
+                    f" pass --depth {places.shape[1]} (or --cascade-depth), or add the annotator with longer lists."
+                )
+            found[direction] = places[:, :k], scores[:, :k]
+        return found
 
 
 @dataclass(frozen=True)
 class Option:
-    """One setting of a machine. The default's type is the setting's type."""
+    """One setting of an annotator. The default's type is the setting's type."""
 
     default: Value
     help: str
@@ -134,7 +327,7 @@ class Option:
     allows: Callable[[float], bool] | None = None
 
     def read(self, name: str, value: object) -> Value:
-        """Return ``value``, text perhaps, as the setting's type. Raises CounterpartError where it will not do."""
+        """Return ``value``, perhaps a text, as the setting's type. Raises CounterpartError for an invalid one."""
         wanted = type(self.default)
         try:
             setting = wanted(str(value))
@@ -148,3 +341,7 @@ class Option:
 
 
 _KINDS: dict[type, str] = {int: "a whole number", float: "a number", str: "text"}
+
+
+def _embeddings_an_item(embeddings: Embeddings) -> int:
+    return embeddings.shape[1] if embeddings.ndim == 3 else 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.files import StoredFile, read_arrays
 from corpus.models import Caption, Image
-from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
+from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, ListAnnotator, Option, Settings
 from mitl.models import Annotator, Direction
 
 OPTIONS: dict[str, Option] = {}
@@ -44,7 +44,7 @@ def open_annotator(annotator: Annotator, device: str) -> "KeyedEmbeddings | Keye
     return KeyedEmbeddings(annotator.name, arrays) if "images" in arrays else KeyedLists(annotator.name, arrays)
 
 
-class KeyedEmbeddings:
+class KeyedEmbeddings(EmbeddingAnnotator):
     """Embedding annotator whose embeddings were made elsewhere."""
 
     looks_at_pictures = False
@@ -72,7 +72,7 @@ class KeyedEmbeddings:
         return [rows[key] for key in keys]
 
 
-class KeyedLists:
+class KeyedLists(ListAnnotator):
     """List annotator: what somebody's machine ranked. The files hold no scores; place r gets 1 / r."""
 
     looks_at_pictures = False

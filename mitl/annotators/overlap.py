@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Option
+from mitl.annotators.base import Option, PairScorer
 from mitl.models import Annotator
 from mitl.words import bags, inverse_frequencies, lengths, unit_rows, vocabulary
 
@@ -20,7 +20,7 @@ def open_annotator(annotator: Annotator, device: str) -> "Overlap":
     return Overlap()
 
 
-class Overlap:
+class Overlap(PairScorer):
     """Pair scorer: the cosine of a caption's and an image's IDF-weighted bags of words."""
 
     looks_at_pictures = False

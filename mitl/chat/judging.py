@@ -9,18 +9,16 @@ from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
 from corpus.pictures import open_picture
+from mitl.annotators.base import CrossEncoder, JointScores, Pace
 from mitl.chat.client import Asker, Question, Service
 from mitl.chat.ledger import Ledger
 from mitl.chat.questions import VERSION, jpeg_of
-from mitl.scoring import Pace
 
 SHORTEST = 1e-4  # seconds: no answer comes faster
 
 
-class ChatJudge:
+class ChatJudge(CrossEncoder):
     """Cross-encoder: the expected match weight of a pair, 0 to 1, by a model's chances of the four levels."""
-
-    looks_at_pictures = True
 
     def __init__(self, service: Service, ledger: Ledger, asker: Asker, longest_side: int) -> None:
         """Pictures are shown with at most ``longest_side`` pixels a side."""
@@ -32,7 +30,7 @@ class ChatJudge:
         return ChatScores(self._service, self._ledger, self._asker, self._longest, images, captions)
 
 
-class ChatScores:
+class ChatScores(JointScores):
     """The scores of one gallery's pairs, each asked for once in the life of the ledger."""
 
     def __init__(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Arrays, Machine, Settings
+from mitl.annotators.base import Arrays, OpenAnnotator, Settings
 from mitl.checkpoints import Checkpoints
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Learner(Protocol):
     def loss(self, batch: Batch) -> "Tensor":
         """Return the batch's loss, a scalar with a gradient. The network is in training mode."""
 
-    def machine(self) -> Machine:
+    def machine(self) -> OpenAnnotator:
         """Return the machine over the network as it stands, to be measured on the validation split."""
 
 

@@ -4,11 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.progress import Progress, silent, tracked
-from mitl.annotators.base import CrossEncoder, Machine
-from mitl.encoding import check_pictures
+from mitl.annotators.base import CrossEncoder, OpenAnnotator
 from mitl.hubness.best import best_places
 from mitl.hubness.blocks import Blocks, Transposed
-from mitl.machine_scores import machine_scores
 from mitl.models import Direction
 from mitl.training.learners import TrainingSet
 
@@ -19,7 +17,7 @@ FEW_PAIRS, FEW_ITEMS = 100, 16
 Recalls = dict[str, float]
 
 
-def measure(machine: Machine, split: TrainingSet, progress: Progress = silent) -> Recalls:
+def measure(machine: OpenAnnotator, split: TrainingSet, progress: Progress = silent) -> Recalls:
     """Return R@1, R@5 and R@10 of both directions, in percent, by names like ``i2t R@1``, and their sum, ``rsum``.
 
     A query is found within k where any of its known matches stands among its k best; of equal scores the lower place
@@ -30,7 +28,7 @@ def measure(machine: Machine, split: TrainingSet, progress: Progress = silent) -
     """
     if isinstance(machine, CrossEncoder):
         return _named(_few_ranks(machine, split, progress), f" of {FEW_ITEMS}")
-    blocks = machine_scores(machine, split.images, split.captions, progress=progress)
+    blocks = machine.scores(split.images, split.captions, progress=progress)
     ranks = {
         Direction.IMAGE_TO_CAPTION: _ranks(blocks, split.pairs),
         Direction.CAPTION_TO_IMAGE: _ranks(Transposed(blocks), split.pairs[:, ::-1]),
@@ -64,7 +62,7 @@ def _ranks(blocks: Blocks, positives: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _few_ranks(machine: CrossEncoder, split: TrainingSet, progress: Progress) -> dict[Direction, NDArray[np.int64]]:
     """Return the places of the true items, from 0; of equal scores the true one's is the last."""
-    check_pictures(machine, split.images)
+    machine.check_pictures(split.images)
     rng = np.random.default_rng(0)
     chosen = split.pairs[np.sort(rng.permutation(len(split.pairs))[:FEW_PAIRS])]
     shape = len(split.images), len(split.captions)

@@ -23,7 +23,7 @@ from mitl.checkpoints import Checkpoints, remove_stale
 from mitl.models import Annotator, Pool
 from mitl.naming import find_annotators
 from mitl.registration import architecture
-from mitl.searching import check_device
+from mitl.search.quick import check_device
 from mitl.training.examples import Validation, read_examples
 from mitl.training.learners import Epoch, Plan, TrainingSet
 

@@ -13,7 +13,6 @@ from mitl.annotators.base import CrossEncoder
 from mitl.diversity import first_place_ranks
 from mitl.exporting import read_export
 from mitl.gallery import open_gallery
-from mitl.machine_scores import machine_scores
 from mitl.registration import add_annotator
 
 FIVE = ("pvse", "clip", "pcme", "vsrn", "vilt")
@@ -23,7 +22,7 @@ def scores_of(annotator, gallery) -> np.ndarray:
     """All scores, an image a row."""
     machine, shape = load(annotator), (len(gallery.image_ids), len(gallery.caption_ids))
     if not isinstance(machine, CrossEncoder):
-        return machine_scores(machine, gallery.images, gallery.captions).block(slice(0, shape[0]), slice(0, shape[1]))
+        return machine.scores(gallery.images, gallery.captions).block(slice(0, shape[0]), slice(0, shape[1]))
     images, captions = np.repeat(np.arange(shape[0]), shape[1]), np.tile(np.arange(shape[1]), shape[0])
     return machine.ready(gallery.images, gallery.captions).pairs(images, captions).reshape(shape)
 

@@ -15,7 +15,7 @@ from hits.ordering import parse_order
 from hits.pipeline import start_pipeline
 from hits.tasks import plan_round
 from mitl.models import Retrieval
-from mitl.scoring import GROUP
+from mitl.search.pairs import GROUP
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in

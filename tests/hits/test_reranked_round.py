@@ -59,7 +59,7 @@ def test_an_order_with_a_re_ranking_survives_json(params):
         ({"rerank": "hungarian"}, "no re-ranking step 'hungarian'"),
         ({"rerank": 3}, "wrong type: rerank"),
         ({"engine": "faiss"}, "reads all scores on the CPU"),
-        ({"annotators": ["words", "vilt"]}, "vilt: every score costs it a pass through a network"),
+        ({"annotators": ["words", "vilt"]}, "vilt: re-ranking reads all scores several times"),
     ],
 )
 def test_an_impossible_re_ranking_opens_no_job(params, wrong, message):

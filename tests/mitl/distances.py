@@ -4,6 +4,8 @@ import zlib
 
 import numpy as np
 
+from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
+
 OPTIONS: dict = {}
 CHECKPOINT = "none"
 PREPROCESSING = "seeded by key"
@@ -16,7 +18,7 @@ def open_annotator(annotator, device):
     return Distances() if annotator.name == "distances" else Several()
 
 
-class Several:
+class Several(EmbeddingAnnotator):
     """K embeddings an item, drawn from its key."""
 
     looks_at_pictures = False
@@ -33,7 +35,7 @@ class Several:
         return np.stack(rows).astype(np.float32)
 
 
-class Distances(Several):
+class Distances(Several, ComparingAnnotator):
     """Scores a pair by minus the mean distance of its embeddings."""
 
     def compare(self, images, captions):

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from corpus.models import Collection
+from mitl.annotators.base import CrossEncoder, JointScores
 
 CROSS_ENCODER = True
 OPTIONS: dict = {}
@@ -37,7 +38,7 @@ def features(keys: list[str]) -> torch.Tensor:
     )
 
 
-class Bilinear:
+class Bilinear(CrossEncoder, JointScores):
     """``coarse`` rounds the scores to whole numbers, so that many are equal."""
 
     looks_at_pictures = False

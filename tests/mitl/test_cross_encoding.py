@@ -15,7 +15,7 @@ from mitl.lists import load_lists
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.retrieval import estimate_retrieval, newest_retrieval, retrieve
-from mitl.scoring import GROUP
+from mitl.search.pairs import GROUP
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
@@ -268,7 +268,7 @@ def test_a_score_that_is_no_number_is_named_by_its_pair_and_nothing_is_stored(zo
         return scores
 
     joint.at_batch[3] = spoilt
-    message = "vilt: 1 of 4 scores of a batch are no finite numbers, the first that of image 2 with caption 21"
+    message = "vilt: 1 of 4 scores of a batch are NaN or infinite; the first is for image 2 with caption 21"
     sample.images.clear()
     with pytest.raises(CounterpartError, match=message):
         retrieve(zoo, annotators=[vilt], sample=sample)
@@ -278,7 +278,7 @@ def test_a_score_that_is_no_number_is_named_by_its_pair_and_nothing_is_stored(zo
 
 def test_scores_of_another_shape_are_refused(zoo, sample, vilt):
     joint.at_batch[1] = lambda scores: scores[:, None]
-    with pytest.raises(CounterpartError, match=r"vilt: For 4 pairs it gave scores of shape \(4, 1\)"):
+    with pytest.raises(CounterpartError, match=r"vilt: For 4 pairs it returned scores of shape \(4, 1\)"):
         retrieve(zoo, annotators=[vilt], sample=sample)
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from mitl import encoding
 from mitl.models import Annotator
 from mitl.retrieval import retrieve
+from mitl.search import embeddings
 from tests.factories import make_annotator, make_collection
 from tests.mitl import distances
 from tests.mitl.plugged import plug_in
@@ -57,7 +57,7 @@ def test_a_machine_that_tells_no_preprocessing_keeps_nothing(zoo, machine, monke
 
 
 def test_an_interrupted_encoding_goes_on_from_its_last_part(zoo, machine, monkeypatch):
-    monkeypatch.setattr(encoding, "PART", 2)
+    monkeypatch.setattr(embeddings, "PART", 2)
     with monkeypatch.context() as patch:
         patch.setattr(distances.Several, "encode_captions", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):

@@ -62,13 +62,15 @@ def test_an_option_out_of_its_range_is_refused_like_ours(db, installed):
 
 
 def test_a_machine_whose_package_is_gone_says_so(db):
-    with pytest.raises(CounterpartError, match="No installed package brings the kind of machine 'palette'"):
+    with pytest.raises(CounterpartError, match="No installed package provides annotators of kind 'palette'"):
         annotators.load(Annotator(name="colours", kind="palette", options={}))
 
 
 def test_a_package_that_cannot_be_imported_is_named(db, installed, tmp_path):
     (tmp_path / "palette.py").write_text("import nothing_of_this_name\n")
-    with pytest.raises(CounterpartError, match="'palette' cannot be loaded from palette: .*nothing_of_this_name"):
+    with pytest.raises(
+        CounterpartError, match="Annotators of kind 'palette' cannot be loaded from palette: .*nothing_of_this_name"
+    ):
         annotators.module_of("palette")
 
 

@@ -158,7 +158,7 @@ def test_source_and_licence_are_told_and_may_be_told_later(db):
 
 
 def test_a_kind_whose_package_is_gone_is_told_in_one_line(db):
-    with pytest.raises(CounterpartError, match="No installed package brings the kind of machine 'gone'"):
+    with pytest.raises(CounterpartError, match="No installed package provides annotators of kind 'gone'"):
         load(make_annotator("old", "gone"))
 
 

@@ -10,7 +10,6 @@ from corpus.models import Collection, Match, Sample
 from mitl.annotators import load
 from mitl.gallery import open_gallery
 from mitl.lists import load_lists
-from mitl.machine_scores import machine_scores
 from mitl.models import Annotator, Direction, Proposal, Retrieval
 from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
@@ -107,7 +106,7 @@ def test_lists_are_those_of_the_definitions_over_all_who_may_ask(zoo, tmp_path, 
     numbers = np.random.default_rng(7).integers(-8, 9, (6, 6)) / 8
     machine = embedding("theirs", numbers, tmp_path) if kind == "embeddings" else make_annotator()
     gallery = open_gallery(zoo, None)
-    blocks = machine_scores(load(machine), gallery.images, gallery.captions)
+    blocks = load(machine).scores(gallery.images, gallery.captions)
     scores = np.asarray(blocks.block(slice(0, 6), slice(0, 6)), dtype=np.float64)
     sample = None if whole else few(zoo)
     found = keys_of(retrieve(zoo, annotators=[machine], sample=sample, depth=4, rerank=parse_steps(steps))[0])
@@ -228,7 +227,7 @@ def test_cross_encoders_are_named_before_anything_is_searched(theirs, monkeypatc
     joint.forget()
     make_annotator("vilt", "joint")
     for command in (("--estimate",), ()):
-        with pytest.raises(CommandError, match="^vilt: every score costs it a pass through a network"):
+        with pytest.raises(CommandError, match="^vilt: re-ranking reads all scores several times"):
             call_command("retrieve", "zoo", "--annotators", "theirs,vilt", "--rerank", "csls", *command)
     assert (joint.batches, Retrieval.objects.count()) == ([], 0)
 

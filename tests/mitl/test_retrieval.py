@@ -6,12 +6,12 @@ import pytest
 from core.errors import CounterpartError
 from core.files import StoredFile, read_arrays
 from corpus.models import Caption, Collection, Image, Sample
-from mitl import searching
 from mitl.annotators.overlap import OverlapScores
 from mitl.lists import load_lists
 from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
+from mitl.search import quick as searching
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
@@ -157,7 +157,7 @@ def test_training_images_are_not_in_the_gallery(zoo):
         ({"depth": 0}, "depth of at least 1, not 0"),
         ({"engine": "abacus"}, "no engine 'abacus'; choose one of blocked, faiss"),
         ({"engine": "faiss"}, "overlap: FAISS searches embeddings"),
-        ({"device": "abacus"}, "no device 'abacus'; choose cpu or cuda"),
+        ({"device": "abacus"}, "Unknown device 'abacus'; choose cpu or cuda"),
     ],
 )
 def test_what_cannot_be_searched_is_named(zoo, arguments, message):

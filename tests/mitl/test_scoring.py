@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mitl.checkpoints import Checkpoints
-from mitl.pair_ranking import BestSoFar
-from mitl.pairs import ListedPairs, SampledPairs
-from mitl.scoring import GROUP, Scoring, measure_pace, score_pairs
+from mitl.estimating import measure_pace
+from mitl.search.pairs import GROUP, BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring, score_pairs
 
 SHAPE = 40, 60
 
@@ -60,7 +59,7 @@ def test_the_best_so_far_are_the_best_of_all_however_they_stream_by(seed, k, ste
     np.testing.assert_array_equal(best.found[1], np.take_along_axis(scores[queries], best.found[0], 1))
 
 
-class Products:
+class Products(JointScores):
     """Scores that only these two places give; notes how many batches it was asked for, and may die at one."""
 
     def __init__(self, dies_at: int = 0) -> None:
@@ -111,7 +110,7 @@ def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(t
             return super().pairs(images, captions)
 
     now = [0.0]
-    monkeypatch.setattr("mitl.scoring.perf_counter", lambda: now[0])
+    monkeypatch.setattr("mitl.estimating.perf_counter", lambda: now[0])
     pace = measure_pace(scoring(tmp_path, Slow()))
     assert (round(pace.pairs_a_second), pace.batches) == (40, 8)
     assert {length for _, length in asked} == {5}

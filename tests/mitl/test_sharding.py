@@ -16,6 +16,7 @@ from mitl import (
     sharding,
     tasks,  # noqa: F401  registered with Celery, as a worker does
 )
+from mitl.annotators.base import EmbeddingAnnotator
 from mitl.models import Annotator, Retrieval
 from mitl.registration import add_annotator
 from mitl.retrieval import retrieve
@@ -141,7 +142,7 @@ def test_the_search_counts_its_shards(opened):
 
 
 def test_embeddings_are_encoded_once(opened, machine, monkeypatch):
-    monkeypatch.setattr("mitl.sharding.encode_both", lambda *_, **__: pytest.fail("encoded again"))
+    monkeypatch.setattr(EmbeddingAnnotator, "encode", lambda *_, **__: pytest.fail("encoded again"))
     search_all(opened)
     advance(opened.pk)
     assert state_of(opened) == Job.State.DONE
@@ -280,7 +281,7 @@ def test_a_gallery_that_changed_during_the_search_is_refused(opened, zoo):
 def test_vectors_that_cannot_be_searched_are_named_before_any_shard_is_opened(zoo, machine, sent, monkeypatch):
     job = open_shared_retrieval(zoo, annotator=machine, shards=3)
     zeros = np.zeros((IMAGES, 6), np.float32), np.zeros((2 * IMAGES, 6), np.float32)
-    monkeypatch.setattr(sharding, "encode_both", lambda *_, **__: zeros)
+    monkeypatch.setattr(EmbeddingAnnotator, "encode", lambda *_, **__: zeros)
     advance(job.pk)
     assert state_of(job) == Job.State.FAILED
     assert job.message == "theirs: 23 rows of images are zero vectors, which have no direction; the first is row 0."

@@ -5,8 +5,8 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match
-from mitl import encoding, uncertainty
 from mitl.gallery import open_gallery
+from mitl.search import embeddings
 from mitl.uncertainty import count_positives, kept_uncertainty, measure_uncertainty
 from tests.factories import make_annotator, make_collection
 from tests.mitl import unsure
@@ -25,7 +25,7 @@ def zoo(db):
 
 
 def test_each_item_gets_its_number_in_the_order_of_the_gallery(machine, zoo, monkeypatch):
-    monkeypatch.setattr(uncertainty, "CHUNK", 4)
+    monkeypatch.setattr(embeddings, "CHUNK", 4)
     found = measure_uncertainty(machine, open_gallery(zoo, None))
     assert found.images.tolist() == list(range(11))
     assert found.captions.tolist() == [1] * 22
@@ -53,7 +53,7 @@ def test_progress_is_told_to_the_last_item(machine, zoo):
     told = []
     measure_uncertainty(machine, open_gallery(zoo, None), progress=lambda *where: told.append(where))
     assert told == [("reading images", 11, 11), ("reading captions", 22, 22)]
-    assert encoding.CHUNK >= 22
+    assert embeddings.CHUNK >= 22
 
 
 def test_a_machine_that_is_always_sure_is_refused(zoo):

@@ -4,13 +4,14 @@ import pytest
 from core.errors import CounterpartError
 from corpus.models import Match
 from mitl.annotators import load
+from mitl.annotators.base import EmbeddingAnnotator, ListAnnotator
 from mitl.annotators.overlap import OverlapScores
 from mitl.reranking import choose, variations
 from mitl.validation import validation_blocks
 from tests.factories import make_annotator, make_collection
 
 
-class Embeds:
+class Embeds(EmbeddingAnnotator):
     """Embeds image i and the captions of image i alike, told apart by their keys."""
 
     looks_at_pictures = False
@@ -22,7 +23,7 @@ class Embeds:
         return np.array([[1.0, int(caption.key) // 2] for caption in captions], dtype=np.float32)
 
 
-class Lists:
+class Lists(ListAnnotator):
     looks_at_pictures = False
 
     def lists_of(self, direction, queries, items):

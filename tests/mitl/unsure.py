@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from mitl.annotators.base import OpenAnnotator
+
 OPTIONS: dict = {}
 CHECKPOINT = "none"
 
@@ -10,8 +12,11 @@ def open_annotator(annotator, device):
     return Doubter()
 
 
-class Doubter:
+class Doubter(OpenAnnotator):
     looks_at_pictures = False
+
+    def topk(self, gallery, k, context):
+        raise NotImplementedError
 
     def uncertainty_of_images(self, images):
         return np.array([float(image.key) for image in images], np.float32)

@@ -12,7 +12,7 @@ from hits.pipeline import run_pipeline, start_pipeline
 from hits.terms import Terms
 from mitl.cascading import CASCADE_DEPTH
 from mitl.models import Direction
-from mitl.searching import ENGINES
+from mitl.search.quick import ENGINES
 
 
 class Command(ActCommand):

@@ -17,7 +17,7 @@ from core.errors import CounterpartError
 from core.files import StoredFile, read_arrays
 from core.progress import Progress
 from corpus.models import Caption, Image
-from mitl.annotators.base import Adopted, Arrays, Embeddings, Option, Settings
+from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, Option, Settings
 from mitl.models import Annotator
 from mitl.training.schedule import RANKING_LOSSES
 from mitl.words import bags, unit_rows
@@ -95,10 +95,8 @@ def _check_weights(options: Mapping[str, object], arrays: Arrays) -> None:
         raise ValueError("images and texts are embedded in different dimensions")
 
 
-class LearnedEmbedding:
+class LearnedEmbedding(EmbeddingAnnotator):
     """Embedding annotator over trained weights."""
-
-    looks_at_pictures = True
 
     def __init__(self, options: Mapping[str, object], arrays: Arrays) -> None:
         self._pictures, self._longest = str(options["image"]), LONGEST_PHRASE[str(options["text"])]

@@ -7,17 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Arrays, Embeddings, Settings
+from mitl.annotators.base import Arrays, Embeddings, ListAnnotator, Settings
 from mitl.annotators.classical.options import MOST_PLACES
 from mitl.annotators.kcca.machine import Spaces
 from mitl.classical.correlation import borda
 from mitl.models import Direction
 
 
-class FusedSpaces:
+class FusedSpaces(ListAnnotator):
     """List annotator; the score of a place r, from 0, among N items is (N - r) / N."""
-
-    looks_at_pictures = True
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
         self._spaces, self._arrays = Spaces(settings, arrays), arrays

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Arrays, Embeddings, Settings
+from mitl.annotators.base import Arrays, EmbeddingAnnotator, Embeddings, Settings
 from mitl.annotators.classical.reading import PictureReader
 from mitl.classical.correlation import Projection, features_of
 from mitl.classical.documents import Documents
@@ -47,10 +47,8 @@ class Spaces:
         return Projection(self._arrays[f"{side}_mean"], directions)
 
 
-class CorrelatedSpace:
+class CorrelatedSpace(EmbeddingAnnotator):
     """Embedding annotator: unit rows, so that inner products are cosines."""
-
-    looks_at_pictures = True
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
         self._spaces, self._dim = Spaces(settings, arrays), int(settings["dim"])

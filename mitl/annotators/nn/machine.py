@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.progress import Progress
 from corpus.models import Caption, Image
-from mitl.annotators.base import Arrays, Settings
+from mitl.annotators.base import Arrays, ListAnnotator, Settings
 from mitl.annotators.classical.options import MOST_PLACES
 from mitl.annotators.classical.reading import PictureReader, captions_by_image, learn_picture_words
 from mitl.classical.documents import Documents
@@ -31,10 +31,8 @@ def remember(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
     return Trained(arrays, {"words": len(arrays["words"])})
 
 
-class NearestNeighbours:
+class NearestNeighbours(ListAnnotator):
     """List annotator. Of equally near neighbours, and of items of equal score, the first one counts as the nearer."""
-
-    looks_at_pictures = True
 
     def __init__(self, settings: Settings, arrays: Arrays) -> None:
         """``arrays`` are what ``remember`` kept."""

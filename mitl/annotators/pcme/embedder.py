@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Embeddings, Settings
+from mitl.annotators.base import ComparingAnnotator, Embeddings, Settings
 from mitl.annotators.recurrent.embedder import Embedder
 from mitl.annotators.recurrent.pictures import Source
 from mitl.networks.pcme import PCME, sum_of_products
@@ -17,7 +17,7 @@ from mitl.nn.vocabularies import Vocabulary
 MOST_DISTANCES = 2**23  # computed at once, 4 bytes each and a few times over
 
 
-class ProbabilisticEmbedder(Embedder):
+class ProbabilisticEmbedder(Embedder, ComparingAnnotator):
     """Comparing annotator: K samples of every item's distribution, and the mean match probability of their pairs.
 
     An item's noise follows from the seed and what the item is, so that its samples depend neither on how items are

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Embeddings
+from mitl.annotators.base import EmbeddingAnnotator, Embeddings
 from mitl.annotators.recurrent.pictures import Source
 from mitl.nn.layers import TwoHalves
 from mitl.nn.vocabularies import Vocabulary
 
 
-class Embedder:
+class Embedder(EmbeddingAnnotator):
     """Embedding annotator over a network with two halves, which stays in evaluation mode once it was asked.
 
     ``spelled`` is what is done to a caption before its words are told apart.

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from core.progress import Progress
 from corpus.models import Caption, Image
+from mitl.annotators.base import CrossEncoder, JointScores
 from mitl.annotators.transformer.opening import kept_model, new_model, trained_model
 from mitl.losses import matching
 from mitl.models import Annotator
@@ -21,10 +22,8 @@ from mitl.transformer_models.pairing import Pairing, fill_up, see_all
 Places = NDArray[np.int64]
 
 
-class JointMachine:
+class JointMachine(CrossEncoder):
     """Cross-encoder over such a network, ``batch_size`` pairs a pass."""
-
-    looks_at_pictures = True
 
     def __init__(self, model: Model, pairing: Pairing, batch_size: int) -> None:
         self.batch_size = batch_size
@@ -35,7 +34,7 @@ class JointMachine:
         return PairsOfGallery(self._model, self._pairing, images, captions)
 
 
-class PairsOfGallery:
+class PairsOfGallery(JointScores):
     """Scores of single pairs. What was seen of the last picture is kept, and so are the captions' ids."""
 
     def __init__(self, model: Model, pairing: Pairing, images: Sequence[Image], captions: Sequence[Caption]) -> None:

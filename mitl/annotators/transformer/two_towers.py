@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from core.progress import Progress
 from corpus.models import Caption, Image
-from mitl.annotators.base import Embeddings
+from mitl.annotators.base import EmbeddingAnnotator, Embeddings
 from mitl.annotators.transformer.opening import kept_model, new_model, trained_model
 from mitl.losses import LOSSES, contrastive, sigmoid_contrastive
 from mitl.models import Annotator
@@ -29,10 +29,8 @@ LARGEST_SCALE = 100.0
 Part = TypeVar("Part")
 
 
-class TwoTowers:
+class TwoTowers(EmbeddingAnnotator):
     """Embedding annotator over a network of two towers; its embeddings are unit vectors, (N, D)."""
-
-    looks_at_pictures = True
 
     def __init__(self, model: Model) -> None:
         self._model = model

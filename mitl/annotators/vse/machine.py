@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.errors import CounterpartError
 from core.progress import Progress
-from mitl.annotators.base import Adopted, Arrays, Embeddings, Settings, Value
+from mitl.annotators.base import Adopted, Arrays, ComparingAnnotator, Embeddings, Settings, Value
 from mitl.annotators.recurrent.embedder import Embedder
 from mitl.annotators.recurrent.keeping import (
     TABLE,
@@ -113,7 +113,7 @@ def trained(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
     return replace(result, arrays=result.arrays | word_array(vocabulary) | vectors)
 
 
-class OrderEmbedder(Embedder):
+class OrderEmbedder(Embedder, ComparingAnnotator):
     """Order embeddings: a comparing annotator, for their score is no inner product."""
 
     def compare(self, images: Embeddings, captions: Embeddings) -> NDArray[np.float32]:

@@ -20,7 +20,7 @@ from mitl.models import Annotator, Retrieval
 from mitl.naming import find_annotators
 from mitl.reranking import Choice, parse_steps, written
 from mitl.retrieval import DEPTH, estimate_retrieval, retrieve
-from mitl.searching import ENGINES
+from mitl.search.quick import ENGINES
 from mitl.sharding import open_shared_retrieval, take_part
 
 LONG = 3600  # seconds from which a search is started only on request

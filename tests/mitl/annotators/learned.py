@@ -8,7 +8,6 @@ from corpus.models import Caption, Collection, Image
 from mitl.annotators import module_of
 from mitl.annotators.base import Arrays, EmbeddingAnnotator, Value
 from mitl.checkpoints import Checkpoints
-from mitl.comparing import comparison
 from mitl.models import Annotator
 from mitl.training.learners import Plan, TrainingSet
 from tests.mitl.pictured import COLOURS
@@ -62,7 +61,7 @@ def colours_found(machine: EmbeddingAnnotator, collection: Collection) -> float:
     """Share of pictures whose best caption names their colour; a sixth is chance."""
     images, captions = gallery(collection)
     rows, columns = machine.encode_images(images), machine.encode_captions(captions)
-    compare = comparison(machine, rows, columns)
+    compare = machine.comparison(rows, columns)
     scores = compare(rows, columns) if compare else rows @ columns.T
     best = [captions[place] for place in scores.argmax(1)]
     return float(np.mean([colour_of(a.key) == colour_of(b.key) for a, b in zip(images, best, strict=True)]))

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from core.progress import Progress, silent
 from corpus.models import Caption, Image
+from mitl.annotators.base import EmbeddingAnnotator
 from mitl.checkpoints import Checkpoints
 from mitl.losses import triplet_sum
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
@@ -40,7 +41,7 @@ def _feature(key: str, side: int) -> Tensor:
     return torch.tensor(common + 0.5 * own, dtype=torch.float32)
 
 
-class LittleMachine:
+class LittleMachine(EmbeddingAnnotator):
     looks_at_pictures = False
 
     def __init__(self, network: nn.ModuleDict) -> None:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mitl.annotators.base import CrossEncoder, EmbeddingAnnotator, JointScores
 from mitl.training.learners import in_order
 from mitl.training.recall import measure, rsum
 from tests.mitl.training.little import make_examples
@@ -8,7 +9,7 @@ from tests.mitl.training.little import make_examples
 SPLIT = make_examples(3)
 
 
-class Fixed:
+class Fixed(EmbeddingAnnotator):
     """Embeddings whose inner products are the given scores (3, 6)."""
 
     looks_at_pictures = False
@@ -23,7 +24,7 @@ class Fixed:
         return self._scores.T[[int(caption.key) for caption in captions]]
 
 
-class Joint:
+class Joint(CrossEncoder, JointScores):
     """A cross-encoder of fixed scores that notes what it is asked."""
 
     looks_at_pictures = False

@@ -110,7 +110,7 @@ def test_a_machine_without_weights_says_so(db):
         ({"name": "nobody"}, "1 annotators are unknown: nobody; there are blind, eyes"),
         ({"name": "blind"}, "blind is of kind overlap, which learns nothing"),
         ({"loss": "hope"}, "embedding has no loss 'hope'; choose one of sum, max, semi-hard, hal"),
-        ({"device": "tpu"}, "no device 'tpu'"),
+        ({"device": "tpu"}, "Unknown device 'tpu'"),
         ({"matches": "cxc"}, "no matches from 'cxc'"),
         ({"seed": -1}, "seed is 0 or more, not -1"),
     ],

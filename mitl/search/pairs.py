@@ -1,0 +1,258 @@
+"""Rank by the scores of single pairs, which a cross-encoder computes batch by batch.
+
+Either the whole gallery is ranked for the queries, or the lists of another annotator are ranked again (a cascade).
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from mitl.checkpoints import Checkpoints
+from mitl.gallery import BothFound, Found, Gallery, Places
+from mitl.lists import BothLists, RankedLists
+from mitl.models import Direction
+
+GROUP = 16  # batches: the most that an interruption loses
+
+Scores = NDArray[np.float32]
+
+
+class SampledPairs:
+    """Every pair of N images and M captions with a sampled image or a sampled caption; by image, then caption.
+
+    The pairs are numbered and computed from their numbers, so memory is 16 bytes an image.
+    """
+
+    def __init__(self, shape: tuple[int, int], images: Places, captions: Places) -> None:
+        """``images`` and ``captions`` are the places of the sampled ones in a gallery of this ``shape`` (N, M)."""
+        self._sampled = np.zeros(shape[0], dtype=np.bool_)
+        self._sampled[images] = True
+        self._captions = np.sort(captions)
+        self._counts = np.where(self._sampled, shape[1], len(captions))
+        self._ends = np.cumsum(self._counts)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def part(self, start: int, stop: int) -> tuple[Places, Places]:
+        """Return the images and the captions of pairs number ``start`` to ``stop`` (exclusive, or the end)."""
+        numbers = np.arange(start, min(stop, len(self)))
+        images = np.searchsorted(self._ends, numbers, side="right")
+        captions = numbers - self._ends[images] + self._counts[images]
+        few = ~self._sampled[images]
+        captions[few] = self._captions[captions[few]]
+        return images, captions
+
+
+class ListedPairs:
+    """The distinct pairs of some lists; by image, then caption. Takes 8 bytes a pair."""
+
+    def __init__(self, n_captions: int, lists: Sequence[tuple[Places, Places]]) -> None:
+        """``lists`` are images and captions that broadcast to a shape; where one is -1 there is no pair."""
+        self._n_captions = n_captions
+        listed = [(images * n_captions + captions)[(images >= 0) & (captions >= 0)] for images, captions in lists]
+        self._pairs = np.unique(np.concatenate(listed))
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def part(self, start: int, stop: int) -> tuple[Places, Places]:
+        """Return the images and the captions of pairs number ``start`` to ``stop`` (exclusive, or the end)."""
+        images, captions = np.divmod(self._pairs[start:stop], self._n_captions)
+        return images, captions
+
+
+class Pace(NamedTuple):
+    """How fast pairs are scored, measured on how many batches, and what a pair costs in money, if anything."""
+
+    pairs_a_second: float
+    batches: int
+    price: Decimal | None = None
+
+
+class JointScores:
+    """The scores of single pairs of one gallery: a base class."""
+
+    def pairs(self, images: Places, captions: Places) -> Scores:
+        """Score n pairs, given by their places in the gallery: image i with caption i, (n,).
+
+        Whichever side asks, all pairs of an image come together: ``images`` rises within a batch and over the
+        batches of a search, and for one image ``captions`` rises. Keeping the last image is enough to read each once.
+        """
+        raise NotImplementedError
+
+    def pace(self) -> Pace | None:
+        """Return the pace and price of the pairs scored before, if these are recorded; None to have it measured."""
+        return None
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The pairs of a gallery to be scored, ``batch_size`` at a time, and where the finished ones are kept."""
+
+    gallery: Gallery
+    scores: JointScores
+    pairs: SampledPairs | ListedPairs
+    batch_size: int
+    kept: Checkpoints
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """Where each group of batches starts and ends."""
+        step = GROUP * self.batch_size
+        return [(start, min(start + step, len(self.pairs))) for start in range(0, len(self.pairs), step)]
+
+    def count_kept(self) -> int:
+        """Count the pairs that were scored before an interruption."""
+        return sum(stop - start for start, stop in self.groups if _name(start) in self.kept)
+
+    def score(self, images: Places, captions: Places) -> Scores:
+        """Score one batch. Raises CounterpartError for NaN or infinity, ValueError for scores of another shape."""
+        scores = np.asarray(self.scores.pairs(images, captions), dtype=np.float32)
+        if scores.shape != images.shape:
+            raise ValueError(f"For {len(images)} pairs it returned scores of shape {scores.shape}.")
+        wrong = np.flatnonzero(~np.isfinite(scores))
+        if len(wrong):
+            image = self.gallery.images[images[wrong[0]]].key
+            caption = self.gallery.captions[captions[wrong[0]]].key
+            raise CounterpartError(
+                f"{len(wrong)} of {len(images)} scores of a batch are NaN or infinite; the first is for image {image}"
+                f" with caption {caption}. Check this pair and the annotator's weights."
+            )
+        return scores
+
+
+def score_pairs(scoring: Scoring, *, progress: Progress = silent) -> Iterator[tuple[Places, Places, Scores]]:
+    """Yield the images, captions and scores of all pairs in their order, a group of batches at a time.
+
+    Finished groups are kept, and read again after an interruption. Memory: one group.
+
+    Raises CounterpartError for NaN or infinity, ValueError for scores of another shape.
+    """
+    for start, stop in scoring.groups:
+        images, captions = scoring.pairs.part(start, stop)
+        pairs = _digest(images, captions)
+        part = scoring.kept.load(_name(start))
+        if part is not None and np.array_equal(part["pairs"], pairs):
+            scores = part["scores"]
+            progress("scoring pairs", stop, len(scoring.pairs))
+        else:
+            scores = np.concatenate(list(_batches(scoring, images, captions, start, progress)))
+            scoring.kept.save(_name(start), scores=scores, pairs=pairs)
+        yield images, captions, scores
+
+
+def _name(start: int) -> str:
+    return f"pairs-{start}"
+
+
+def _digest(images: Places, captions: Places) -> NDArray[np.uint8]:
+    """SHA-256 of a group's pairs: kept scores are used for exactly the same pairs only."""
+    return np.frombuffer(hashlib.sha256(images.tobytes() + captions.tobytes()).digest(), dtype=np.uint8)
+
+
+def _batches(scoring: Scoring, images: Places, captions: Places, start: int, progress: Progress) -> Iterator[Scores]:
+    for first in range(0, len(images), scoring.batch_size):
+        batch = slice(first, first + scoring.batch_size)
+        yield scoring.score(images[batch], captions[batch])
+        progress("scoring pairs", start + min(batch.stop, len(images)), len(scoring.pairs))
+
+
+def pairs_to_score(gallery: Gallery, first: BothLists | None) -> SampledPairs | ListedPairs:
+    """Return each query's pairs with the items of its list in ``first``, or with the whole gallery where it is None.
+
+    Raises CounterpartError where there are no queries.
+    """
+    if not gallery.directions:
+        raise CounterpartError("The sample has no queries, so there are no pairs to score; add some to it.")
+    shape = len(gallery.image_ids), len(gallery.caption_ids)
+    if first is None:
+        return SampledPairs(shape, gallery.image_queries, gallery.caption_queries)
+    return ListedPairs(shape[1], [_as_pairs(gallery, direction, ranked) for direction, ranked in first.items()])
+
+
+def rank(scoring: Scoring, first: BothLists | None, depth: int, *, progress: Progress) -> BothFound:
+    """Return the ``depth`` best items of every query, among its list in ``first`` or, without lists, the gallery.
+
+    Of equal scores the lower place in the gallery comes first. ``first`` is what ``pairs_to_score`` was given.
+    """
+    return _rank_gallery(scoring, depth, progress) if first is None else _rank_lists(scoring, first, depth, progress)
+
+
+def _rank_gallery(scoring: Scoring, depth: int, progress: Progress) -> BothFound:
+    """Memory: 12 bytes a place of the lists, and one group of pairs."""
+    gallery = scoring.gallery
+    best = {
+        direction: BestSoFar(len(gallery.ids_of_queries(direction)), gallery.asks(direction), depth)
+        for direction in gallery.directions
+    }
+    for images, captions, scores in score_pairs(scoring, progress=progress):
+        for direction, lists in best.items():
+            from_images = direction == Direction.IMAGE_TO_CAPTION
+            lists.feed(*((images, captions) if from_images else (captions, images)), scores)
+    return {direction: lists.found for direction, lists in best.items()}
+
+
+class BestSoFar:
+    """The k best items of some queries, from pairs that arrive in parts, the items of a query by rising place."""
+
+    def __init__(self, n: int, queries: Places, k: int) -> None:
+        """``queries`` are places among ``n`` possible ones."""
+        self._row = np.full(n, -1)
+        self._row[queries] = np.arange(len(queries))
+        self._items = np.full((len(queries), k), -1)
+        self._scores = np.full((len(queries), k), -np.inf, dtype=np.float32)
+
+    @property
+    def found(self) -> Found:
+        """Items and scores, (queries, k), best first; of equal scores the item that arrived first."""
+        return self._items, self._scores
+
+    def feed(self, asking: Places, items: Places, scores: Scores) -> None:
+        """Take in pairs: the asking side, the item and the score. Pairs of others than the queries are ignored."""
+        rows = self._row[asking]
+        # An item that only equals the last of a full list has the higher place, so it stays out.
+        enters = (rows >= 0) & (scores > self._scores[rows, -1])
+        touched, rows = np.unique(rows[enters], return_inverse=True)
+        self._merge(touched, rows, items[enters], scores[enters])
+
+    def _merge(self, touched: Places, rows: Places, items: Places, scores: Scores) -> None:
+        """Sort the lists of the touched queries together with the new items, and keep the first k of each."""
+        k = self._items.shape[1]
+        rows = np.concatenate([np.repeat(np.arange(len(touched)), k), rows])
+        items = np.concatenate([self._items[touched].ravel(), items])
+        scores = np.concatenate([self._scores[touched].ravel(), scores])
+        order = np.lexsort((-scores, rows))
+        starts = np.searchsorted(rows[order], np.arange(len(touched)))
+        kept = order[starts[:, None] + np.arange(k)]
+        self._items[touched], self._scores[touched] = items[kept], scores[kept]
+
+
+def _rank_lists(scoring: Scoring, lists: BothLists, depth: int, progress: Progress) -> BothFound:
+    """Memory: about 40 bytes a pair, and as much a place of the lists."""
+    gallery = scoring.gallery
+    images, captions, scores = map(np.concatenate, zip(*score_pairs(scoring, progress=progress), strict=True))
+    codes = images * len(gallery.caption_ids) + captions  # rising, as the pairs come by image, then caption
+    found = {}
+    for direction, ranked in lists.items():
+        rows, columns = _as_pairs(gallery, direction, ranked)
+        items = columns if direction == Direction.IMAGE_TO_CAPTION else rows
+        places = np.searchsorted(codes, rows * len(gallery.caption_ids) + columns)
+        of_items = np.where(items < 0, -np.inf, scores[np.minimum(places, len(codes) - 1)])
+        order = np.lexsort((items, -of_items), axis=1)[:, :depth]
+        found[direction] = np.take_along_axis(items, order, 1), np.take_along_axis(of_items, order, 1)
+    return found
+
+
+def _as_pairs(gallery: Gallery, direction: Direction, ranked: RankedLists) -> tuple[Places, Places]:
+    """Return the images and captions of lists, as places that broadcast to (Q, k); -1 pads shorter lists."""
+    items = np.where(ranked.items == 0, -1, np.searchsorted(gallery.ids_of_items(direction), ranked.items))
+    queries = gallery.asks(direction)[:, None]
+    return (queries, items) if direction == Direction.IMAGE_TO_CAPTION else (items, queries)
