@@ -1,4 +1,4 @@
-"""Runs and their scores to look at."""
+"""Admin pages of runs and their scores."""
 
 from django.contrib import admin
 

@@ -1,20 +1,28 @@
-"""How well a ranking puts a query's positives in front. Pure: rankings are sequences of items, best first.
+"""Metrics of rankings, and the coverage of one set of positives by another. Pure; rankings are best first.
 
-All functions take ``(ranking, positives)`` for one query: ``ranking`` names each item at most once, ``positives`` is
-the set of relevant items, at least one. A ranking may be shorter than the gallery: a positive that it does not name
-stands at no place, so it counts as missed. ``mean_over_queries`` takes a metric over many queries.
+Metrics take ``(ranking, positives)`` of one query: ``ranking`` lists each item at most once, ``positives`` is the
+set of relevant items, at least one. A ranking may be shorter than the gallery: a positive that it does not list
+counts as missed. ``mean_over_queries`` averages a metric over many queries.
 """
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence, Set
 from typing import Literal, NamedTuple, TypeVar
 
 Query = TypeVar("Query", bound=Hashable)
 Item = TypeVar("Item", bound=Hashable)
+Positives = Mapping[Query, Set[Item]]
 WithoutPositives = Literal["skip", "zero", "error"]
 
 
+class Coverage(NamedTuple):
+    """Means over queries, in 0..1; NaN if no query counts."""
+
+    precision: float
+    recall: float
+
+
 class Mean(NamedTuple):
-    """A metric's mean, NaN over no query at all, and the number of queries it is over."""
+    """The mean of a metric and the number of queries; NaN if there are none."""
 
     value: float
     queries: int
@@ -27,7 +35,7 @@ def recall_at_k(ranking: Sequence[Item], positives: Collection[Item], k: int = 1
     (0.0, 1.0)
     """
     if k < 1:
-        raise ValueError(f"R@k needs k of at least 1, not {k}.")
+        raise ValueError(f"Invalid k {k}: R@k needs at least 1.")
     return float(any(_relevance(ranking, positives, k)))
 
 
@@ -45,7 +53,7 @@ def map_at_r(ranking: Sequence[Item], positives: Collection[Item]) -> float:
     """mAP@R of one query: the mean over the first R ranks of precision-at-rank where the item is positive, else 0.
 
     R = ``len(positives)`` is also the denominator (Musgrave et al. 2020; ECCV Caption, section 4). With
-    R = 8, all right but the first is 0.660, only the first right 0.125.
+    R = 8, all but the first right is 0.660, only the first right 0.125.
 
     >>> map_at_r(["a", "x", "b"], {"a", "b", "c"})
     0.5555555555555555
@@ -65,29 +73,51 @@ def mean_over_queries(
     *,
     without_positives: WithoutPositives = "skip",
 ) -> Mean:
-    """Take ``metric`` over the queries of ``positives``, each with its own weight of one.
+    """Average ``metric`` over the queries of ``positives``, all with equal weight.
 
-    ``without_positives`` says what a query with an empty set does: ``skip`` leaves it out of the mean, ``zero`` counts
-    it as 0.0, ``error`` raises. Rankings of further queries are not looked at. Raises ValueError for a
-    query that has positives but no ranking.
+    ``without_positives`` is the policy for queries with an empty set: ``skip`` leaves them out of the mean, ``zero``
+    counts them as 0.0, ``error`` raises. Rankings of other queries are ignored. Raises ValueError for a query
+    that has positives but no ranking.
     """
     empty = sum(not items for items in positives.values())
     if empty and without_positives == "error":
         raise ValueError(f"{empty} queries have no positives.")
     unranked = [query for query, items in positives.items() if items and query not in rankings]
     if unranked:
-        raise ValueError(f"{len(unranked)} queries have no ranking, {unranked[0]!r} first.")
+        raise ValueError(f"{len(unranked)} queries have no ranking, for example {unranked[0]!r}.")
     values = [metric(rankings[query], items) for query, items in positives.items() if items]
     count = len(values) + (empty if without_positives == "zero" else 0)
     return Mean(sum(values) / count if count else float("nan"), count)
 
 
+def coverage(
+    benchmark: Positives[Query, Item],
+    verified: Positives[Query, Item],
+    *,
+    judged: Positives[Query, Item] | None = None,
+) -> Coverage:
+    """Compare ``benchmark`` positives r with ``verified`` positives t, both {query: items} (ECCV Caption, section 3.3).
+
+    Precision = mean |r ∩ t| / |r| over the queries with a benchmark positive; a pair that nobody judged counts as
+    wrong, as in the paper, unless ``judged`` pairs are given: then only these count. Recall = mean 1 - |t \\ r| / |t|
+    over the queries with a verified positive.
+    """
+    counted = benchmark if judged is None else {q: items & judged.get(q, set()) for q, items in benchmark.items()}
+    precisions = [len(items & verified.get(query, set())) / len(items) for query, items in counted.items() if items]
+    recalls = [1 - len(items - benchmark.get(query, set())) / len(items) for query, items in verified.items() if items]
+    return Coverage(_mean(precisions), _mean(recalls))
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else float("nan")
+
+
 def _relevance(ranking: Sequence[Item], positives: Collection[Item], depth: int) -> list[bool]:
-    """Whether each of the first ``depth`` items is positive; shorter where the ranking is."""
+    """Return whether each of the first ``depth`` items is positive; shorter if the ranking is shorter."""
     if len(positives) == 0:
-        raise ValueError("A query without positives has no score; leave it out.")
+        raise ValueError("A query without positives has no score. Leave it out.")
     head = list(ranking[:depth])
     if len(set(head)) < len(head):
-        raise ValueError(f"A ranking names an item twice among its first {depth}.")
+        raise ValueError(f"A ranking lists an item twice among its first {depth}.")
     relevant = set(positives)
     return [item in relevant for item in head]

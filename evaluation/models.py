@@ -1,4 +1,4 @@
-"""How good models are: a run is one model's rankings held against one version; scores are its figures."""
+"""Run, one model's rankings evaluated on one version, and Score, one of its figures."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,11 +8,11 @@ from mitl.models import Direction
 
 
 class Run(models.Model):
-    """One model's rankings, measured on one version."""
+    """One model's rankings, evaluated on one version."""
 
     version = models.ForeignKey(Version, on_delete=models.CASCADE, related_name="runs")
-    model = models.CharField(max_length=80, help_text="An annotator's name, or the name of a rankings file.")
-    sha256 = models.CharField(max_length=64, help_text="Of the rankings.")
+    model = models.CharField(max_length=80, help_text="Name of an annotator or of a rankings file.")
+    sha256 = models.CharField(max_length=64, help_text="Checksum of the rankings.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -30,7 +30,7 @@ class Score(models.Model):
     metric = models.CharField(max_length=20)
     direction = models.CharField(max_length=3, choices=Direction)
     value = models.FloatField()
-    queries = models.PositiveIntegerField(help_text="How many queries the mean is over.")
+    queries = models.PositiveIntegerField(help_text="Number of queries in the mean.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "metric", "direction"], name="score_once_per_run")]

@@ -1,4 +1,4 @@
-"""Where rankings come from: a file in a collection's own ids, or the lists that annotators have retrieved."""
+"""Rankings: read from a file with the collection's ids, or taken from the lists that annotators retrieved."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ Ranked = Mapping[int, Sequence[int]]
 
 @dataclass(frozen=True)
 class Rankings:
-    """What one model ranks in the directions that it was asked in. ``sha256`` is that of the file they stand in."""
+    """One model's rankings by direction. ``sha256`` is the checksum of their file."""
 
     model: str
     sha256: str
@@ -29,8 +29,8 @@ class Rankings:
 def read_rankings(path: Path, collection: Collection) -> Rankings:
     """Read ``{"i2t": {image_id: [caption_id, …]}, "t2i": {caption_id: [image_id, …]}}``; one direction is enough.
 
-    Ids are the collection's own, as numbers or texts; the file's name names the model. Raises CounterpartError
-    for a file that is not of this form, or ids that the collection does not have.
+    Ids are those of the source data, as numbers or strings; the file's name is the model's name. Raises
+    CounterpartError for a malformed file and for unknown ids.
     """
     content = _content(path)
     images = dict(collection.images.values_list("key", "pk"))
@@ -53,7 +53,7 @@ def annotators_rankings(version: Version) -> Iterator[Rankings]:
     retrievals = Retrieval.objects.filter(pools__rounds__versions=version).select_related("annotator").distinct()
     latest = {retrieval.annotator.name: retrieval for retrieval in retrievals.order_by("annotator__name", "id")}
     if not latest:
-        raise CounterpartError(f"Version {version} has no rounds, so no machines behind it; pass --rankings FILE.")
+        raise CounterpartError(f"Version {version} has no rounds and therefore no annotators. Pass --rankings FILE.")
     for name, retrieval in latest.items():
         lists = {
             direction: {
@@ -76,9 +76,9 @@ def _parse(path: Path, content: bytes) -> dict[str, dict[str, list[Any]]]:
     try:
         listed = json.loads(content)
     except ValueError as error:
-        raise CounterpartError(f"{path} is not whole JSON ({error}); write the rankings again.") from error
+        raise CounterpartError(f"{path} is not valid JSON ({error}). Write the rankings again.") from error
     if not isinstance(listed, dict) or not set(listed) & set(Direction.values):
-        raise CounterpartError(f'{path} has neither "i2t" nor "t2i"; write {{"i2t": {{image: [captions]}}, …}}.')
+        raise CounterpartError(f'{path} has neither "i2t" nor "t2i". Write {{"i2t": {{image: [captions]}}, …}}.')
     for direction in set(listed) & set(Direction.values):
         rankings = listed[direction]
         if not isinstance(rankings, dict) or not all(isinstance(row, list) for row in rankings.values()):
@@ -93,6 +93,6 @@ def _translate(
     unknown |= {str(item) for row in rankings.values() for item in row if str(item) not in items}
     if unknown:
         raise CounterpartError(
-            f"{len(unknown)} ids of {path} are not in the collection: {some_of(sorted(unknown))}. Use its own ids."
+            f"{len(unknown)} ids of {path} are not in the collection: {some_of(sorted(unknown))}. Use its ids."
         )
     return {queries[query]: [items[str(item)] for item in row] for query, row in rankings.items()}

@@ -1,7 +1,7 @@
-"""What can be analysed: a module a subject, found by being here.
+"""The subjects of the command ``analyse``: every module of this package is one.
 
 A subject has ``HELP`` (one line), ``add_arguments(parser)`` and ``analyse(*, progress, **options)``, which returns
-``Findings`` and raises CounterpartError. The command ``analyse`` adds ``--json`` and ``--plot`` to each.
+``Findings`` and raises CounterpartError. The command adds ``--json`` and ``--plot`` to each.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from mitl.charts import Spec
 
 @dataclass(frozen=True)
 class Findings:
-    """What an analysis found: as ``figures`` (for JSON), as text for people, and as a Vega-Lite chart."""
+    """The result of an analysis: ``figures`` (for JSON), a text, and a Vega-Lite chart."""
 
     figures: dict[str, Any]
     text: str
@@ -23,5 +23,5 @@ class Findings:
 
 
 def subjects() -> dict[str, ModuleType]:
-    """Return the modules of all subjects by name."""
+    """Return the modules of all subjects, by name."""
     return {module.name: import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)}

@@ -1,4 +1,4 @@
-"""How differently machines rank the same queries: the two matrices of table A.1, in both directions."""
+"""Diversity: how differently annotators rank the same queries (the two matrices of table A.1, in both directions)."""
 
 from collections.abc import Mapping
 
@@ -16,25 +16,29 @@ from mitl.models import Direction
 from mitl.naming import find_annotators
 from mitl.newest import newest_lists
 
-HELP = "How differently machines rank: Kendall's tau-b of their stored lists, and the ranks of first places."
+HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."
 DEPTH = 25
-TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's first place in the column's list"}
+TITLES = {"tau": "Kendall's tau-b", "rank": "rank of the row's best item in the column's list"}
 
 Matrices = dict[Direction, dict[str, NDArray[np.float64]]]
 
 
 def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("collection", metavar="COLLECTION", help="the collection that was searched")
-    parser.add_argument("--annotators", required=True, metavar="A,B", help="two machines or more, with commas between")
-    parser.add_argument("--queries", metavar="SAMPLE", help="whose queries (default: the whole gallery)")
+    parser.add_argument("--annotators", required=True, metavar="A,B", help="two or more annotators, comma-separated")
+    parser.add_argument("--queries", metavar="SAMPLE", help="sample of queries (default: the whole gallery)")
     parser.add_argument(
-        "--depth", type=int, default=DEPTH, metavar="N", help=f"places of each list that count (default {DEPTH})"
+        "--depth",
+        type=int,
+        default=DEPTH,
+        metavar="N",
+        help=f"entries of each list that count (default {DEPTH})",
     )
     parser.add_argument(
         "--absent",
         choices=POLICIES,
         default="last",
-        help="items in one list only: all ranked behind the other list (last, default), or left-out",
+        help="items in only one of two lists: ranked after the other list (last, default) or left-out",
     )
 
 
@@ -48,13 +52,13 @@ def analyse(
     absent: Absent,
     **options: object,
 ) -> Findings:
-    """Compare the newest lists. Raises CounterpartError for a single machine, or lists missing or too shallow."""
-    machines = find_annotators(annotators.split(","))
-    if len(machines) < 2:
-        raise CounterpartError(f"Diversity is between two machines or more, not {len(machines)}; name another.")
+    """Compare the newest lists. Raises CounterpartError for a single annotator, or missing or short lists."""
+    compared = find_annotators(annotators.split(","))
+    if len(compared) < 2:
+        raise CounterpartError("Diversity needs two or more annotators. Name another.")
     sample = Sample.objects.named(queries) if queries else None
-    found = newest_lists(Collection.objects.named(collection), machines, sample, depth)
-    names = [machine.name for machine in machines]
+    found = newest_lists(Collection.objects.named(collection), compared, sample, depth)
+    names = [annotator.name for annotator in compared]
     matrices: Matrices = {
         direction: {
             "tau": rank_correlations(found.items(direction), absent=absent),
@@ -100,9 +104,8 @@ def _table(title: str, names: list[str], matrix: NDArray[np.float64], form: str)
 def _chart(names: list[str], matrices: Matrices, depth: int, absent: str) -> Spec:
     policy = f"ranked {depth + 1}" if absent == "last" else "left out"
     return heat_maps(
-        "How alike the machines rank",
-        f"Their top {depth}, means over queries; items that only one of two lists has are {policy}."
-        " The darker, the more alike.",
+        "Similarity of the annotators' rankings",
+        f"Top {depth}, means over queries; items in only one of two lists are {policy}. Darker means more similar.",
         [
             [
                 heat_map(f"{direction.label}: {TITLES['tau']}", names, both["tau"], form=".2f", scale=(-1, 1)),

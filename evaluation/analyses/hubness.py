@@ -1,4 +1,4 @@
-"""Which items stand in far too many lists: skewness of N_k, hs-sum and the largest hubs of every machine."""
+"""Hubness: items that occur in far too many lists (skewness of N_k, hs-sum and the largest hub per annotator)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,20 +16,20 @@ from mitl.models import Direction
 from mitl.naming import find_annotators
 from mitl.newest import MachineLists, newest_lists
 
-HELP = "How strongly hubs crowd the machines' stored lists: skewness of N_k, hs-sum, the largest hub."
+HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k, hs-sum, the largest hub."
 DEEPEST = max(DEPTHS)
 
 
 def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("collection", metavar="COLLECTION", help="the collection that was searched")
-    parser.add_argument("--annotators", required=True, metavar="A,B", help="the machines, with commas between")
-    parser.add_argument("--queries", metavar="SAMPLE", help="whose queries (default: the whole gallery)")
+    parser.add_argument("--annotators", required=True, metavar="A,B", help="the annotators, comma-separated")
+    parser.add_argument("--queries", metavar="SAMPLE", help="sample of queries (default: the whole gallery)")
 
 
 def analyse(
     *, progress: Progress, collection: str, annotators: str, queries: str | None, **options: object
 ) -> Findings:
-    """Measure the newest lists. Raises CounterpartError where they are missing or less than ten deep."""
+    """Measure the newest lists. Raises CounterpartError if they are missing or have fewer than ten entries."""
     found = newest_lists(
         Collection.objects.named(collection),
         find_annotators(annotators.split(",")),
@@ -37,16 +37,16 @@ def analyse(
         DEEPEST,
     )
     counts = _counts(found)
-    machines = _figures(found, counts)
-    figures = {"collection": collection, "queries": queries, "machines": machines}
-    return Findings(figures, _text(machines), _chart(counts))
+    by_name = _figures(found, counts)
+    figures = {"collection": collection, "queries": queries, "machines": by_name}
+    return Findings(figures, _text(by_name), _chart(counts))
 
 
 Counts = dict[Direction, dict[int, dict[str, NDArray[np.int64]]]]
 
 
 def _counts(found: MachineLists) -> Counts:
-    """direction → k → machine → N_k of every item."""
+    """Return direction → k → annotator → N_k of every item."""
     counts: Counts = {}
     for direction in found.directions:
         places, n_items = found.places(direction), len(found.gallery_ids(direction))
@@ -61,21 +61,21 @@ def _counts(found: MachineLists) -> Counts:
 
 
 def _figures(found: MachineLists, counts: Counts) -> dict[str, dict[str, Any]]:
-    machines: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for annotator in found.annotators:
         directions = {
             direction.value: {
                 "queries": len(found.gallery.asks(direction)),
                 "items": len(found.gallery_ids(direction)),
-                "skewness": {str(k): skewness(by_machine[annotator.name]) for k, by_machine in by_depth.items()},
+                "skewness": {str(k): skewness(by_annotator[annotator.name]) for k, by_annotator in by_depth.items()},
                 **_extremes(found, direction, by_depth[DEEPEST][annotator.name]),
             }
             for direction, by_depth in counts.items()
         }
         both = len(directions) == len(Direction)
         total = sum(sum(one["skewness"].values()) for one in directions.values())
-        machines[annotator.name] = {**directions, "hs_sum": total if both else None}
-    return machines
+        by_name[annotator.name] = {**directions, "hs_sum": total if both else None}
+    return by_name
 
 
 def _extremes(found: MachineLists, direction: Direction, counts: NDArray[np.int64]) -> dict[str, Any]:
@@ -88,33 +88,33 @@ def _extremes(found: MachineLists, direction: Direction, counts: NDArray[np.int6
     }
 
 
-def _text(machines: Mapping[str, Mapping[str, Any]]) -> str:
-    width = max(map(len, machines))
-    directions = [direction for direction in Direction if direction.value in next(iter(machines.values()))]
+def _text(by_name: Mapping[str, Mapping[str, Any]]) -> str:
+    width = max(map(len, by_name))
+    directions = [direction for direction in Direction if direction.value in next(iter(by_name.values()))]
     heads = [f"{direction.value} N_{k}" for direction in directions for k in DEPTHS]
     lines = ["  ".join(["skewness".ljust(width), *(head.rjust(8) for head in heads), "hs-sum".rjust(8)])]
-    for name, machine in machines.items():
-        cells = [machine[direction.value]["skewness"][str(k)] for direction in directions for k in DEPTHS]
-        total = "-" if machine["hs_sum"] is None else f"{machine['hs_sum']:.2f}"
+    for name, annotator_figures in by_name.items():
+        cells = [annotator_figures[direction.value]["skewness"][str(k)] for direction in directions for k in DEPTHS]
+        total = "-" if annotator_figures["hs_sum"] is None else f"{annotator_figures['hs_sum']:.2f}"
         lines.append("  ".join([name.ljust(width), *(f"{cell:8.2f}" for cell in cells), total.rjust(8)]))
-    return "\n".join([*lines, "", *(_hub_line(name, machines[name], way) for name in machines for way in directions)])
+    return "\n".join([*lines, "", *(_hub_line(name, by_name[name], way) for name in by_name for way in directions)])
 
 
-def _hub_line(name: str, machine: Mapping[str, Any], direction: Direction) -> str:
-    figures = machine[direction.value]
+def _hub_line(name: str, annotator_figures: Mapping[str, Any], direction: Direction) -> str:
+    figures = annotator_figures[direction.value]
     asking, found = ("image", "caption") if direction == Direction.IMAGE_TO_CAPTION else ("caption", "image")
     hub = figures["largest_hub"]
     return (
-        f"{name}: {found} {hub['key']} stands in the top {DEEPEST} of {hub[f'n_{DEEPEST}']:,} of"
-        f" {figures['queries']:,} {asking}s; {figures['never_found']:,} of {figures['items']:,} {found}s in none."
+        f"{name}: {found} {hub['key']} is in the top {DEEPEST} of {hub[f'n_{DEEPEST}']:,} of"
+        f" {figures['queries']:,} {asking}s; {figures['never_found']:,} of {figures['items']:,} {found}s are in none."
     )
 
 
 def _chart(counts: Counts) -> Spec:
     return tail_chart(
         f"Hubs in the top {DEEPEST}",
-        "How many items stand in at least so many queries' lists. The further right a line ends, the larger the hubs.",
+        "Number of items that occur in at least x queries' lists. The further right a line ends, the larger the hubs.",
         {direction.label: by_depth[DEEPEST] for direction, by_depth in counts.items()},
-        x="lists that an item stands in at least (N₁₀)",
+        x="lists with the item, at least (N₁₀)",
         y="items",
     )

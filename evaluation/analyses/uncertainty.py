@@ -1,4 +1,4 @@
-"""Whether a machine is unsure of the items that have many matches: ECCV Caption, figure 3b."""
+"""Uncertainty: whether an annotator is less certain about items with many matches (ECCV Caption, figure 3b)."""
 
 from typing import Any
 
@@ -13,33 +13,35 @@ from mitl.multiplicity import Multiplicity, multiplicity
 from mitl.naming import find_annotators
 from mitl.uncertainty import count_positives, measure_uncertainty
 
-HELP = "Whether a probabilistic machine (pcme) is less sure of the items that have more matches (figure 3b)."
-ROWS = 12  # levels that the terminal shows
+HELP = "Whether a probabilistic annotator (pcme) is less certain about items with more matches (figure 3b)."
+ROWS = 12  # levels shown on the terminal
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("collection", metavar="COLLECTION", help="whose gallery is looked at")
-    parser.add_argument("--annotator", required=True, metavar="A", help="a machine that knows how unsure it is (pcme)")
+    parser.add_argument("collection", metavar="COLLECTION", help="the collection whose gallery is measured")
+    parser.add_argument(
+        "--annotator", required=True, metavar="A", help="an annotator with uncertainty estimates (pcme)"
+    )
     parser.add_argument(
         "--matches",
         default=Match.ORIGINAL,
         metavar="SOURCE",
-        help="whose matches count: original, or a released version; of levels, 1 and 2 (default original)",
+        help="source of the matches: original or a released version, of which levels 1 and 2 count (default original)",
     )
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where the machine works")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device to run the annotator on")
 
 
 def analyse(
     *, progress: Progress, collection: str, annotator: str, matches: str, device: str, **options: object
 ) -> Findings:
-    """Measure the gallery, and hold it against its matches.
+    """Measure the uncertainty of the gallery's items and compare it with their numbers of matches.
 
-    Raises CounterpartError for a machine that is equally sure of everything, or a source that nobody knows.
+    Raises CounterpartError for an annotator without uncertainty estimates and for an unknown source.
     """
-    machine, found = find_annotators([annotator])[0], Collection.objects.named(collection)
+    (measured,), found = find_annotators([annotator]), Collection.objects.named(collection)
     gallery = open_gallery(found, None)
     counts = count_positives(gallery, found, matches)
-    unsure = measure_uncertainty(machine, gallery, device=device, progress=progress)
+    unsure = measure_uncertainty(measured, gallery, device=device, progress=progress)
     sides = {
         "images": multiplicity(unsure.images, counts[0]),
         "captions": multiplicity(unsure.captions, counts[1]),
@@ -61,7 +63,7 @@ def _table(name: str, side: Multiplicity) -> str:
     lines.append(f"{'matches':>8}  {name:>8}  uncertainty")
     lines += [f"{level.positives:8,}  {level.items:8,}  {level.uncertainty:11.4f}" for level in side.levels[:ROWS]]
     if len(side.levels) > ROWS:
-        lines.append(f"... and {len(side.levels) - ROWS} levels more; --json has them all.")
+        lines.append(f"... and {len(side.levels) - ROWS} more levels; --json prints all.")
     return "\n".join(lines)
 
 
@@ -71,7 +73,7 @@ def _chart(sides: dict[str, Multiplicity]) -> Spec:
     }
     return level_chart(
         "Uncertainty and matches",
-        "Mean uncertainty of the items that have so many matches; the larger a dot, the more items.",
+        "Mean uncertainty by number of matches; a larger dot means more items.",
         panels,
         x="matches",
         y="uncertainty",

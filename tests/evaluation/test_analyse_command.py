@@ -105,7 +105,7 @@ def test_diversity_is_printed_as_four_tables(retrievals):
     assert [table.splitlines()[0] for table in tables] == [
         f"{direction.label}: {title}"
         for direction in Direction
-        for title in ("Kendall's tau-b", "rank of the row's first place in the column's list")
+        for title in ("Kendall's tau-b", "rank of the row's best item in the column's list")
     ]
     assert tables[0].splitlines()[2].split()[:2] == ["a", "-"]
 
@@ -134,7 +134,7 @@ def test_a_plot_is_written(retrievals, tmp_path, subject, more, name):
         (["hubness", "zoo", "--annotators", "a,c"], "1 annotators are unknown: c"),
         (about("diversity"), "Lists 25 deep are not possible over 12 images and 24 captions"),
         (about("diversity", "--depth", "11"), r"a \(10 deep\), b \(10 deep\). Run: manage.py retrieve zoo"),
-        (["diversity", "zoo", "--annotators", "a"], "two machines or more, not 1"),
+        (["diversity", "zoo", "--annotators", "a"], "Diversity needs two or more annotators"),
         (about("hubness", "--plot", "chart.pdf"), "written as .svg or .png"),
         (["nothing"], "invalid choice: 'nothing'"),
         ([], "required: SUBJECT"),

@@ -2,7 +2,7 @@ from math import isnan
 
 import pytest
 
-from evaluation.coverage import coverage, coverage_of_judged
+from evaluation.metrics import coverage
 
 VERIFIED = {"q1": {1, 2, 3, 4}, "q2": {5}}
 BENCHMARK = {"q1": {1, 9}, "q2": {5}}
@@ -21,7 +21,7 @@ def test_an_unjudged_pair_counts_as_wrong_as_the_paper_prints_it():
 
 
 def test_an_unjudged_pair_is_left_out_when_only_judged_ones_count():
-    assert coverage_of_judged({"q1": {1, 99}}, VERIFIED, judged={"q1": {1, 2, 3, 4}}).precision == 1.0
+    assert coverage({"q1": {1, 99}}, VERIFIED, judged={"q1": {1, 2, 3, 4}}).precision == 1.0
 
 
 def test_queries_without_verified_positives_do_not_enter_recall():

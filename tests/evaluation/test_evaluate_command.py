@@ -44,7 +44,7 @@ def test_the_table_has_percentages_and_says_where_lists_were_short(evaluate):
         "mAP@R",
     ]
     assert row.split() == ["model_a", "100.0", "75.0", "75.0", "100.0", "100.0", "100.0"]
-    assert note.startswith("model_a i2t: 1 queries have more positives than their list has places")
+    assert note.startswith("model_a i2t: 1 queries have more positives than entries in their list")
 
 
 def test_csv_can_be_read_again(evaluate):

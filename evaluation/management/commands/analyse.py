@@ -1,4 +1,4 @@
-"""analyse SUBJECT …: look closer at what machines found. A subject is a module of evaluation.analyses."""
+"""analyse SUBJECT …: print and plot the figures of one analysis, a module of evaluation.analyses."""
 
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,14 @@ from mitl.charts import check_chart_path, write_chart
 
 
 class Command(ActCommand):
-    help = "Look closer at what machines found: print the figures of one subject and plot them."
+    help = "Analyse annotators' results: print the figures of one subject and optionally plot them."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parsers = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
         for name, subject in subjects().items():
             one = parsers.add_parser(name, help=subject.HELP, description=subject.HELP)
             subject.add_arguments(one)
-            one.add_argument("--plot", type=Path, metavar="FILE", help="draw the figures into this .svg or .png")
+            one.add_argument("--plot", type=Path, metavar="FILE", help="plot the figures into this .svg or .png file")
             one.add_argument("--json", action="store_true", help="print the figures as JSON")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:

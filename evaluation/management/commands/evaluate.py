@@ -1,3 +1,5 @@
+"""evaluate --version V [--rankings FILE]: score models on a released version."""
+
 from pathlib import Path
 from typing import Any
 
@@ -6,8 +8,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.naming import find_version
-from evaluation.scoring import evaluate_version
-from evaluation.tables import csv_table, figures, latex_table, plain_table
+from evaluation.scores import csv_table, evaluate_version, figures, latex_table, plain_table
 
 
 class Command(ActCommand):
@@ -15,13 +16,13 @@ class Command(ActCommand):
     figures = True
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        # Django's own --version prints Django's; here the word means ours.
+        # Replaces Django's --version: here it names a version of a dataset.
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--version", required=True, help="name of the version")
         parser.add_argument(
-            "--rankings", type=Path, help="JSON file of rankings; default: the machines behind the version's rounds"
+            "--rankings", type=Path, help="JSON file of rankings (default: the annotators of the version's rounds)"
         )
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--latex", action="store_true", help="print a LaTeX tabular")

@@ -7,7 +7,7 @@ from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.release import release_version
 from evaluation.models import Run, Score
-from evaluation.scoring import evaluate_version
+from evaluation.scores import evaluate_version
 from mitl.lists import RankedLists, store_lists
 from mitl.models import Direction, Retrieval
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_sample
@@ -114,7 +114,7 @@ def test_padding_of_short_lists_is_no_item():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"i2t": {', "is not whole JSON"),
+        ('{"i2t": {', "is not valid JSON"),
         ([], 'has neither "i2t" nor "t2i"'),
         ({"top": {}}, 'has neither "i2t" nor "t2i"'),
         ({"i2t": [1]}, '"i2t" of .* is not an object of query'),
@@ -122,7 +122,7 @@ def test_padding_of_short_lists_is_no_item():
         ({"i2t": {"9": [0]}}, "1 ids of .* are not in the collection: 9"),
         ({"i2t": {"0": [0, 77]}}, "1 ids of .* are not in the collection: 77"),
         ({"i2t": {"0": [0, 1]}}, "2 of 3 queries image → captions have no ranking by model-a"),
-        ({"i2t": {"0": [0, 0], "1": [2, 3], "2": [4, 5]}}, "names an item twice"),
+        ({"i2t": {"0": [0, 0], "1": [2, 3], "2": [4, 5]}}, "lists an item twice"),
     ],
 )
 def test_bad_rankings_are_refused_and_nothing_is_stored(version, rankings, content, message):
@@ -137,5 +137,5 @@ def test_a_missing_file_is_named(version, tmp_path):
 
 
 def test_a_version_without_rounds_asks_for_rankings(version):
-    with pytest.raises(CounterpartError, match="v1 has no rounds, so no machines behind it; pass --rankings FILE"):
+    with pytest.raises(CounterpartError, match="v1 has no rounds and therefore no annotators. Pass --rankings FILE"):
         evaluate_version(version)
