@@ -1,4 +1,4 @@
-"""Settings, URLs and the Celery app: how the house is wired, not what it does."""
+"""Settings, URLs and the Celery app."""
 
 from config.celery import app as celery_app
 

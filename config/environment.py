@@ -1,4 +1,4 @@
-"""What the environment may set, typed: unset has a default, nonsense is refused by name."""
+"""Typed environment variables: an unset one has a default, an invalid one is an error that names it."""
 
 import os
 import secrets
@@ -25,15 +25,15 @@ def scheme_in(*schemes: str) -> Callable[[str], None]:
 
 
 def folder(name: str, default: Path) -> Path:
-    """Return the folder that a variable names, or the default where it is unset or empty."""
+    """Return the folder in a variable, or the default if it is unset or empty."""
     return Path(env.str(name, "") or default)
 
 
 def database(sqlite_path: Path) -> dict[str, Any]:
-    """Return Django's settings for DATABASE_URL, or for the SQLite file ``sqlite_path`` where it is unset.
+    """Return Django's settings for DATABASE_URL, or for the SQLite file ``sqlite_path`` if it is unset.
 
-    SQLite takes the write lock when a transaction begins (IMMEDIATE) and waits up to 30 seconds for it:
-    a deferred transaction that upgrades later fails at once instead of waiting.
+    SQLite takes the write lock when a transaction begins (IMMEDIATE) and waits up to 30 seconds for it. A deferred
+    transaction would fail at once when it starts to write, instead of waiting.
     """
     url = (
         env.str("DATABASE_URL", "", validate=scheme_in("postgres", "postgresql", "sqlite"))
@@ -52,7 +52,7 @@ def database(sqlite_path: Path) -> dict[str, Any]:
 
 
 def kept_secret(path: Path) -> str:
-    """Return the secret kept in ``path``, made on first use and readable by its owner alone."""
+    """Return the secret in ``path``, created on first use and readable only by its owner."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""Django settings. docs/operators.md lists every variable that is read here."""
+"""Django settings. docs/operators.md lists every environment variable."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
-# numba keeps what it compiles beside the source; where it finds no place to write, importing it fails.
+# numba caches compiled code beside the source; if it cannot write there, importing it fails.
 if not os.access(BASE_DIR / "hits", os.W_OK):
     os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
 
@@ -58,7 +58,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
-    "config.addresses.refuse_nul",
+    "config.middleware.refuse_nul",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -93,7 +93,7 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# Pictures and other stored files. Nothing in it has a public URL: views check who may see what.
+# Pictures and other stored files. None has a public URL: views check the permissions.
 MEDIA_ROOT = folder("MEDIA_ROOT", VAR_DIR / "media")
 AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
 AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None)
@@ -131,8 +131,8 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 
 X_FRAME_OPTIONS = "DENY"
-# Not no-referrer: under it browsers send "Origin: null" with a form, which the CSRF check refuses. Links to other
-# sites carry nothing either way, so the secret parts of worker links stay here.
+# Not no-referrer: with it, browsers send "Origin: null" with a form, which the CSRF check refuses. Either way other
+# sites receive no referrer, so the secret parts of worker links stay here.
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
@@ -152,8 +152,8 @@ CONTENT_SECURITY_POLICY = {
 }
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
-# Without REDIS_URL messages are files in a folder; that broker does not hand out again what a killed
-# worker held, so the reconciler re-sends from the Job rows (annotation.reconciling).
+# Without REDIS_URL messages are files in a folder. That broker does not redeliver the messages of a killed
+# worker, so the reconciler sends them again from the Job rows (annotation.reconciling).
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "files://localhost"
 _messages = VAR_DIR / "messages"
 if not REDIS_URL:
@@ -169,7 +169,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
         "data_folder_in": _messages,
         "data_folder_out": _messages,
         "control_folder": _messages / "control",
-        "polling_interval": 0.05,  # seconds; by itself it rests for one after every message
+        "polling_interval": 0.05,  # seconds; the default is to wait one second after every message
     }
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -179,7 +179,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
-# How often open rounds are synced with their platform, and how long its lists may lag behind the truth.
+# How often open rounds are synced with their platform, and how long its lists may be out of date.
 SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)
 SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120)
 CELERY_BEAT_SCHEDULE = {
@@ -188,13 +188,13 @@ CELERY_BEAT_SCHEDULE = {
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
-# How workers reach the people behind the rounds: a mail address or a page.
+# How workers reach the researchers: a mail address or a page.
 CONTACT = env.str("CONTACT", "")
 
-# How long a worker may keep one HIT before its seat is offered to somebody else.
+# How long a worker may keep a HIT before its seat is offered to another worker.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
 
-# MTurk, or what speaks its protocol. The worlds where money moves are off unless MTURK_ENVIRONMENTS names them.
+# MTurk, or a server with its protocol. Environments with real money are off unless MTURK_ENVIRONMENTS lists them.
 MTURK_ENVIRONMENTS = env.list("MTURK_ENVIRONMENTS", ["emulator"])
 _mturk_keys = {
     "access_key": env.str("MTURK_ACCESS_KEY_ID", ""),

@@ -1,4 +1,4 @@
-"""Every address of the site: workers under /judge/, staff everywhere else."""
+"""All addresses of the site: workers under /judge/, staff everywhere else."""
 
 from django.contrib import admin
 from django.urls import include, path

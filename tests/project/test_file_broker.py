@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from kombu import Connection, Queue
 
-from config.message_files import SCHEME
+from config.celery import SCHEME
 
 
 @pytest.fixture
