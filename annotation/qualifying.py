@@ -9,7 +9,7 @@ from annotation.models import QualificationTest, TestAttempt, Worker
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
-from hits.question import RIGHT_LEVELS
+from hits.question import RIGHT_LEVELS, Level
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _graded(test: QualificationTest, worker: Worker, levels: Mapping[int, int], 
     if missing := sorted(polarities.keys() - levels.keys()):
         counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
         raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and send again.")
-    if odd := [place for place, level in levels.items() if place not in polarities or level not in range(1, 5)]:
+    if odd := [place for place, level in levels.items() if place not in polarities or level not in Level.values]:
         raise CounterpartError(f"{len(odd)} answers are to no pair of this test, or no level; reload the page.")
     right = sum(levels[place] in RIGHT_LEVELS[polarity] for place, polarity in polarities.items())
     return TestAttempt.objects.create(

@@ -20,7 +20,6 @@ from crowd.overview import overview_of
 from crowd.publishing import close_round, publish_round
 from crowd.syncing import sync_round
 from hits.models import Round
-from hits.naming import find_round
 
 AUDITED = "audited"
 MOST_TOLD = 3  # things that went wrong, told in one line
@@ -35,12 +34,12 @@ def publish_on_platform(params: dict[str, Any], *, actor: str, progress: Progres
     progress("writing down what is to be posted", 0, None)
     minutes, offer = params["expected_minutes"], params["offer"]
     round = publish_round(
-        find_round(params["round"]),
+        Round.objects.named(params["round"]),
         channel=params["channel"],
         environment=params["environment"],
         offer=Offer(**offer | {"countries": tuple(offer["countries"])}),
         skip_missing=params["skip_missing"],
-        pilot=find_round(params["pilot"]) if params["pilot"] else None,
+        pilot=Round.objects.named(params["pilot"]) if params["pilot"] else None,
         expected_minutes=None if minutes is None else Decimal(minutes),
         actor=actor,
     )

@@ -17,7 +17,6 @@ from dataset.concluding import aggregate_round
 from dataset.models import Version
 from dataset.release import release_version
 from hits.models import Round
-from hits.naming import find_round
 
 
 @app.task(name="console.tasks.release")
@@ -47,7 +46,7 @@ def sync(job_id: str) -> None:
     """Bring the round in the job's params together with its platform."""
     with running(job_id) as progress:
         if progress is not None:
-            finish(job_id, sync_on_platform(find_round(_job(job_id).params["round"]), progress=progress))
+            finish(job_id, sync_on_platform(Round.objects.named(_job(job_id).params["round"]), progress=progress))
 
 
 @app.task(name="console.tasks.close")
@@ -56,7 +55,7 @@ def close(job_id: str) -> None:
     with running(job_id) as progress:
         if progress is not None:
             job = _job(job_id)
-            round = find_round(job.params["round"])
+            round = Round.objects.named(job.params["round"])
             finish(job_id, close_on_platform(round, actor=_actor(job), progress=progress))
 
 
@@ -66,7 +65,7 @@ def audit(job_id: str) -> None:
     with running(job_id) as progress:
         if progress is not None:
             job = _job(job_id)
-            round = find_round(job.params["round"])
+            round = Round.objects.named(job.params["round"])
             finish(job_id, audit_round(round, actor=_actor(job), progress=progress))
 
 
@@ -76,7 +75,7 @@ def repair(job_id: str) -> None:
     with running(job_id) as progress:
         if progress is not None:
             job = _job(job_id)
-            round = find_round(job.params["round"])
+            round = Round.objects.named(job.params["round"])
             event = audits_of(round).get(pk=job.params["audit"])
             finish(job_id, repair_round(round, event, actor=_actor(job), progress=progress))
 
@@ -87,7 +86,7 @@ def top_up(job_id: str) -> None:
     with running(job_id) as progress:
         if progress is not None:
             job = _job(job_id)
-            given = give_top_up(find_round(job.params["round"]), actor=_actor(job), progress=progress)
+            given = give_top_up(Round.objects.named(job.params["round"]), actor=_actor(job), progress=progress)
             told = f"{given.assignments:,} assignments are owed ${given.bonus} more each, ${given.total} in all."
             finish(job_id, told if given.assignments else "Nobody falls short any more.")
 

@@ -1,19 +1,23 @@
-"""What is asked: a round, its HITs, the pairs in them, their gold controls and the wanted answer sets."""
+"""Round, HIT, Item, Control and Seat: which pairs are judged, and how many answer sets are wanted."""
 
 from decimal import Decimal
 
 from django.db import models
 from django.utils import timezone
 
+from core.naming import NamedQuerySet
 from corpus.models import Caption, Image
 from mitl.models import Pool
 
 
-class Round(models.Model):
-    """One order of judgments: a pool, how it was packed, what is paid, and whether people may work on it.
+class RoundQuerySet(NamedQuerySet["Round"]):
+    made_by = "pack"
 
-    It keeps identity, policy and state; what is done to it stands in the acts. Whether it is draft, open or
-    closed follows from its time stamps; whether it is complete follows from its seats.
+
+class Round(models.Model):
+    """A pool packed into HITs for people to judge: how it was packed, what is paid, and who may take part.
+
+    The time stamps say whether it is a draft, open or closed; its seats say whether it is complete.
     """
 
     name = models.SlugField(max_length=80, unique=True)
@@ -21,35 +25,37 @@ class Round(models.Model):
     design = models.JSONField(help_text="Composition of a HIT: name, candidates, positives, negatives.")
     reward = models.DecimalField(max_digits=8, decimal_places=2, help_text="US dollars for one assignment.")
     ceiling = models.DecimalField(
-        max_digits=12, decimal_places=2, help_text="US dollars that the round may cost at most."
+        max_digits=12, decimal_places=2, help_text="Maximum cost of the round in US dollars, fees included."
     )
-    reasons = models.BooleanField(default=False, help_text="Ask why at levels 2 and 3.")
+    reasons = models.BooleanField(default=False, help_text="Ask for reasons at levels 2 and 3.")
     replication = models.PositiveSmallIntegerField(default=1, help_text="Answer sets wanted for each HIT.")
-    seed = models.BigIntegerField()
-    plan_hash = models.CharField(max_length=64)
-    summary = models.JSONField(default=dict, help_text="Counts and costs of the plan, as shown before publishing.")
+    seed = models.BigIntegerField(help_text="Seed of the shuffles and of the drawing of controls.")
+    plan_hash = models.CharField(max_length=64, help_text="SHA-256 over all items, with the keys of their pairs.")
+    summary = models.JSONField(default=dict, help_text="Counts and costs, as shown before publishing.")
     channel = models.CharField(max_length=20, blank=True)
     environment = models.CharField(max_length=20, blank=True)
-    join_key = models.CharField(max_length=40, unique=True, help_text="The secret part of the join link.")
-    offer = models.JSONField(default=dict, help_text="What a platform shows and demands: crowd.offers.Offer.")
-    capacity = models.PositiveIntegerField(null=True, help_text="Workers who may join by link; null: any number.")
-    per_worker = models.PositiveIntegerField(null=True, help_text="HITs that one worker may take; null: any number.")
+    join_key = models.CharField(max_length=40, unique=True, help_text="Secret part of the join link.")
+    offer = models.JSONField(default=dict, help_text="Title, description and requirements of the HITs on a platform.")
+    capacity = models.PositiveIntegerField(null=True, help_text="Maximum number of workers by link; null: no limit.")
+    per_worker = models.PositiveIntegerField(null=True, help_text="Maximum number of HITs of a worker; null: no limit.")
     test = models.ForeignKey(
         "annotation.QualificationTest",
         null=True,
         on_delete=models.PROTECT,
         related_name="rounds",
-        help_text="To be passed before the first HIT.",
+        help_text="Test to pass before the first HIT.",
     )
     wage_floor = models.DecimalField(
-        max_digits=6, decimal_places=2, default=Decimal("15.00"), help_text="US dollars an hour that work must pay."
+        max_digits=6, decimal_places=2, default=Decimal("15.00"), help_text="Minimum wage in US dollars an hour."
     )
     expected_seconds = models.PositiveIntegerField(
-        null=True, help_text="Median active time of a HIT in the pilot, or as somebody stated it when publishing."
+        null=True, help_text="Expected active time of a HIT: measured in a pilot or stated when publishing."
     )
     created_at = models.DateTimeField(default=timezone.now)
     published_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
+
+    objects = RoundQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]
@@ -67,9 +73,9 @@ class Round(models.Model):
 
 
 class Control(models.Model):
-    """A gold pair: its answer is known beforehand. Its state is judged by how good workers answer it.
+    """A gold pair, whose right levels are known. Its state reflects how good workers answer it.
 
-    Here and below, a foreign key that leads a unique index, or that nothing is looked up by, has no index of its own.
+    Here and below, foreign keys that lead a unique index, or by which nothing is looked up, have no index of their own.
     """
 
     class Polarity(models.TextChoices):
@@ -95,7 +101,7 @@ class Control(models.Model):
 
 
 class HIT(models.Model):
-    """A task of (by default) 18 pairs that one person judges in one go."""
+    """A task of 18 pairs (by default) that one worker judges in one sitting."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hits", db_index=False)
     number = models.PositiveIntegerField(help_text="From 1, in packing order.")
@@ -110,7 +116,7 @@ class HIT(models.Model):
 
 
 class Item(models.Model):
-    """A pair's place (from 1) and role in a HIT. ``control`` is set exactly where the pair is a gold control."""
+    """A pair in a HIT, at a place from 1. ``control`` is set if the pair is a gold control."""
 
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="items", db_index=False)
     place = models.PositiveSmallIntegerField()
@@ -130,7 +136,7 @@ class Item(models.Model):
 
 
 class Seat(models.Model):
-    """One wanted answer set of a HIT. Taken while somebody works on it or their answers count."""
+    """One wanted answer set of a HIT: open, taken by a worker, or filled with answers that count."""
 
     class State(models.TextChoices):
         OPEN = "open"

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from hits.naming import find_round
+from hits.models import Round
 
 
 def add_timing_options(parser: CommandParser) -> None:
@@ -17,7 +17,7 @@ def add_timing_options(parser: CommandParser) -> None:
 
 def timing_in(options: dict[str, Any]) -> dict[str, Any]:
     """The keyword arguments for ``publish_round``. Raises CounterpartError for an unknown pilot."""
-    pilot = find_round(options["pilot"]) if options["pilot"] else None
+    pilot = Round.objects.named(options["pilot"]) if options["pilot"] else None
     return {"pilot": pilot, "expected_minutes": options["expected_minutes"]}
 
 

@@ -9,10 +9,10 @@ from django.db import OperationalError, ProgrammingError
     "error", [OperationalError("no such table: hits_round"), ProgrammingError("relation does not exist\nLINE 1")]
 )
 def test_a_database_that_cannot_be_used_is_told_in_one_line(db, monkeypatch, error):
-    def fail(name: str) -> None:
+    def fail(rows: object, name: str) -> None:
         raise error
 
-    monkeypatch.setattr("crowd.management.commands.close.find_round", fail)
+    monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
     with pytest.raises(
         CommandError, match=r"^The database could not be used \(.*\)\. If it is new, run migrate"
     ) as told:

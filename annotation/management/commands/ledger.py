@@ -9,7 +9,7 @@ from annotation.statements import accounts_of, earners_of
 from annotation.wages import timing_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -23,7 +23,7 @@ class Command(ActCommand):
         parser.add_argument("round", help="the round's name")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = find_round(options["round"])
+        round = Round.objects.named(options["round"])
         earners = earners_of(round)
         timing = timing_of(round)
         return {

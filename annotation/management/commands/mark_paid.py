@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from annotation.marking import mark_wages, read_list
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -19,7 +19,7 @@ class Command(ActCommand):
         parser.add_argument("--csv", type=Path, required=True, help="the list, as payments wrote it")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = find_round(options["round"])
+        round = Round.objects.named(options["round"])
         marked = mark_wages(round, read_list(options["csv"]), actor="mark_paid")
         before = f" {marked.before} were marked before." if marked.before else ""
         return f"{marked.payments} payments of round {round}, ${marked.amount:,} in all, are marked as paid.{before}"

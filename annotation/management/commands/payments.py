@@ -9,7 +9,7 @@ from annotation.payroll import wages_of, write_wages
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -20,7 +20,7 @@ class Command(ActCommand):
         parser.add_argument("--csv", type=Path, required=True, help="the file to write; it must not exist")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        round, path = find_round(options["round"]), options["csv"]
+        round, path = Round.objects.named(options["round"]), options["csv"]
         wages = wages_of(round)
         if not wages:
             return f"Round {round} owes nobody anything; no file was written."

@@ -8,7 +8,7 @@ from annotation.ceilings import set_ceiling
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.management.packing import dollars
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -19,5 +19,5 @@ class Command(ActCommand):
         parser.add_argument("ceiling", type=dollars, help="US dollars")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = set_ceiling(find_round(options["round"]), options["ceiling"], actor="set_ceiling")
+        round = set_ceiling(Round.objects.named(options["round"]), options["ceiling"], actor="set_ceiling")
         return f"Round {round} may cost ${round.ceiling}."

@@ -11,7 +11,6 @@ from crowd import channels
 from crowd.differences import find_differences, mend
 from crowd.outbox import deliver_due
 from hits.models import Round
-from hits.naming import find_round
 
 
 class Command(ActCommand):
@@ -23,7 +22,7 @@ class Command(ActCommand):
         parser.add_argument("--repair", action="store_true", help="mend what can be mended; without it nothing changes")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = find_round(options["round"])
+        round = Round.objects.named(options["round"])
         figures: dict[str, Any] = {}
         if round.channel and channels.get(round.channel).is_remote:
             figures = _platform_figures(round, progress, repair=options["repair"])

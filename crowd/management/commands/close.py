@@ -9,7 +9,7 @@ from annotation.standing import standing_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd.publishing import close_round
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -19,7 +19,7 @@ class Command(ActCommand):
         parser.add_argument("round", help="the round's name")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        round = close_round(find_round(options["round"]), actor="close")
+        round = close_round(Round.objects.named(options["round"]), actor="close")
         standing = standing_of(round)
         still = standing.work[Assignment.State.LEASED]
         return (

@@ -12,7 +12,6 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.models import PlatformAssignment
 from hits.models import Round
-from hits.naming import find_round
 
 
 class Command(ActCommand):
@@ -25,7 +24,7 @@ class Command(ActCommand):
         parser.add_argument("--by", required=True, metavar="USER", help="the member of the staff who decides it")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        work = _work(find_round(options["round"]), options["work"])
+        work = _work(Round.objects.named(options["round"]), options["work"])
         payment = pay_for_outage(work, reason=options["reason"], by=_person(options["by"]))
         return f"${payment.amount} are {payment.state} to worker {payment.assignment.worker}."
 

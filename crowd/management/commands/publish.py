@@ -15,7 +15,6 @@ from crowd.models import Outbox, PlatformHIT
 from crowd.outbox import deliver_due, send_failed_again
 from crowd.publishing import join_link, missing_pictures, publish_round, published_cost
 from hits.models import Round
-from hits.naming import find_round
 
 
 class Command(ActCommand):
@@ -35,7 +34,7 @@ class Command(ActCommand):
         add_timing_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        found = find_round(options["round"])
+        found = Round.objects.named(options["round"])
         was_open = found.state == "open"
         round = publish_round(
             found,

@@ -8,7 +8,7 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.syncing import sync_round
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -19,7 +19,7 @@ class Command(ActCommand):
         parser.add_argument("round", help="the round's name")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        synced = sync_round(find_round(options["round"]), progress=progress)
+        synced = sync_round(Round.objects.named(options["round"]), progress=progress)
         if synced.found_nobody:
             raise CounterpartError(f"Nothing could be listed. {synced.failures[0]}")
         return synced.as_figures()

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from annotation.topping_up import shortfall_of, top_up
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -22,7 +22,7 @@ class Command(ActCommand):
         parser.add_argument("--dry-run", action="store_true", help="only say what it would take")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round, dry = find_round(options["round"]), options["dry_run"]
+        round, dry = Round.objects.named(options["round"]), options["dry_run"]
         short = shortfall_of(round) if dry else top_up(round, actor="top_up", progress=progress)
         return {
             "round": round.name,

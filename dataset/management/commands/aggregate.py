@@ -6,7 +6,7 @@ from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.aggregation import METHODS
 from dataset.concluding import aggregate_round
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -18,5 +18,5 @@ class Command(ActCommand):
         parser.add_argument("--method", choices=METHODS, default="majority", help="how votes become a verdict")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = find_round(options["round"])
+        round = Round.objects.named(options["round"])
         return aggregate_round(round, method=options["method"], progress=progress)

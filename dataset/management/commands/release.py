@@ -9,7 +9,7 @@ from core.progress import TerminalBar
 from corpus.models import Collection, Sample
 from dataset.positives import source_table
 from dataset.release import release_version
-from hits.naming import find_round
+from hits.models import Round
 
 
 class Command(ActCommand):
@@ -34,7 +34,7 @@ class Command(ActCommand):
             options["version"],
             collection=Collection.objects.named(options["collection"]),
             sample=Sample.objects.named(options["queries"]),
-            rounds=[find_round(name) for name in split(options["rounds"])],
+            rounds=[Round.objects.named(name) for name in split(options["rounds"])],
             merge=options["merge"],
             positive_levels=[level_of(text) for text in split(options["positive_levels"])],
             exclude_captions=ids_in(options["exclude_captions"]) if options["exclude_captions"] else (),

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.naming import find_round
+from hits.models import Round
 from simulation.running import simulate_round
 
 
@@ -30,7 +30,7 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         return simulate_round(
-            find_round(options["round"]),
+            Round.objects.named(options["round"]),
             workers=options["workers"],
             profile=options["profile"],
             truth=options["truth"],
