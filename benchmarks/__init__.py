@@ -1,1 +1,1 @@
-"""One command a benchmark. docs/benchmarks.md has the figures and the machine they were taken on."""
+"""One command per benchmark. docs/benchmarks.md has the figures and the hardware."""

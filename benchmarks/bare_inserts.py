@@ -1,14 +1,14 @@
-"""The peer of every act that writes rows: the same rows once more, by plain statements of 100 rows each."""
+"""The baseline of functions that write rows: the same rows, inserted by plain statements of 100 rows each."""
 
 from time import perf_counter
 
-ROWS_A_STATEMENT = 100
+ROWS_PER_STATEMENT = 100
 
 
 def insert_bare(rows, *, constrained: bool = False) -> float:
-    """Insert the rows of a query of whole rows into a copy of their table, in one transaction; return the seconds.
+    """Insert a query's rows into a copy of their table, in one transaction; return the seconds.
 
-    The copy has no constraints and no indexes, or with ``constrained`` all of the table's own.
+    The copy has no constraints and no indexes or, with ``constrained``, all those of the table.
     """
     from django.db import connection, transaction
 
@@ -18,8 +18,8 @@ def insert_bare(rows, *, constrained: bool = False) -> float:
         copy = _copy_of(cursor, rows.model._meta.db_table, constrained)
         begun = perf_counter()
         with transaction.atomic():
-            for start in range(0, len(values), ROWS_A_STATEMENT):
-                _insert(cursor, copy, names, values[start : start + ROWS_A_STATEMENT])
+            for start in range(0, len(values), ROWS_PER_STATEMENT):
+                _insert(cursor, copy, names, values[start : start + ROWS_PER_STATEMENT])
         seconds = perf_counter() - begun
         cursor.execute(f"DROP TABLE {copy}")
     return seconds
@@ -47,7 +47,7 @@ def _copy_of(cursor, table: str, constrained: bool) -> str:
 def _copy_in_sqlite(cursor, table: str, copy: str) -> None:
     cursor.execute("SELECT sql FROM sqlite_master WHERE tbl_name = %s AND sql IS NOT NULL ORDER BY rowid", [table])
     for (statement,) in cursor.fetchall():
-        # An index's name is its own in the whole database; the table's stands in both kinds of statement.
+        # Index names are unique in the whole database; the table's name occurs in both kinds of statement.
         cursor.execute(statement.replace('INDEX "', 'INDEX "copy_of_', 1).replace(f'"{table}"', f'"{copy}"', 1))
 
 

@@ -2,9 +2,9 @@
 
 python -m benchmarks.classical [--images 1000] [--models 15] [--seed 0]
 
-A tenth of the drawn pictures are for choosing settings, half for learning, 40% are the test pool; each pool image
-comes with one of its captions, as in the paper. Their data is not here, so the figures are not theirs: what can be
-compared is the order of the systems, printed below the table beside the paper's.
+A tenth of the drawn pictures are for validation, half for training, and 40% are the test pool; each image of the pool
+has one of its captions, as in the paper. The data differ from the paper's, so only the order of the systems can be
+compared; it is printed below the table beside the paper's.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.ground import fresh_house
+from benchmarks.fixtures import fresh_database
 
 SYSTEMS = {
     "NN": ("nn", {"text": "f1"}),
@@ -30,11 +30,11 @@ DEPTHS = (1, 5, 10)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=int, default=1000, help="drawn pictures (default 1000)")
-    parser.add_argument("--models", type=int, default=15, help="settings whose rankings are merged (default 15; or 1)")
-    parser.add_argument("--seed", type=int, default=0, help="of the pictures and of the visual words (default 0)")
+    parser.add_argument("--models", type=int, default=15, help="models whose rankings are merged (default 15)")
+    parser.add_argument("--seed", type=int, default=0, help="random seed of the pictures and visual words (default 0)")
     parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=list(SYSTEMS))
     options = parser.parse_args()
-    with fresh_house():
+    with fresh_database():
         run(options)
 
 
@@ -44,8 +44,8 @@ def run(options: argparse.Namespace) -> None:
     collection = make_demo_collection("table-11", images=options.images, seed=options.seed)
     train, images, captions = pools(collection, options.seed)
     print(
-        f"{len(train.images)} images to learn from, {len(train.validation.images)} to choose on, {len(images)} in the"
-        f" pool with a caption each; models={options.models}\n"
+        f"{len(train.images)} training images, {len(train.validation.images)} validation images, {len(images)} in the"
+        f" pool with one caption each; models={options.models}\n"
     )
     print(f"{'':9}|{'Image annotation':^31}|{'Image search':^31}|")
     print(f"{'':9}|{heading()}|{heading()}| seconds")
@@ -119,7 +119,7 @@ def ranked(machine, direction, queries: list, items: list) -> np.ndarray:
 
 
 def figures_of(ranking: np.ndarray) -> tuple[float, ...]:
-    """The original item of query i is item i."""
+    """Return R@k in percent and the median rank; the original item of query i is item i."""
     ranks = 1 + np.argmax(ranking == np.arange(len(ranking))[:, None], axis=1)
     return *(100 * float((ranks <= depth).mean()) for depth in DEPTHS), float(np.median(ranks))
 

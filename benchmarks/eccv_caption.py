@@ -1,8 +1,8 @@
-"""A whole round over ECCV Caption's own queries, from public files to an export: python -m benchmarks.eccv_caption DATA
+"""A complete round over ECCV Caption's queries, from public files to an export: python -m benchmarks.eccv_caption DATA
 
-DATA is a folder with the public files that docs/eccv-caption.md names. Machines propose by word overlap, a
-simulated crowd answers from ECCV Caption's positives, and the release takes CxC in as the paper does. Prints the
-figures of docs/eccv-caption.md as JSON after the seconds of every step.
+DATA is a folder with the public files listed in docs/eccv-caption.md. An annotator proposes pairs by word overlap, a
+simulated crowd answers from ECCV Caption's positives, and the release merges CxC as in the paper. Prints the seconds
+of every step, then the figures of docs/eccv-caption.md as JSON.
 """
 
 import argparse
@@ -10,9 +10,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from benchmarks.ground import Stopwatch, fresh_house
+from benchmarks.fixtures import Stopwatch, fresh_database
 
-# Appendix C.1 of the paper: captions that say that no picture was shown, and captions that are wrong of theirs.
+# Appendix C.1 of the paper: captions that say no picture was shown, and captions that are wrong for their picture.
 MEANINGLESS = (
     607516, 607486, 433639, 248212, 469834, 462530, 469102, 743575, 246706,
     61717, 500797, 19273, 630298, 576409, 390637, 296557, 450553, 44809,
@@ -23,7 +23,7 @@ SEMANTICALLY_WRONG = (
 
 
 def query_files(data: Path, folder: Path) -> tuple[Path, Path]:
-    """Write ECCV Caption's query images and captions, an id a line."""
+    """Write ECCV Caption's query images and captions, one id per line."""
     files = []
     for side, name in (("images", "eccv_image_to_caption"), ("captions", "eccv_caption_to_image")):
         keys = json.loads((data / "eccv_caption" / f"{name}.json").read_text())
@@ -33,7 +33,7 @@ def query_files(data: Path, folder: Path) -> tuple[Path, Path]:
 
 
 def import_everything(data: Path, run) -> None:
-    """Bring in the captions and every public association of them."""
+    """Import the captions and all public matches."""
     run("import_collection", "coco", data / "coco_test_captions.jsonl.gz", "--format=jsonl")
     run("import_collection", "coco", data / "coco_test_extra_captions.jsonl", "--format=jsonl", "--append")
     for name in ("eccv_image_to_caption", "eccv_caption_to_image"):
@@ -45,12 +45,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder of public files")
     data: Path = parser.parse_args().data
-    with fresh_house(), tempfile.TemporaryDirectory() as folder:
+    with fresh_database(), tempfile.TemporaryDirectory() as folder:
         print(json.dumps(whole_round(data, Path(folder)), indent=2))
 
 
 def whole_round(data: Path, folder: Path) -> dict:
-    """Play the round; return its figures."""
+    """Run the round; return its figures."""
     from django.core.management import call_command
 
     watch = Stopwatch()
@@ -69,18 +69,18 @@ def whole_round(data: Path, folder: Path) -> dict:
     run("publish", "eccv-round", "--channel=browser", "--skip-missing")
     run("simulate", "eccv-round", "--workers=200", "--truth=eccv", "--seed=0")
     run("aggregate", "eccv-round")
-    about = ("--collection=coco", "--queries=eccv-queries")
-    run("release", "eccv-overlap", *about, "--rounds=eccv-round", "--merge=cxc>=3,original")
+    queries = ("--collection=coco", "--queries=eccv-queries")
+    run("release", "eccv-overlap", *queries, "--rounds=eccv-round", "--merge=cxc>=3,original")
     run("export", "eccv-overlap", "--format=eccv-json", f"--out={folder / 'export'}")
-    run("release", "published", *about, "--merge=eccv,cxc>=3")
+    run("release", "published", *queries, "--merge=eccv,cxc>=3")
     for name, unusable in {"meaningless": MEANINGLESS, "all-of-c1": MEANINGLESS + SEMANTICALLY_WRONG}.items():
         (folder / name).write_text("\n".join(map(str, unusable)))
-        run("release", f"published-{name}", *about, "--merge=eccv,cxc>=3", f"--exclude-captions={folder / name}")
+        run("release", f"published-{name}", *queries, "--merge=eccv,cxc>=3", f"--exclude-captions={folder / name}")
     return {"seconds": round(sum(watch.seconds.values()), 1), **figures()}
 
 
 def figures() -> dict:
-    """What came of the round, from its rows."""
+    """Return the figures of the round from its rows."""
     from corpus.matches import known_pairs
     from dataset.models import Version
     from hits.models import Round

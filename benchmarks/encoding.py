@@ -1,11 +1,11 @@
-"""How fast machines encode, beside the loop that a researcher writes with torch or transformers, in one run.
+"""Speed of annotators' encoding, compared with a plain loop in torch or transformers, in one run.
 
-python -m benchmarks.encoding [--machines pvse clip ...] [--images 32] [--captions 256] [--repeats 3] [--small]
+python -m benchmarks.encoding [--annotators pvse clip ...] [--images 32] [--captions 256] [--repeats 3] [--small]
 
-Weights are drawn, sizes the published ones (--small: the demo's): what is measured is reading pictures, preparing them,
-and passing them and captions through the network. The plain loop takes 32 at a time in their order, fills captions up
-as transformers does, and opens pictures one after the other. ViLT scores pairs: 16 captions of a picture at a time.
-Both make the same numbers, which is checked. Reported: medians of seconds, plain / ours, and the range of that ratio.
+Weights are random, sizes are the published ones (--small: the demo's). Measured: reading and preparing pictures, and
+passing pictures and captions through the network. The plain loop uses batches of 32 in the given order, pads captions
+as transformers does, and opens pictures one by one. ViLT scores pairs: 16 captions of a picture at a time. Both
+must compute the same numbers, which is checked. Reported: median seconds, plain / ours, and the range of that ratio.
 """
 
 import argparse
@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ground import fresh_house
+from benchmarks.fixtures import fresh_database
 
 BATCH = 32
 PAIRED = 16
 RECURRENT = ("pvse", "vsrn", "pcme", "vse")
-MACHINES = (*RECURRENT, "clip", "vilt")
+ANNOTATORS = (*RECURRENT, "clip", "vilt")
 UNTRAINED = {"epochs": 0}
 FREE_TRUNK = {"frozen": "nothing", "rarest": 1}
 TOLERANCE = 1e-4
@@ -30,13 +30,13 @@ TOLERANCE = 1e-4
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--machines", nargs="+", choices=MACHINES, default=list(MACHINES))
+    parser.add_argument("--annotators", nargs="+", choices=ANNOTATORS, default=list(ANNOTATORS))
     parser.add_argument("--images", type=int, default=32, help="pictures to encode (default 32)")
     parser.add_argument("--captions", type=int, default=256, help="captions to encode (default 256)")
-    parser.add_argument("--repeats", type=int, default=3, help="times that each takes its turn (default 3)")
+    parser.add_argument("--repeats", type=int, default=3, help="number of repeats (default 3)")
     parser.add_argument("--small", action="store_true", help="networks of the demo's sizes")
     options = parser.parse_args()
-    with fresh_house():
+    with fresh_database():
         run(options)
 
 
@@ -46,17 +46,17 @@ def run(options: argparse.Namespace) -> None:
     collection = make_demo_collection("encoded", images=max(40, options.images), seed=7)
     images = list(collection.images.order_by("pk")[: options.images])
     captions = list(collection.captions.order_by("pk")[: options.captions])
-    print(f"{'machine':>8}  {'what':>8}  {'number':>6}  {'ours s':>7}  {'plain s':>7}  {'plain / ours':>12}  range")
-    for name in options.machines:
+    print(f"{'kind':>8}  {'what':>8}  {'number':>6}  {'ours s':>7}  {'plain s':>7}  {'plain / ours':>12}  range")
+    for name in options.annotators:
         for what, number, ours, plain in contests(name, options.small, collection, images, captions):
-            report(name, what, number, taken_in_turn(ours, plain, options.repeats))
+            report(name, what, number, measure_in_turn(ours, plain, options.repeats))
 
 
 Encode = Callable[[], np.ndarray]
 
 
 def contests(name: str, small: bool, collection, images, captions) -> Iterator[tuple[str, int, Encode, Encode]]:
-    """What is encoded, how many of it, by us and by the plain loop."""
+    """Yield what is encoded, the number of items, our encoder and the plain loop."""
     machine = untrained(name, small, collection)
     if name == "vilt":
         pairs = paired(len(images), len(captions))
@@ -80,7 +80,7 @@ def contests(name: str, small: bool, collection, images, captions) -> Iterator[t
 
 
 def encoders(machine, name: str) -> tuple[Callable, Callable]:
-    """What the network says; PCME's machine would go on to draw samples of it."""
+    """Return the encoders of the network alone; PCME's annotator would also draw samples."""
     from mitl.annotators.recurrent.embedder import Embedder
 
     if name in RECURRENT:
@@ -89,7 +89,7 @@ def encoders(machine, name: str) -> tuple[Callable, Callable]:
 
 
 def untrained(name: str, small: bool, collection) -> Any:
-    """A machine of this kind with drawn weights."""
+    """Return an annotator of this kind with random weights."""
     from demo.machines import MACHINES as DEMO
     from mitl.annotators import load
     from mitl.registration import add_annotator
@@ -156,7 +156,7 @@ def unit(features) -> np.ndarray:
 
 
 def filled(rows: Sequence[Sequence[int]], context: int):
-    """Ids and mask, filled up to the context."""
+    """Return ids and mask, padded to the context."""
     import torch
 
     ids, mask = torch.zeros(len(rows), context, dtype=torch.long), torch.zeros(len(rows), context, dtype=torch.long)
@@ -166,7 +166,7 @@ def filled(rows: Sequence[Sequence[int]], context: int):
 
 
 def paired(n_images: int, n_captions: int) -> list[tuple[int, np.ndarray]]:
-    """Some captions of every fourth image, the captions rising."""
+    """Return pairs of every fourth image with the first captions."""
     some = np.arange(min(PAIRED, n_captions))
     return [(image, some) for image in range(0, n_images, 4)]
 
@@ -195,8 +195,8 @@ def plain_pairs(scores, images, captions, pairs) -> Encode:
     return lambda: np.concatenate([score(*pair) for pair in pairs])
 
 
-def taken_in_turn(ours: Encode, plain: Encode, repeats: int) -> list[tuple[float, float]]:
-    """Seconds of both, one after the other, so many times; the first time warms up and is checked."""
+def measure_in_turn(ours: Encode, plain: Encode, repeats: int) -> list[tuple[float, float]]:
+    """Return the seconds of both, in turn, ``repeats`` times, after a first run that warms up and compares results."""
     np.testing.assert_allclose(ours(), plain(), atol=TOLERANCE)
     return [(timed(ours), timed(plain)) for _ in range(repeats)]
 

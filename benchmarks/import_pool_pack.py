@@ -1,17 +1,16 @@
 """From a caption file to packed HITs at ECCV Caption's size: python -m benchmarks.import_pool_pack CAPTIONS.jsonl.gz
 
-Imports the captions, pools the top-5 lists of five machines for 1,261 image and 1,333 caption queries (64,850
-proposals, about 46,400 pairs) and packs them by eccv-18. The lists are drawn at random, each machine choosing
-among the 30 likeliest items of a query, which gives the paper's share of duplicates. Set DATABASE_URL to
-measure PostgreSQL. Beside each step stands its peer: a bare bulk insert of as many rows into an empty table.
+Imports the captions, pools the top-5 lists of five annotators for 1,261 image and 1,333 caption queries (64,850
+proposals, about 46,400 pairs) and packs them with eccv-18. The lists are random: each annotator chooses from the
+30 likeliest items of a query, which gives the paper's share of duplicates. Set DATABASE_URL to measure PostgreSQL.
+The baseline of each step is a bare bulk insert of the same rows into an empty table.
 """
 
 import argparse
 from pathlib import Path
 
 from benchmarks.bare_inserts import insert_bare
-from benchmarks.drawn_lists import draw_lists
-from benchmarks.ground import Stopwatch, fresh_house
+from benchmarks.fixtures import Stopwatch, draw_lists, fresh_database
 
 IMAGES, CAPTIONS = 1_261, 1_333
 
@@ -20,7 +19,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("captions", type=Path, help="a JSONL file of captions, plain or .gz")
     captions: Path = parser.parse_args().captions
-    with fresh_house():
+    with fresh_database():
         measure(captions)
 
 
@@ -41,7 +40,7 @@ def measure(captions: Path) -> None:
 
 
 def build_round(captions: Path, watch: Stopwatch) -> None:
-    """Import, pool and pack, by the commands that people use."""
+    """Import, pool and pack with the commands."""
     from django.core.management import call_command
 
     from corpus.models import Collection
@@ -52,9 +51,9 @@ def build_round(captions: Path, watch: Stopwatch) -> None:
     collection = Collection.objects.get()
     call_command("sample_queries", "queries", "--collection=coco", f"--images={IMAGES}", f"--captions={CAPTIONS}")
     draw_lists(collection)
-    machines = ",".join(Annotator.objects.values_list("name", flat=True))
+    annotators = ",".join(Annotator.objects.values_list("name", flat=True))
     with watch.step("pool"):
-        call_command("pool", "pool", "--collection=coco", f"--annotators={machines}", "--queries=queries")
+        call_command("pool", "pool", "--collection=coco", f"--annotators={annotators}", "--queries=queries")
     with watch.step("pack"):
         call_command("pack", "round", "--pool=pool", "--ceiling=5000")
 

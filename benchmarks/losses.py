@@ -1,14 +1,13 @@
-"""HAL beside SUM and MAX on one model and the same seeds, as in table 1 of the hubness paper.
+"""HAL compared with SUM and MAX on one model and the same seeds, as in table 1 of the hubness paper.
 
 python -m benchmarks.losses [--images 600] [--seeds 3] [--losses sum max hal]
 
-The model is VSE over vectors of pictures that do not learn, a GRU and a linear map, as the paper's is over VGG19's;
-here the vectors are likenesses to a dictionary of patches. Rates are the paper's, 0.001 that falls to a tenth twice,
-and for MAX 0.0002 that does so once; margin 0.2, k = 3, batches of 128. There are fifty times fewer pairs than in
-Flickr30k, and therefore 60 epochs, not 30. Of the drawn pictures 40% are the test split, a tenth of the others choose
-the epoch. The demo collection is not Flickr30k, so the figures are not the paper's: what
-can be compared is the order of the losses, printed below the table beside the paper's. rsum: higher is better; hs-sum:
-lower, fewer hubs.
+The model is VSE over fixed image vectors, with a GRU and a linear map; the paper uses VGG19's vectors, we use
+similarities to a dictionary of patches. Learning rates are the paper's: 0.001, divided by ten twice, and for MAX
+0.0002, divided by ten once; margin 0.2, k = 3, batches of 128. There are fifty times fewer pairs than in Flickr30k,
+so we train for 60 epochs instead of 30. 40% of the drawn pictures are the test split; a tenth of the others select the
+epoch. The data differ from the paper's, so only the order of the losses can be compared; it is printed below the table
+beside the paper's. rsum: higher is better; hs-sum: lower is better (fewer hubs).
 """
 
 import argparse
@@ -18,7 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
-from benchmarks.ground import fresh_house
+from benchmarks.fixtures import fresh_database
 
 PAPER = {"rsum": "max 281.4 < sum 291.0 < hal 303.2", "hs-sum": "hal 9.03 < sum 10.77 < max 10.83"}
 LOSSES = ("sum", "max", "hal", "hal-max", "hal-logsumexp", "semi-hard")
@@ -31,11 +30,11 @@ COLLECTION = "table-1"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=int, default=600, help="drawn pictures (default 600)")
-    parser.add_argument("--seeds", type=int, default=3, help="trainings a loss (default 3)")
+    parser.add_argument("--seeds", type=int, default=3, help="trainings per loss (default 3)")
     parser.add_argument("--losses", nargs="+", choices=LOSSES, default=list(LOSSES[:3]))
-    parser.add_argument("--one-rate", action="store_true", help="all losses at 0.001, MAX too")
+    parser.add_argument("--one-rate", action="store_true", help="learning rate 0.001 for all losses, also MAX")
     options = parser.parse_args()
-    with fresh_house(), tempfile.TemporaryDirectory() as folder:
+    with fresh_database(), tempfile.TemporaryDirectory() as folder:
         run(options, Path(folder))
 
 
@@ -45,7 +44,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
     collection = make_demo_collection(COLLECTION, images=options.images)
     write_vectors(collection, folder)
     pool = test_split(collection)
-    print(f"{len(pool.images)} test pictures, {len(pool.captions)} captions; {options.seeds} seeds a loss\n")
+    print(f"{len(pool.images)} test pictures, {len(pool.captions)} captions; {options.seeds} seeds per loss\n")
     print(f"{'loss':>14}  seed    rsum  hs-sum  seconds")
     found: dict[str, list[tuple[float, float]]] = {}
     for seed in range(options.seeds):
@@ -59,7 +58,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
 
 
 def write_vectors(collection, folder: Path) -> None:
-    """Write a unit vector a picture: its standardised likenesses to patches of the training pictures."""
+    """Write a unit vector per picture: its standardised similarities to patches of the training pictures."""
     from mitl.annotators.embedding.pictures import PICTURE_FEATURES, read_pictures
 
     patches = PICTURE_FEATURES["patches"]
@@ -72,7 +71,7 @@ def write_vectors(collection, folder: Path) -> None:
 
 
 def test_split(collection):
-    """The gallery and its original pairs."""
+    """Return the gallery and its original pairs."""
     from corpus.matches import known_pairs
     from mitl.training.learners import TrainingSet
 
@@ -85,7 +84,7 @@ def test_split(collection):
 
 
 def train(collection, loss: str, seed: int, folder: Path, rates: dict[str, float]):
-    """Return a trained machine."""
+    """Return a trained annotator."""
     from mitl.annotators import load
     from mitl.registration import add_annotator
     from mitl.training.trainer import train_annotator
@@ -108,7 +107,7 @@ def figures(machine, pool) -> tuple[float, float]:
 
 
 def summarise(found: dict[str, list[tuple[float, float]]]) -> None:
-    """Print means, deviations and the losses' order, beside the paper's."""
+    """Print means, deviations and the order of the losses, beside the paper's."""
     print(f"\n{'loss':>14}         rsum           hs-sum")
     for loss, runs in found.items():
         means, spread = np.mean(runs, axis=0), np.std(runs, axis=0)

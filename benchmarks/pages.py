@@ -1,7 +1,7 @@
-"""How fast staff pages answer over a round of 46,591 pairs: python -m benchmarks.pages CAPTIONS.jsonl.gz
+"""Response times of staff pages for a round of 46,591 pairs: python -m benchmarks.pages CAPTIONS.jsonl.gz
 
-Builds the round of ``benchmarks.import_pool_pack``, lets simulated workers answer 100 of its HITs, and prints the
-median milliseconds and the number of queries of each page, in process, without a network.
+Builds the round of ``benchmarks.import_pool_pack``, answers 100 of its HITs, and prints the median milliseconds and
+the number of queries of each page, in process, without a network.
 """
 
 import argparse
@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from benchmarks.ground import Stopwatch, fresh_house
+from benchmarks.fixtures import Stopwatch, fresh_database
 from benchmarks.import_pool_pack import build_round
 
 ANSWERED, REPEATS = 100, 5
@@ -23,14 +23,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("captions", type=Path, help="a JSONL file of captions, plain or .gz")
     captions: Path = parser.parse_args().captions
-    with fresh_house():
+    with fresh_database():
         build_round(captions, Stopwatch())
         answer_some()
         measure_pages()
 
 
 def answer_some() -> None:
-    """Have the first HITs answered by as many people."""
+    """Answer the first HITs, each as a different worker."""
     from annotation.answers import Answer
     from annotation.intake import submit_answers
     from annotation.leasing import lease_seat

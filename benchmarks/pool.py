@@ -1,9 +1,9 @@
 """750,000 proposals pooled and packed into HITs in the database: python -m benchmarks.pool [--queries N] [--repeats N]
 
-30,000 queries (5,000 images and 25,000 captions, five captions an image) to five machines, the top 5 of each, packed
-by eccv-18. Set DATABASE_URL to measure PostgreSQL. Beside it, in the same run: bulk inserts of the very same rows by
-plain statements of 100 rows, once into bare tables without constraints or indexes, once into tables with those of
-ours. Figures are medians over the repeats; each makes another pool and round in the same database.
+30,000 queries (5,000 images and 25,000 captions, five captions per image) to five annotators, the top 5 of each, packed
+with eccv-18. Set DATABASE_URL to measure PostgreSQL. The baselines, in the same run, are bulk inserts of the same rows
+by plain statements of 100 rows: into tables without constraints or indexes, and into tables with ours. Figures
+are medians over the repeats; each repeat makes another pool and round in the same database.
 """
 
 import argparse
@@ -16,21 +16,22 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.bare_inserts import insert_bare
-from benchmarks.drawn_lists import draw_lists
-from benchmarks.ground import fresh_house
+from benchmarks.fixtures import draw_lists, fresh_database
 
 IMAGES, CAPTIONS_EACH = 5_000, 5
-SIDES = CAPTIONS_EACH + 1  # queries to an image: itself and its captions
+SIDES = CAPTIONS_EACH + 1  # queries per image: the image and its captions
 BLANK = {"file": "", "sha256": "", "split": ""}
 BARE, HELD = "bare inserts of the same rows", "the same inserts under our constraints"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--queries", type=int, default=IMAGES * SIDES, help="one sixth images (default 30,000)")
-    parser.add_argument("--repeats", type=int, default=3, help="times that everything is done (default 3)")
+    parser.add_argument(
+        "--queries", type=int, default=IMAGES * SIDES, help="queries, one sixth of them images (default 30,000)"
+    )
+    parser.add_argument("--repeats", type=int, default=3, help="number of repeats (default 3)")
     options = parser.parse_args()
-    with fresh_house():
+    with fresh_database():
         measure(options.queries, options.repeats)
 
 
@@ -38,13 +39,13 @@ def measure(queries: int, repeats: int) -> None:
     from django.db import connection
 
     draw_lists(make_collection(queries))
-    print(f"on {connection.vendor}; {peak_mb():.0f} MB at most before it begins", flush=True)
+    print(f"on {connection.vendor}; {peak_mb():.0f} MB peak before the start", flush=True)
     figures: dict[str, list[float]] = defaultdict(list)
     for number in range(repeats):
         packed, seconds = pool_and_pack(f"r{number}")
         if not number:
             print(f"{packed.pool.n_proposals:,} proposals: {packed.summary}")
-            print(f"{peak_mb():.0f} MB at most, the first repeat included", flush=True)
+            print(f"{peak_mb():.0f} MB peak after the first repeat", flush=True)
         rows, ours = rows_of(packed), sum(seconds.values())
         bare, held = (sum(insert_bare(some, constrained=held) for some in rows) for held in (False, True))
         seconds |= {"all of it": ours, BARE: bare, HELD: held}
@@ -57,7 +58,7 @@ def measure(queries: int, repeats: int) -> None:
 
 
 def make_collection(queries: int):
-    """5,000 images of five captions each, and a sample of so many queries, one sixth of them images."""
+    """Create 5,000 images with five captions each, and a sample of ``queries`` queries, one sixth of them images."""
     from core.inserts import insert_rows
     from corpus.models import Caption, Collection, Image, Match
     from corpus.samples import sample_queries
@@ -79,7 +80,7 @@ def ids_of(rows) -> np.ndarray:
 
 
 def pool_and_pack(name: str):
-    """Pool and pack by the acts that people's commands call; return the round and the seconds of every step."""
+    """Pool and pack with the functions that the commands call; return the round and the seconds of every step."""
     from corpus.models import Collection
     from hits.packed_rounds import pack_round
     from mitl.models import Annotator
@@ -101,7 +102,7 @@ def pool_and_pack(name: str):
 
 
 def rows_of(packed) -> list:
-    """What pooling and packing wrote, as a query a table."""
+    """Return the rows that pooling and packing wrote, one query per table."""
     from hits.models import Item, Seat
 
     in_it = {"hit__round": packed}
@@ -110,11 +111,11 @@ def rows_of(packed) -> list:
 
 
 def peak_mb() -> float:
-    return getrusage(RUSAGE_SELF).ru_maxrss / 1_000  # of kilobytes, on Linux
+    return getrusage(RUSAGE_SELF).ru_maxrss / 1_000  # kilobytes on Linux
 
 
 class StepClock:
-    """A Progress that adds up the seconds of every step: from the first it hears of one until it hears of the next."""
+    """A Progress that adds up the seconds of every step, from its first call to the first call of the next step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

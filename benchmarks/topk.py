@@ -1,10 +1,10 @@
-"""Exact top-25 both ways, beside FAISS, torch and the bare product: python -m benchmarks.topk PART
+"""Exact top-25 in both directions, compared with FAISS, torch and the bare product: python -m benchmarks.topk PART
 
 small: 5,000 x 25,000; large: 40,000 x 200,000; both with 512 and 1,024 dimensions. hard: ties, ascending scores,
-duplicates, tight cones and small sizes. coco: 123,287 x 616,767 by measured strips, whole with --whole. growth: how
-time grows with images, captions, dimensions and k, drawn with --chart FILE.svg. Everything runs on the same threads in
-the same process, ours and its peers in turn; figures are medians and ratios to FAISS's two searches. The embeddings
-are drawn like CLIP's: a cone a modality, 200 topics, five captions an image, one in a hundred a duplicate.
+duplicates, tight cones and small sizes. coco: 123,287 x 616,767, measured on one strip, or all with --whole. growth:
+time by number of images, captions, dimensions and k, plotted with --chart FILE.svg. Everything runs with the same
+threads in the same process, ours and the others in turn; figures are medians and ratios to FAISS's two searches. The
+random embeddings resemble CLIP's: a cone per modality, 200 topics, five captions per image, 1% duplicates.
 """
 
 import argparse
@@ -32,14 +32,17 @@ Arrays = tuple[np.ndarray, np.ndarray]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="?", default="small", choices=PARTS)
-    parser.add_argument("--repeats", type=int, default=5, help="how often each contender runs (default 5)")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="threads of every library")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each search (default 5)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="number of threads of every library")
     parser.add_argument(
-        "--peers", nargs="+", default=["FAISS", "torch", "product"], help="whom beside (not hard, growth)"
+        "--peers",
+        nargs="+",
+        default=["FAISS", "torch", "product"],
+        help="searches to compare with (not hard, growth)",
     )
-    parser.add_argument("--dimensions", type=int, nargs="+", default=[512, 1_024], help="small, large: which")
-    parser.add_argument("--whole", action="store_true", help="coco: the whole search, not one strip of it")
-    parser.add_argument("--chart", type=Path, help="growth: where to draw it, .svg or .png")
+    parser.add_argument("--dimensions", type=int, nargs="+", default=[512, 1_024], help="sizes of small and large")
+    parser.add_argument("--whole", action="store_true", help="coco: run the whole search instead of one strip")
+    parser.add_argument("--chart", type=Path, help="growth: file of the plot, .svg or .png")
     options = parser.parse_args()
     use_threads(options.threads)
     bidirectional_topk(*like_clip(600, 900, 64), K)  # compiled before anything is timed
@@ -55,7 +58,7 @@ def use_threads(n: int) -> None:
 
 
 def like_clip(n: int, m: int, dimensions: int, seed: int = 0) -> Arrays:
-    """Unit vectors of n images and m captions."""
+    """Return unit vectors of n images and m captions."""
     rng = np.random.default_rng(seed)
     topics, cones = (rng.standard_normal((n, dimensions), np.float32) for n in (200, 2))
     images = topics[rng.integers(200, size=n)] + 0.9 * rng.standard_normal((n, dimensions), np.float32)
@@ -73,7 +76,7 @@ def ours(images: np.ndarray, captions: np.ndarray, k: int = K):
 
 
 def by_faiss(images: np.ndarray, captions: np.ndarray, k: int = K):
-    """Two flat indexes, two searches."""
+    """Search two flat indexes."""
     return _faiss_search(images, captions, k), _faiss_search(captions, images, k)
 
 
@@ -84,7 +87,7 @@ def _faiss_search(queries: np.ndarray, items: np.ndarray, k: int):
 
 
 def by_torch(images: np.ndarray, captions: np.ndarray, k: int = K):
-    """A product and a topk a strip, in each direction."""
+    """Compute a product and a topk per strip, in each direction."""
     for queries, items in ((images, captions), (captions, images)):
         every = torch.from_numpy(items).T
         for start in range(0, len(queries), 1_024):
@@ -92,7 +95,7 @@ def by_torch(images: np.ndarray, captions: np.ndarray, k: int = K):
 
 
 def bare_product(images: np.ndarray, captions: np.ndarray, k: int = K):
-    """One float32 product, kept nowhere: the floor of whoever computes in float32."""
+    """Compute the float32 product and discard it: the lower bound of every search in float32."""
     out = np.empty((1_024, TILE), np.float32)
     for i in range(0, len(images), 1_024):
         for j in range(0, len(captions), TILE):
@@ -104,7 +107,7 @@ CONTENDERS = {"ours": ours, "FAISS": by_faiss, "torch": by_torch, "product": bar
 
 
 def compare(title: str, sides: Arrays, repeats: int, contenders: dict[str, Callable] = CONTENDERS, k: int = K) -> None:
-    """Run all contenders in turn, so often, and print a line of medians and ratios."""
+    """Run all searches in turn, ``repeats`` times, and print a line of medians and ratios."""
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(repeats):
         for name, search in contenders.items():
@@ -127,7 +130,7 @@ def sizes(options: argparse.Namespace) -> None:
 
 
 def memory_of(search: Callable, sides: Arrays) -> tuple[float, str]:
-    """Return the most megabytes in use while it searches, less those before, and the precision that it took."""
+    """Return the peak megabytes during the search, minus those before, and the precision of its first pass."""
     ended, most, before = Event(), [0], _resident()
 
     def watch() -> None:
@@ -147,7 +150,7 @@ def _resident() -> int:
 
 
 def hard(options: argparse.Namespace) -> None:
-    """Inputs that defeat thresholds, first passes or both, and sizes at which overheads count."""
+    """Measure inputs for which thresholds or first passes fail, and small sizes."""
     rng, n, m, d = np.random.default_rng(1), 5_000, 25_000, 512
     images, captions = like_clip(n, m, d)
     cone = rng.standard_normal(d, np.float32)
@@ -174,7 +177,7 @@ def hard(options: argparse.Namespace) -> None:
 
 
 def coco(options: argparse.Namespace) -> None:
-    """All of MS-COCO: every strip costs the same, so one tells what all do."""
+    """Measure MS-COCO; all strips cost the same, so one is enough."""
     images, captions = like_clip(*COCO, 512)
     if options.whole:
         compare("COCO whole", (images, captions), options.repeats, {"ours": ours, "FAISS": by_faiss})
@@ -216,7 +219,7 @@ def _timed(search: Callable, sides: Arrays, k: int) -> float:
 
 
 def draw(rows: list[dict], path: Path) -> None:
-    """Draw seconds against each size, both on logarithmic axes."""
+    """Plot the seconds by each size, both on logarithmic axes."""
     from mitl.charts import COLOURS, DASHES, write_chart
 
     domain = {"domain": ["ours", "FAISS"]}
@@ -238,7 +241,10 @@ def draw(rows: list[dict], path: Path) -> None:
         }
         for axis in dict.fromkeys(row["axis"] for row in rows)
     ]  # fmt: skip
-    title = {"text": "Top-25 both ways: how time grows", "subtitle": "Around 5,000 images, 25,000 captions, D = 512."}
+    title = {
+        "text": "Top-25 in both directions: time by size",
+        "subtitle": "Around 5,000 images, 25,000 captions, D = 512.",
+    }
     write_chart({"title": title, "hconcat": panels, "spacing": 24}, path)
 
 
