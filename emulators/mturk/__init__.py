@@ -1,1 +1,1 @@
-"""A Mechanical Turk of our own in one process: the Requester API, the workers' site and a clock that can be set."""
+"""An emulator of Amazon Mechanical Turk: the Requester API, the workers' site and controls, in one process."""

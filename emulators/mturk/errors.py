@@ -1,4 +1,4 @@
-"""What the marketplace says when it refuses: codes and texts as they were seen live."""
+"""Errors of the Requester API, with the codes and texts of the live service, and refusals on the workers' site."""
 
 from datetime import UTC, datetime
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 class TurkError(Exception):
     """A refused call. ``code`` is the exception's name on the wire, ``turk_code`` the marketplace's own code.
 
-    ``stamped`` texts end in the epoch milliseconds in parentheses, and in the sandbox " s", as live ones do.
+    ``stamped`` texts end in the epoch milliseconds in parentheses, with " s" in the sandbox, as live ones do.
     """
 
     def __init__(
@@ -23,31 +23,31 @@ class TurkError(Exception):
         return self.code in ("RequestError", "ServiceFault", "ParameterValidationError")
 
     def text(self, at: datetime, *, sandbox: bool) -> str:
-        """Return the message as it travels, at an instant."""
+        """Return the message as it is sent at an instant."""
         if not self.stamped:
             return self.message
         return f"{self.message} ({int(at.astimezone(UTC).timestamp() * 1000)}{' s' if sandbox else ''})"
 
 
-class Refusal(Exception):  # noqa: N818 - an ordinary outcome for a worker, not an error of anybody's
-    """A worker may not do this. The text is one clear sentence for their page."""
+class Refusal(Exception):  # noqa: N818 - an ordinary outcome for a worker, nobody's error
+    """A worker may not do this. The text is a sentence for their page."""
 
 
 def does_not_exist(kind: str, id: str) -> TurkError:
-    """An id that names nothing here. ``kind``: Hit, Assignment, QualificationType, Qualification, …"""
+    """Unknown id. ``kind``: Hit, Assignment, QualificationType, Qualification, …"""
     turk_kind = "HIT" if kind == "Hit" else kind.replace(" ", "")
     return TurkError(f"{kind} {id} does not exist.", turk_code=f"{turk_kind}DoesNotExist")
 
 
 def wrong_assignment_state(*allowed: str) -> TurkError:
-    """An assignment in a state in which the call makes no sense."""
+    """An assignment whose state does not allow the call."""
     return TurkError(
         f"This operation can be called with a status of: {','.join(allowed)}", turk_code="InvalidAssignmentState"
     )
 
 
 def wrong_hit_state(status: str, *allowed: str) -> TurkError:
-    """A HIT in a state in which the call makes no sense."""
+    """A HIT whose state does not allow the call."""
     return TurkError(
         f"This HIT is currently in the state '{status}'.  "
         f"This operation can be called with a status of: {', '.join(allowed)}",
@@ -63,7 +63,7 @@ def insufficient_funds() -> TurkError:
 
 
 def already_processed(token: str) -> TurkError:
-    # The code of this one was never seen written out; clients have to go by the message.
+    # The live code of this error is undocumented; clients have to go by the message.
     return TurkError(
         f'The idempotency token "{token}" has already been processed.', turk_code="IdempotencyTokenAlreadyProcessed"
     )
@@ -76,19 +76,19 @@ def xml_parse_error(what: str) -> TurkError:
 
 
 def invalid_value(parameter: str, value: object) -> TurkError:
-    return TurkError(
-        f'The value "{value}" is not valid for the parameter {parameter}.', code="ParameterValidationError"
-    )
+    return invalid_parameter(f'The value "{value}" is not valid for the parameter {parameter}.')
 
 
 def out_of_range(parameter: str, value: object, least: object, most: object) -> TurkError:
-    return TurkError(
-        f"The value {value} is invalid for {parameter}. Valid values range from {least} to {most}.",
-        code="ParameterValidationError",
+    return invalid_parameter(
+        f"The value {value} is invalid for {parameter}. Valid values range from {least} to {most}."
     )
 
 
-def validation_error(faults: list[str]) -> TurkError:
-    """A request that does not fit the service's model: all that is wrong with it in one text."""
-    count = f"{len(faults)} validation error{'s' if len(faults) > 1 else ''}"
-    return TurkError(f"{count} detected: {'; '.join(faults)}", code="ValidationException")
+def invalid_parameter(text: str) -> TurkError:
+    return TurkError(text, code="ParameterValidationError")
+
+
+def not_emulated(text: str) -> TurkError:
+    # No SDK retries a 501, as it does other server errors.
+    return TurkError(text, code="ServiceFault", turk_code="NotEmulated", status=501)

@@ -1,4 +1,4 @@
-"""Listings page by page, with opaque tokens that only continue the listing that gave them."""
+"""Listings in pages, with opaque tokens that only continue the listing they came from."""
 
 import base64
 import hashlib
@@ -26,8 +26,8 @@ def page(
 ) -> dict[str, Any]:
     """Return one page of ``rows`` under ``name``, with NumResults and, if there is more, NextToken.
 
-    ``rows`` are in the order of their ``serial``: a token names the last row that was given, so a row that appears or
-    vanishes between two pages moves no other. ``listing`` tells apart listings of the same name. A fault may ask for
+    ``rows`` are in the order of their ``serial``: a token names the last row of its page, so rows that appear or
+    vanish between two pages move no others. ``listing`` distinguishes listings of the same name. A fault may ask for
     fewer rows than the model allows, even none. Raises TurkError for a token of another listing.
     """
     asked = {key: value for key, value in params.items() if key not in ("NextToken", "MaxResults")}
@@ -42,7 +42,7 @@ def page(
 
 
 def _token(digest: str, number: int, last: int | None) -> str:
-    """Name the last row given. The page's number makes the token after an empty page another than the one before."""
+    """Name the last row given. The page number makes the token after an empty page differ from the one before."""
     return base64.urlsafe_b64encode(json.dumps([digest, number, last]).encode()).decode()
 
 

@@ -1,12 +1,11 @@
-"""Qualification requirements: which are well formed, and which workers meet them."""
+"""Qualification requirements: which are valid, and which workers meet them."""
 
 import operator
 from collections.abc import Callable
 from typing import Any
 
-from emulators.mturk.errors import TurkError, does_not_exist, invalid_value
-from emulators.mturk.rows import Worker
-from emulators.mturk.state import State
+from emulators.mturk.errors import does_not_exist, invalid_parameter, invalid_value
+from emulators.mturk.state import State, Worker
 
 MASTERS = frozenset({"2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"})
 APPROVED_COUNT = "00000000000000000040"
@@ -29,7 +28,7 @@ COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "GreaterThan": ("above", operator.gt),
     "GreaterThanOrEqualTo": ("at least", operator.ge),
     "EqualTo": ("exactly", operator.eq),
-    "NotEqualTo": ("anything but", operator.ne),
+    "NotEqualTo": ("not", operator.ne),
 }
 SETS = ("In", "NotIn")
 PRESENCE = ("Exists", "DoesNotExist")
@@ -37,11 +36,10 @@ ACTIONS = ("Accept", "PreviewAndAccept", "DiscoverPreviewAndAccept")
 
 
 def check_requirements(state: State, requirements: list[dict[str, Any]]) -> None:
-    """Raise the error that the marketplace gives for requirements that are not well formed."""
+    """Raise the service's error for invalid requirements."""
     if len(requirements) > MOST_REQUIREMENTS:
-        raise TurkError(
-            f"A HIT can have at most {MOST_REQUIREMENTS} Qualification requirements; {len(requirements)} were given.",
-            code="ParameterValidationError",
+        raise invalid_parameter(
+            f"A HIT can have at most {MOST_REQUIREMENTS} Qualification requirements; {len(requirements)} were given."
         )
     for requirement in requirements:
         _check_type(state, requirement["QualificationTypeId"])
@@ -50,7 +48,7 @@ def check_requirements(state: State, requirements: list[dict[str, Any]]) -> None
 
 
 def meets(state: State, worker: Worker, requirement: dict[str, Any]) -> bool:
-    """Say whether a worker meets one requirement. Somebody without a value meets only DoesNotExist."""
+    """Whether a worker meets one requirement. A worker without a value meets only DoesNotExist."""
     comparator, has = requirement["Comparator"], _value_of(state, worker, requirement["QualificationTypeId"])
     if comparator in PRESENCE:
         return (has is not None) == (comparator == "Exists")
@@ -66,12 +64,12 @@ def meets(state: State, worker: Worker, requirement: dict[str, Any]) -> bool:
 
 
 def may(state: State, worker: Worker, requirements: list[dict[str, Any]], action: str) -> bool:
-    """Say whether a worker may ``Accept``, ``Preview`` or ``Discover`` HITs with these requirements."""
+    """Whether a worker may ``Accept``, ``Preview`` or ``Discover`` HITs with these requirements."""
     return all(meets(state, worker, requirement) for requirement in requirements if action in guarded(requirement))
 
 
 def guarded(requirement: dict[str, Any]) -> str:
-    """Return the actions that a requirement keeps from those who do not meet it, as one word."""
+    """Return the actions, as one word, that a requirement forbids to workers who do not meet it."""
     default = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
     return requirement.get("ActionsGuarded", default)
 
@@ -96,14 +94,13 @@ def _check_type(state: State, id: str) -> None:
 
 def _check_guard(requirement: dict[str, Any]) -> None:
     if "ActionsGuarded" in requirement and "RequiredToPreview" in requirement:
-        raise TurkError(
-            "ActionsGuarded and RequiredToPreview cannot be used together in a QualificationRequirement.",
-            code="ParameterValidationError",
+        raise invalid_parameter(
+            "ActionsGuarded and RequiredToPreview cannot be used together in a QualificationRequirement."
         )
 
 
 def _check_values(requirement: dict[str, Any]) -> None:
-    """The comparator says how many values it takes; only the location compares with locales."""
+    """The comparator decides how many values it takes; only the location compares with locales."""
     comparator = requirement["Comparator"]
     integers, locales = requirement.get("IntegerValues", []), requirement.get("LocaleValues", [])
     if comparator in PRESENCE:

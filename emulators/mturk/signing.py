@@ -1,4 +1,4 @@
-"""Who signed a request: AWS Signature Version 4, worked out again by botocore's own signer."""
+"""Who signed a request: AWS Signature Version 4, computed again by botocore's own signer."""
 
 import hmac
 import re
@@ -9,11 +9,12 @@ from datetime import UTC, datetime, timedelta
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
+from werkzeug import Request
 
 from emulators.mturk.errors import TurkError
 
 REGION = "us-east-1"
-SIGNING_NAMES = {"mturk": "mturk-requester", "sqs": "sqs"}
+SERVICE = "mturk-requester"
 VALID_FOR = timedelta(minutes=15)
 
 _AUTHORIZATION = re.compile(
@@ -31,39 +32,26 @@ class Credential:
     linked: bool = True
 
 
-# These open nothing but an emulator; they are printed by the command and used by its tests.
+# Valid for an emulator only; printed by the command and used by its tests.
 REQUESTER = Credential("AKIAEMULATEDREQUESTR", "emulated-secret-of-the-requester")
 OTHER_ACCOUNT = Credential("AKIAEMULATEDSTRANGER", "emulated-secret-of-another-account", linked=False)
 
 
-def verify(
-    request: Mapping[str, str],
-    *,
-    method: str,
-    url: str,
-    body: bytes,
-    credentials: Mapping[str, Credential],
-    service: str = "mturk",
-) -> Credential:
-    """Return the credential that signed a request with these headers. Raises TurkError as AWS words it."""
-    headers = {name.lower(): value for name, value in request.items()}
+def check_signature(request: Request, credentials: Mapping[str, Credential]) -> None:
+    """Raise TurkError, in AWS's words, unless a credential signed the request whose account is linked."""
+    headers = {name.lower(): value for name, value in request.headers.items()}
     claim = _claim(headers)
     known = credentials.get(claim["key"])
     if known is None:
         raise TurkError("The security token included in the request is invalid.", code="UnrecognizedClientException")
-    _check_scope(claim, SIGNING_NAMES[service])
+    _check_scope(claim)
     _check_time(headers.get("x-amz-date", ""), claim["date"])
-    if not hmac.compare_digest(_signature(known, claim, headers, method, url, body), claim["signature"]):
+    if not hmac.compare_digest(_signature(known, claim, headers, request), claim["signature"]):
         raise _invalid(
             "The request signature we calculated does not match the signature you provided. Check your AWS Secret "
             "Access Key and signing method. Consult the service documentation for details."
         )
-    return known
-
-
-def require_linked(credential: Credential) -> None:
-    """Raise the error of an account that is valid and has nothing to do with this requester."""
-    if not credential.linked:
+    if not known.linked:
         raise TurkError("Your AWS account must be linked to your Amazon Mechanical Turk Account.")
 
 
@@ -81,15 +69,15 @@ def _claim(headers: Mapping[str, str]) -> dict[str, str]:
     return found.groupdict()
 
 
-def _check_scope(claim: dict[str, str], service: str) -> None:
+def _check_scope(claim: dict[str, str]) -> None:
     if claim["region"] != REGION:
         raise _invalid(f"Credential should be scoped to a valid region, not '{claim['region']}'.")
-    if claim["service"] != service:
-        raise _invalid(f"Credential should be scoped to correct service: '{service}'.")
+    if claim["service"] != SERVICE:
+        raise _invalid(f"Credential should be scoped to correct service: '{SERVICE}'.")
 
 
 def _check_time(stamp: str, date: str) -> None:
-    """The signature counts for a quarter of an hour of real time, wherever the emulator's clock stands."""
+    """A signature is valid for 15 minutes of real time, whatever the emulator's clock says."""
     try:
         at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
@@ -98,15 +86,12 @@ def _check_time(stamp: str, date: str) -> None:
         raise _invalid(f"Signature expired: {stamp} is not within {VALID_FOR} of {datetime.now(UTC):%Y%m%dT%H%M%SZ}.")
 
 
-def _signature(
-    known: Credential, claim: dict[str, str], headers: Mapping[str, str], method: str, url: str, body: bytes
-) -> str:
+def _signature(known: Credential, claim: dict[str, str], headers: Mapping[str, str], request: Request) -> str:
     signed = {name: headers[name] for name in claim["headers"].split(";") if name in headers}
-    request = AWSRequest(method=method, url=url, headers=signed, data=body)
-    request.context["timestamp"] = headers["x-amz-date"]
+    again = AWSRequest(method=request.method, url=request.url, headers=signed, data=request.get_data())
+    again.context["timestamp"] = headers["x-amz-date"]
     signer = SigV4Auth(Credentials(known.access_key, known.secret_key), claim["service"], claim["region"])
-    canonical = signer.canonical_request(request)
-    return signer.signature(signer.string_to_sign(request, canonical), request)
+    return signer.signature(signer.string_to_sign(again, signer.canonical_request(again)), again)
 
 
 def _invalid(text: str) -> TurkError:

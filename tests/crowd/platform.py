@@ -11,11 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from crowd.models import Outbox, PlatformHIT
-from emulators.mturk.faults.declaring import declare
-from emulators.mturk.faults.plan import FaultPlan
-from emulators.mturk.faults.work import Work
-from emulators.mturk.launching import launch
-from emulators.mturk.server import Emulator
+from emulators.mturk.emulator import Emulator
 from emulators.mturk.world import World
 from hits.models import Round
 from simulation.browser import read_page
@@ -26,16 +22,18 @@ FRAME = "/judge/at/mturk/emulator/"
 
 @dataclass
 class Rehearsal:
-    """``world`` is MTurk's side, ``plan`` the faults that are set; our side is reached by commands and pages."""
+    """``emulator`` is MTurk's side; our side is reached by commands and pages."""
 
-    world: World
-    plan: FaultPlan
     emulator: Emulator
     workers: list[str] = field(default_factory=list)
 
+    @property
+    def world(self) -> World:
+        return self.emulator.world
+
     def fault(self, **declared) -> None:
-        """Have something go wrong on the platform from now on; see ``faults.declaring``."""
-        self.plan.add(declare(declared))
+        """Have something go wrong on the platform from now on; see ``faults.kinds``."""
+        self.emulator.plan.add(declared)
 
     def worker(self) -> str:
         """Register one more worker."""
@@ -48,10 +46,10 @@ class Rehearsal:
         return list(posted.values_list("external_id", flat=True))
 
     def accept(self, hit_id: str, worker_id: str) -> str:
-        return str(Work(self.world, self.plan).accept(hit_id, worker_id)["AssignmentId"])
+        return str(self.emulator.work.accept(hit_id, worker_id)["AssignmentId"])
 
     def submit(self, assignment_id: str, worker_id: str, fields: dict[str, str]) -> None:
-        Work(self.world, self.plan).submit(assignment_id, worker_id, fields)
+        self.emulator.work.submit(assignment_id, worker_id, fields)
 
     def open_page(self, hit_id: str, assignment_id: str, worker_id: str) -> str:
         """Open our page in the frame; returns the address of the worker's turn."""
@@ -110,13 +108,11 @@ def rehearsal(db, settings) -> Iterator[Rehearsal]:
 @contextmanager
 def rehearsing(settings) -> Iterator[Rehearsal]:
     """A new emulator, with our settings leading to it."""
-    world = World(seed=1)
-    plan = FaultPlan(world.clock.now)
-    with launch(world, plan=plan) as emulator:
+    with Emulator(World(seed=1)) as emulator:
         place = {"endpoint": emulator.url, "origins": (emulator.url,)}
         settings.MTURK = settings.MTURK | {"emulator": settings.MTURK["emulator"] | place}
         settings.SYNC_LAG_SECONDS = 0
-        yield Rehearsal(world, plan, emulator)
+        yield Rehearsal(emulator)
 
 
 def published(*, hits: int = 2, commit, **options) -> Round:

@@ -137,7 +137,7 @@ def test_pay_that_never_left_is_sent(made, rehearsal, commit):
     sync(made, commit)
     mark_paid(Payment.objects.get(state="owed"), actor="a mistake")
     Outbox.objects.update(state="done")
-    rehearsal.plan.clear_all()
+    rehearsal.emulator.plan.clear_all()
     assert kinds(made) == [Kind.OTHER_STATUS]
     assert mended(made, commit) == []
     assert rehearsal.available() == "9998.44"

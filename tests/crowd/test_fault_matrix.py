@@ -22,7 +22,7 @@ from crowd.models import Outbox, PlatformAssignment, PlatformHIT
 from crowd.publishing import close_round
 from crowd.taking_in import FOREIGN, LOST
 from emulators.mturk.errors import Refusal
-from emulators.mturk.faults.answers import SHAPES
+from emulators.mturk.faults.work import SHAPES
 from hits.models import Round
 from tests.crowd.platform import Rehearsal, published, rehearsal, rehearsing, sync
 from tests.factories import make_round

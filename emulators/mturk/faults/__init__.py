@@ -1,1 +1,1 @@
-"""Mischief on demand: declared as JSON, seeded, counted, and cleared again."""
+"""The faults that MTurk's emulator can have: what they are, and how calls and workers meet them."""

@@ -1,26 +1,24 @@
-"""The faults that stand between a requester's call and its answer."""
+"""The faults between a requester's call and its answer: refusals, delays, a busy crowd, and readings that lag."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import sleep
 from typing import Any
 
 from werkzeug import Response
 
-from emulators.mturk.errors import Refusal, TurkError
-from emulators.mturk.faults.crowd import act_on
-from emulators.mturk.faults.declaring import Fault
-from emulators.mturk.faults.hiding import Hidden
-from emulators.mturk.faults.lagging import as_of, is_younger, refuse_hidden
-from emulators.mturk.faults.plan import FaultPlan
-from emulators.mturk.rows import Assignment
-from emulators.mturk.server import Drop
+from emulators.faults import Fault, FaultPlan
+from emulators.mturk.errors import Refusal, TurkError, does_not_exist, wrong_assignment_state
+from emulators.mturk.hits import shown_hit
+from emulators.mturk.state import HIT, State
 from emulators.mturk.world import World
+from emulators.server import Drop
 
-Parameters = dict[str, Any]
+Fields = dict[str, Any]
 Instead = Response | Drop | TurkError
 
+DECIDING = ("ApproveAssignment", "RejectAssignment")
 HTML = (
     "<html><head><title>{0} Error</title></head>"
     "<body><h1>{0} Error</h1><hr>The request could not be served.</body></html>"
@@ -28,83 +26,52 @@ HTML = (
 
 
 class CallFaults:
-    """Carries out the faults of kinds "call" and "reading"; the server asks it about every call."""
+    """Makes the faults happen to calls; the API asks it before and after every call, outside the lock."""
 
-    def __init__(
-        self, world: World, plan: FaultPlan, hidden: Hidden, *, wait: Callable[[float], object] = sleep
-    ) -> None:
+    def __init__(self, world: World, plan: FaultPlan) -> None:
         self._world = world
         self._plan = plan
-        self._hidden = hidden
-        self._wait = wait
 
-    def before_call(self, operation: str, params: Parameters) -> Instead | None:
-        """Change the world, wait, and return what is answered instead of doing the call."""
-        self._change_world(operation, params)
+    def before_call(self, operation: str, params: Fields) -> Instead | None:
+        """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
+        for fault in self._plan.happening(operation, "balance"):
+            self._world.act("set_balance", available=fault.settings["amount"])
+        for fault in self._plan.happening(operation, "crowd"):
+            with suppress(Refusal, TurkError):  # a HIT that is full or closed admits nobody
+                _act_on(self._world, params.get("HITId"), fault.settings["act"])
         for fault in self._plan.happening(operation, "stall"):
-            self._wait(fault.settings["seconds"])
+            sleep(fault.settings["seconds"])
         for fault in self._plan.happening(operation, *REFUSALS):
             return REFUSALS[fault.kind](fault)
         for fault in self._plan.happening(operation, "page"):
             params["MaxResults"] = min(fault.settings["size"], params.get("MaxResults", fault.settings["size"]))
         return self._refused_as_unknown(operation, params)
 
-    def before_response(self, operation: str, params: Parameters, result: Parameters) -> Instead | Parameters | None:
-        """Return what is answered although the call was done."""
+    def before_response(self, operation: str, params: Fields, result: Fields) -> Instead | Fields | None:
+        """Return what is answered although the call was done; None: its result."""
         for fault in self._plan.happening(operation, "latency"):
-            self._wait(fault.settings["seconds"])
+            sleep(fault.settings["seconds"])
         if self._plan.happening(operation, "drop"):
             return Drop()
-        try:
-            return self._reading(operation, result)
-        except TurkError as error:
-            return error
-
-    def _change_world(self, operation: str, params: Parameters) -> None:
-        for fault in self._plan.happening(operation, "balance"):
-            self._world.act("set_balance", available=fault.settings["amount"])
-        for fault in self._plan.happening(operation, "crowd"):
-            with suppress(Refusal, TurkError):  # a HIT that is full or closed lets nobody in
-                act_on(self._world, params.get("HITId"), fault.settings["act"])
-
-    def _refused_as_unknown(self, operation: str, params: Parameters) -> TurkError | None:
-        """Return the refusal of a call about an assignment that a lag or an early event keeps out of sight."""
-        ages = [timedelta(seconds=fault.settings["seconds"]) for fault in self._plan.happening(operation, "blind")]
-
-        def hidden(assignment: Assignment) -> bool:
-            now = self._world.clock.now()
-            return self._hidden.holds(assignment.id, now) or any(is_younger(assignment, age, now) for age in ages)
-
-        with self._world.looking() as state:
+        for fault in self._plan.happening(operation, "lag"):
+            then = self._world.clock.now() - timedelta(seconds=fault.settings["seconds"])
             try:
-                refuse_hidden(state, operation, params, hidden)
+                with self._world.looking() as state:
+                    result = _LATE[operation](state, result, then)
             except TurkError as error:
                 return error
-        return None
-
-    def _reading(self, operation: str, result: Parameters) -> Parameters:
-        now = self._world.clock.now()
-        for fault in self._plan.happening(operation, "lag"):
-            with self._world.looking() as state:
-                result = as_of(state, operation, result, now - timedelta(seconds=fault.settings["seconds"]))
-        if "Assignments" in result:
-            seen = [each for each in result["Assignments"] if not self._hidden.holds(each["AssignmentId"], now)]
-            result = result | {"Assignments": seen, "NumResults": len(seen)}
         return _flickered(result) if self._plan.happening(operation, "flicker") else result
 
-
-def _flickered(result: Parameters) -> Parameters:
-    if "HIT" in result:
-        return result | {"HIT": _assignable(result["HIT"])}
-    return result | {"HITs": [_assignable(hit) for hit in result["HITs"]]} if "HITs" in result else result
-
-
-def _assignable(hit: Parameters) -> Parameters:
-    return hit | ({"HITStatus": "Assignable"} if hit["HITStatus"] == "Reviewable" else {})
-
-
-def _throttled(fault: Fault) -> TurkError:
-    return TurkError("Rate exceeded", code="ThrottlingException")
+    def _refused_as_unknown(self, operation: str, params: Fields) -> TurkError | None:
+        """Return the refusal of a call for an assignment that is too young to be known."""
+        for fault in self._plan.happening(operation, "blind"):
+            with self._world.looking() as state:
+                assignment = state.assignments.get(params["AssignmentId"])
+                since = state.now - timedelta(seconds=fault.settings["seconds"])
+                if assignment and assignment.submitted_at is not None and assignment.submitted_at > since:
+                    first = "Submitted" if operation in DECIDING else "Reviewable"
+                    return wrong_assignment_state(first, "Approved", "Rejected")
+        return None
 
 
 def _failed(fault: Fault) -> Instead:
@@ -114,8 +81,115 @@ def _failed(fault: Fault) -> Instead:
     return Response(HTML.format(status) if body == "html" else b"", status, mimetype="text/html")
 
 
-REFUSALS: dict[str, Callable[[Fault], Instead]] = {
-    "throttle": _throttled,
+REFUSALS: Mapping[str, Callable[[Fault], Instead]] = {
+    "throttle": lambda fault: TurkError("Rate exceeded", code="ThrottlingException"),
     "status": _failed,
     "reset": lambda fault: Drop(),
+}
+
+
+def _act_on(world: World, hit_id: str | None, act: str) -> None:
+    """Change a HIT, or the latest one, while a requester reads it. Raises Refusal or TurkError where impossible."""
+    with world.looking() as state:
+        hit = state.hits.get(hit_id or next(reversed(state.hits), ""))
+    if hit is None:
+        return
+    if act in ("accept", "submit"):
+        worker_id = world.register_worker(approved=10_000, masters=True, adult=True)
+        assignment_id = world.accept(hit.id, worker_id)["AssignmentId"]
+        if act == "submit":
+            world.submit(assignment_id, worker_id, {"crowd": "somebody was here"})
+    elif act == "approve":
+        for first in [each.id for each in hit.assignments if each.status == "Submitted"][:1]:
+            world.call("ApproveAssignment", {"AssignmentId": first})
+    else:
+        world.call("UpdateExpirationForHIT", {"HITId": hit.id, "ExpireAt": world.clock.now() - timedelta(days=1)})
+
+
+def _flickered(result: Fields) -> Fields:
+    def assignable(hit: Fields) -> Fields:
+        return hit | ({"HITStatus": "Assignable"} if hit["HITStatus"] == "Reviewable" else {})
+
+    if "HIT" in result:
+        return result | {"HIT": assignable(result["HIT"])}
+    return result | {"HITs": [assignable(hit) for hit in result["HITs"]]}
+
+
+def _hit_as_of(hit: HIT, then: datetime) -> Fields:
+    """Return a HIT as the API showed it at ``then``, derived from when its assignments changed."""
+    taken = sum(each.accepted_at <= then and not _by(each.ended_at, then) for each in hit.assignments)
+    submitted = sum(_by(each.submitted_at, then) for each in hit.assignments)
+    decided = sum(_by(each.approved_at, then) or _by(each.rejected_at, then) for each in hit.assignments)
+    free, pending = hit.max_assignments - taken, taken - submitted
+    counters = {
+        "NumberOfAssignmentsPending": pending,
+        "NumberOfAssignmentsAvailable": free,
+        "NumberOfAssignmentsCompleted": decided,
+    }
+    return shown_hit(hit) | counters | {"HITStatus": _status_as_of(hit, then, free=free, pending=pending)}
+
+
+def _status_as_of(hit: HIT, then: datetime, *, free: int, pending: int) -> str:
+    if hit.status == "Disposed":
+        return "Disposed"
+    if free and not (hit.expired and hit.expires_at <= then):
+        return "Assignable"
+    if pending:
+        return "Unassignable"
+    return "Reviewing" if hit.reviewing else "Reviewable"
+
+
+def _assignment_as_of(assignment: Fields, then: datetime) -> Fields | None:
+    """Return a shown assignment as it was at ``then``: undecided before its decision, None before its submission."""
+    if assignment["SubmitTime"] > then:
+        return None
+    later = [name for name in ("ApprovalTime", "RejectionTime") if name in assignment and assignment[name] > then]
+    if not later:
+        return assignment
+    kept = {name: value for name, value in assignment.items() if name not in (*later, "RequesterFeedback")}
+    return kept | {"AssignmentStatus": "Rejected" if "RejectionTime" in kept else "Submitted"}
+
+
+def _by(instant: datetime | None, then: datetime) -> bool:
+    return instant is not None and instant <= then
+
+
+def _late_hit(state: State, result: Fields, then: datetime) -> Fields:
+    hit = state.hits[result["HIT"]["HITId"]]
+    if hit.created_at > then:
+        raise does_not_exist("Hit", hit.id)
+    return {"HIT": _hit_as_of(hit, then)}
+
+
+def _late_hits(state: State, result: Fields, then: datetime) -> Fields:
+    hits = [state.hits[each["HITId"]] for each in result["HITs"]]
+    rows = [_hit_as_of(hit, then) for hit in hits if hit.created_at <= then]
+    return result | {"HITs": rows, "NumResults": len(rows)}
+
+
+def _late_reviewable(state: State, result: Fields, then: datetime) -> Fields:
+    late = _late_hits(state, result, then)
+    rows = [hit for hit in late["HITs"] if hit["HITStatus"] in ("Reviewable", "Reviewing")]
+    return late | {"HITs": rows, "NumResults": len(rows)}
+
+
+def _late_assignments(state: State, result: Fields, then: datetime) -> Fields:
+    rows = [late for each in result["Assignments"] if (late := _assignment_as_of(each, then)) is not None]
+    return result | {"Assignments": rows, "NumResults": len(rows)}
+
+
+def _late_assignment(state: State, result: Fields, then: datetime) -> Fields:
+    assignment = _assignment_as_of(result["Assignment"], then)
+    if assignment is None:
+        raise wrong_assignment_state("Reviewable", "Approved", "Rejected")
+    return {"Assignment": assignment, "HIT": _hit_as_of(state.hits[assignment["HITId"]], then)}
+
+
+# What each reading shows of the state at an earlier instant. All may raise TurkError.
+_LATE: Mapping[str, Callable[[State, Fields, datetime], Fields]] = {
+    "GetHIT": _late_hit,
+    "ListHITs": _late_hits,
+    "ListReviewableHITs": _late_reviewable,
+    "ListAssignmentsForHIT": _late_assignments,
+    "GetAssignment": _late_assignment,
 }

@@ -1,14 +1,49 @@
-"""What workers do, and the faults that meet them while they do it."""
+"""What workers do, and the faults they meet: time that passes, reissued ids, odd addresses and answers."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from emulators.mturk.faults.answers import misshapen
-from emulators.mturk.faults.plan import FaultPlan
+from emulators.faults import FaultPlan
+from emulators.mturk.documents import ANSWERS, answers_document
 from emulators.mturk.world import World
 
 Parameters = list[tuple[str, str]]
+Fields = Mapping[str, str]
+
+DOCTYPE = '<!DOCTYPE QuestionFormAnswers SYSTEM "file:///etc/passwd">'
+ENTITIES = (
+    '<!DOCTYPE QuestionFormAnswers [<!ENTITY a "zebra"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">'
+    '<!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;"><!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;">]>'
+)
+
+
+def _with_prologue(fields: Fields, prologue: str) -> str:
+    declaration, _, body = answers_document(fields).partition("\n")
+    return f"{declaration}\n{prologue}\n{body}"
+
+
+def _repeated(fields: Fields) -> str:
+    """Return the answers with the first field a second time, with another value."""
+    name = next(iter(fields))
+    first, second = answers_document(fields), answers_document({name: f"{fields[name]} again"})
+    answer = second[second.index("\n  <Answer>") : second.index("\n</QuestionFormAnswers>")]
+    return first.replace("\n</QuestionFormAnswers>", f"{answer}\n</QuestionFormAnswers>")
+
+
+# Answers that no form of ours sends, and that a requester has to survive.
+SHAPES: Mapping[str, Callable[[Fields], str]] = {
+    "empty": lambda fields: "",
+    "no answers": lambda fields: answers_document({}),
+    "unknown fields": lambda fields: answers_document({**fields, "browser_extension": "42", "": "nameless"}),
+    "repeated field": _repeated,
+    "foreign": lambda fields: answers_document(dict.fromkeys(fields, "somebody else's answer")),
+    "doctype": lambda fields: _with_prologue(fields, DOCTYPE),
+    "entities": lambda fields: _with_prologue(dict.fromkeys(fields, "?"), ENTITIES).replace(">?<", ">&d;<"),
+    "markup": lambda fields: answers_document(dict.fromkeys(fields, "<script>alert(1)</script>]]>&amp;")),
+    "cut off": lambda fields: answers_document(fields)[:-20],
+    "other namespace": lambda fields: answers_document(fields).replace(ANSWERS, "urn:elsewhere"),
+}
 
 ADDRESSES: Mapping[str, Callable[[Parameters], Parameters]] = {
     "slash": lambda given: [(name, f"{value}/" if name == "turkSubmitTo" else value) for name, value in given],
@@ -19,10 +54,7 @@ ADDRESSES: Mapping[str, Callable[[Parameters], Parameters]] = {
 
 
 class Work:
-    """Acts on the world in a worker's name. Faults name these operations: preview, accept, work, submit and return.
-
-    All raise Refusal.
-    """
+    """Acts for workers. Faults name these operations: preview, accept, work, submit and return. All raise Refusal."""
 
     def __init__(self, world: World, plan: FaultPlan) -> None:
         self._world = world
@@ -33,19 +65,20 @@ class Work:
         policies = [fault.settings["to"] for fault in self._plan.happening("accept", "reissue")]
         if not policies:
             return self._world.accept(hit_id, worker_id)
-        with self._world.lock:
-            with self._world.looking() as state:
-                usual = state.reissue
+        with self._world.looking() as state:
+            usual = state.reissue
             self._world.act("set_reissue", policy=policies[0])
             try:
                 return self._world.accept(hit_id, worker_id)
             finally:
                 self._world.act("set_reissue", policy=usual)
 
-    def submit(self, assignment_id: str, worker_id: str, fields: Mapping[str, str]) -> dict[str, Any]:
+    def submit(self, assignment_id: str, worker_id: str, fields: Fields) -> dict[str, Any]:
         self._let_time_pass("submit")
-        shapes = [fault.settings["shape"] for fault in self._plan.happening("submit", "answer")]
-        answer = misshapen(shapes[0], fields) if shapes else None
+        answer = None
+        for fault in self._plan.happening("submit", "answer")[:1]:
+            own = {name: value for name, value in fields.items() if name != "assignmentId"}
+            answer = SHAPES[fault.settings["shape"]](own or {"nothing": ""})
         return self._world.submit(assignment_id, worker_id, dict(fields), answer=answer)
 
     def return_assignment(self, assignment_id: str, worker_id: str) -> dict[str, Any]:
@@ -53,12 +86,12 @@ class Work:
         return self._world.return_assignment(assignment_id, worker_id)
 
     def address(self, operation: str, parameters: Parameters) -> Parameters:
-        """Return the parameters that a task's address is given on ``preview`` or ``work``."""
+        """Return the parameters in a task's address on ``preview`` or ``work``."""
         for fault in self._plan.happening(operation, "address"):
             parameters = ADDRESSES[fault.settings["form"]](parameters)
         return parameters
 
     def _let_time_pass(self, operation: str) -> None:
         for fault in self._plan.happening(operation, "clock"):
-            running = self._world.clock.stopped_at is None
-            self._world.move_clock(by=timedelta(seconds=fault.settings["seconds"]), running=running)
+            by = timedelta(seconds=fault.settings["seconds"])
+            self._world.move_clock(by=by, running=self._world.clock.running)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from time import monotonic, sleep
 from typing import Any
 
 import boto3
@@ -9,11 +10,9 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from emulators.mturk.clock import Clock
-from emulators.mturk.faults.declaring import declare
-from emulators.mturk.faults.plan import FaultPlan
-from emulators.mturk.launching import launch
-from emulators.mturk.server import Emulator
+from emulators.clock import Clock
+from emulators.faults import FaultPlan
+from emulators.mturk.emulator import Emulator
 from emulators.mturk.signing import REQUESTER, Credential
 from emulators.mturk.world import World
 
@@ -37,21 +36,29 @@ Client = Any
 SESSION = boto3.Session()
 
 
+def eventually(holds: Callable[[], bool]) -> bool:
+    """Wait up to 10 seconds until something holds that another thread brings about."""
+    deadline = monotonic() + 10
+    while not holds() and monotonic() < deadline:
+        sleep(0.02)
+    return holds()
+
+
 @pytest.fixture
 def world() -> World:
     return World(seed=7, clock=Clock(lambda: NOON))
 
 
 @pytest.fixture
-def plan(world: World) -> FaultPlan:
-    """The faults that are set; a test adds to it."""
-    return FaultPlan(world.clock.now)
+def emulator(world: World) -> Iterator[Emulator]:
+    with Emulator(world) as running:
+        yield running
 
 
 @pytest.fixture
-def emulator(world: World, plan: FaultPlan) -> Iterator[Emulator]:
-    with launch(world, plan=plan) as running:
-        yield running
+def plan(emulator: Emulator) -> FaultPlan:
+    """The faults that are set; a test adds to it."""
+    return emulator.plan
 
 
 @pytest.fixture
@@ -63,11 +70,10 @@ def connect(emulator: Emulator) -> Callable[..., Client]:
         *,
         attempts: int = 1,
         region: str = "us-east-1",
-        service: str = "mturk",
         patience: float = 5,
     ) -> Client:
         return SESSION.client(
-            service,
+            "mturk",
             region_name=region,
             endpoint_url=emulator.url,
             aws_access_key_id=credential.access_key,
@@ -135,6 +141,6 @@ def upset(plan: FaultPlan) -> Callable[..., str]:
     """Set a fault of a kind; returns its id."""
 
     def done(kind: str, operation: str = "*", **more: Any) -> str:
-        return plan.add(declare({"kind": kind, "operation": operation, **more}))
+        return plan.add({"kind": kind, "operation": operation, **more})
 
     return done

@@ -2,12 +2,11 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from threading import Event
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
 
-from tests.emulators.mturk.conftest import QUESTION
+from tests.emulators.mturk.conftest import QUESTION, eventually
 
 
 def balance(mturk) -> Decimal:
@@ -89,13 +88,14 @@ def test_an_answer_later_than_the_read_timeout_belongs_to_a_call_that_was_done(c
 
 
 def test_a_stalled_call_is_done_only_after_its_client_gave_up(connect, world, upset, type_id):
-    created = Event()
-    world.observers.append(lambda happening: created.set())
+    def is_created() -> bool:
+        return bool(world.call("ListHITs", {})["HITs"])
+
     upset("stall", "CreateHITWithHITType", seconds=0.3)
     with pytest.raises(ReadTimeoutError):
         connect(patience=0.1).create_hit_with_hit_type(HITTypeId=type_id, LifetimeInSeconds=3600, Question=QUESTION)
-    assert not created.is_set()
-    assert created.wait(5)
+    assert not is_created()
+    assert eventually(is_created)
 
 
 def test_funds_run_out_in_the_middle_of_a_batch(post, mturk, upset, refused, type_id):

@@ -1,26 +1,49 @@
+"""``python -m emulators.mturk``: its options, what it prints, and its one-line errors."""
+
+import os
 import signal
-from io import StringIO
+import subprocess
+import sys
+from pathlib import Path
 from threading import Timer, main_thread
 
 import pytest
-from django.core.management import call_command
-from django.core.management.base import CommandError
 
-from crowd.management.commands import mturk_emulator
+import emulators
+from emulators import command
+from emulators.mturk.__main__ import main
 from tests.emulators.mturk.conftest import SESSION
 
 
 @pytest.fixture
-def run(monkeypatch):
-    """Run the command until what a test does while it is up is done; returns what was printed."""
+def run(monkeypatch, capsys):
+    """Run the command until what a test does in the meantime is done; returns what was printed."""
 
     def ran(*options, meanwhile=lambda printed: None):
-        out = StringIO()
-        monkeypatch.setattr(mturk_emulator, "until_stopped", lambda: meanwhile(out.getvalue()))
-        call_command("mturk_emulator", "--port", "0", *options, stdout=out)
-        return out.getvalue()
+        seen = []
+
+        def stopped():
+            seen.append(capsys.readouterr().out)
+            meanwhile(seen[0])
+
+        monkeypatch.setattr(command, "until_stopped", stopped)
+        main(["--port", "0", *map(str, options)])
+        return seen[0] + capsys.readouterr().out
 
     return ran
+
+
+@pytest.fixture
+def fails(capsys):
+    """Run the command, which has to fail; returns its last line of errors."""
+
+    def failed(*options):
+        with pytest.raises(SystemExit) as error:
+            main([*map(str, options)])
+        printed = capsys.readouterr().err
+        return printed.strip().splitlines()[-1] if printed else str(error.value.code)
+
+    return failed
 
 
 def told(printed, name):
@@ -47,7 +70,7 @@ def test_what_it_prints_is_enough_to_call_it(run):
 def test_it_says_that_nothing_is_real_and_that_nothing_is_kept(run):
     printed = run()
     assert "no worker is real and no money moves" in printed
-    assert printed.endswith("The emulator has stopped. Nothing of it is kept.\n")
+    assert printed.endswith("The emulator has stopped. Nothing was kept, as no --journal was given.\n")
 
 
 def test_two_rehearsals_have_different_seeds_unless_told(run):
@@ -75,23 +98,35 @@ def test_the_sandbox_can_be_asked_for(run):
     assert seen[0]["AvailableBalance"] == "10000.00"
 
 
-@pytest.mark.parametrize("balance", ["much", "-1", "1.005", "NaN"])
-def test_a_balance_that_is_no_amount_is_one_clear_line(run, balance):
-    with pytest.raises(CommandError, match="is no amount in dollars and cents"):
-        run(f"--balance={balance}")
+@pytest.mark.parametrize("balance", ["much", "-1", "1.005", "NaN", "1e40"])
+def test_a_balance_that_is_no_amount_is_one_clear_line(fails, balance):
+    assert f"argument --balance: '{balance}' is not an amount in dollars and cents" in fails(f"--balance={balance}")
 
 
-def test_the_journal_of_another_world_is_one_clear_line(run, tmp_path):
+def test_a_journal_with_other_settings_is_one_clear_line(run, fails, tmp_path):
     run("--journal", tmp_path / "j", "--seed", "1")
-    with pytest.raises(CommandError, match="another world"):
-        run("--journal", tmp_path / "j", "--seed", "2")
+    assert "with other settings" in fails("--journal", tmp_path / "j", "--seed", "2")
 
 
-def test_a_taken_port_is_one_clear_line(run, emulator):
-    with pytest.raises(
-        CommandError, match=rf"127.0.0.1:{emulator.port} \(Address already in use\); stop what is there"
-    ):
-        run("--port", str(emulator.port))
+def test_a_taken_port_is_one_clear_line(fails, emulator):
+    error = fails("--port", emulator.port)
+    assert error.startswith(f"Error: Cannot serve on 127.0.0.1:{emulator.port} (Address already in use).")
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "x", "9" * 5000])
+def test_a_port_that_is_none_is_refused(fails, port):
+    assert "is not a port; use a number up to 65535" in fails(f"--port={port}")
+
+
+def test_a_journal_that_cannot_be_kept_is_named(fails, tmp_path):
+    error = fails("--port", "0", "--journal", tmp_path)
+    assert error == f"Error: {tmp_path} cannot be used (Is a directory); choose another --journal."
+
+
+def test_a_host_that_is_none_is_told_as_such(fails):
+    error = fails("--port", "0", "--host", "999.1.1.1")
+    assert error.startswith("Error: Cannot serve on 999.1.1.1:0 (")
+    assert "Unknown error" not in error
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -99,23 +134,22 @@ def test_ctrl_c_and_termination_end_the_wait(number):
     usual = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     try:
         Timer(0.05, signal.pthread_kill, [main_thread().ident, number]).start()
-        mturk_emulator.until_stopped()
+        command.until_stopped()
     finally:
         signal.signal(signal.SIGINT, usual[0])
         signal.signal(signal.SIGTERM, usual[1])
 
 
-@pytest.mark.parametrize("port", ["65536", "-1", "x", "9" * 5000])
-def test_a_port_that_is_none_is_refused(port):
-    with pytest.raises(CommandError, match="is no port; give a number up to 65535"):
-        call_command("mturk_emulator", "--port", port)
-
-
-def test_a_journal_that_cannot_be_kept_is_named(tmp_path):
-    with pytest.raises(CommandError, match=f"{tmp_path} cannot be used .*; name another --journal"):
-        call_command("mturk_emulator", "--port", "0", "--journal", tmp_path)
-
-
-def test_a_host_that_is_none_is_told_as_such():
-    with pytest.raises(CommandError, match=r"on 999\.1\.1\.1:0 \((?!Unknown error)"):
-        call_command("mturk_emulator", "--port", "0", "--host", "999.1.1.1")
+def test_it_runs_without_django_until_it_is_interrupted():
+    blocked = "import sys, runpy; sys.modules['django'] = None; sys.argv[1:] = ['--port', '0']; "
+    program = blocked + "runpy.run_module('emulators.mturk', run_name='__main__')"
+    environment = {**os.environ, "PYTHONPATH": str(Path(emulators.__file__).parent.parent)}
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment, text=True) as run:
+        printed = []
+        while not printed or "Ctrl-C" not in printed[-1]:
+            printed.append(run.stdout.readline())
+            assert printed[-1], "it ended by itself"
+        assert client_of("".join(printed)).list_hits()["HITs"] == []
+        run.send_signal(signal.SIGINT)
+        assert "The emulator has stopped." in run.stdout.read()
+    assert run.returncode == 0

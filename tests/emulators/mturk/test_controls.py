@@ -5,7 +5,7 @@ import pytest
 from werkzeug import Request
 from werkzeug.test import EnvironBuilder
 
-from emulators.mturk.controls.guarding import is_local
+from emulators.controls import is_local
 
 
 @pytest.fixture
@@ -34,6 +34,11 @@ def test_workers_are_registered_and_listed(controls):
     made = controls.post("workers", json={"approved": 50, "approval_rate": 98, "locale": "GB"}).json()
     [worker] = controls.get("workers").json()
     assert (worker["id"], worker["approved"], worker["country"]) == (made["WorkerId"], 50, "GB")
+
+
+def test_workers_who_have_worked_are_listed(controls, post, do, worker):
+    do(post()["HITId"], worker)
+    assert [each["id"] for each in controls.get("workers").json()] == [worker]
 
 
 def test_a_premium_fee_raises_what_an_assignment_costs(controls, mturk):
@@ -97,11 +102,11 @@ def test_the_journal_tells_calls_acts_and_controls(controls, post, worker):
         ("clock", {"forward_seconds": "60"}, "forward_seconds is '60'; it must be a number of seconds"),
         ("clock", {"forward_seconds": 1e18}, "from 0 to 315360000 (ten years)"),
         ("clock", {"running": 1}, "running is 1; it must be true or false."),
-        ("clock", {"back": 60}, "There is no 'back' here; this takes: to, forward_seconds, running."),
-        ("balance", {"available": 4.2}, "available is 4.2; it must be dollars and cents in quotes"),
+        ("clock", {"back": 60}, "Unknown name 'back'; the names are: to, forward_seconds, running."),
+        ("balance", {"available": 4.2}, "available is 4.2; it must be an amount in quotes"),
         ("balance", {}, "available is None"),
         ("balance", {"available": "-1"}, "available is '-1'"),
-        ("workers", {"worker_id": "lower"}, "'lower' is no worker id"),
+        ("workers", {"worker_id": "lower"}, "'lower' is not a worker id"),
         ("workers", {"approved": "many"}, "approved is 'many'; it must be of type int."),
         ("reissue", {"policy": "sometimes"}, "policy is 'sometimes'; choose one of: seeded"),
         ("premium-fees", {"fee": "0.05"}, "qualification_type_id is missing"),
@@ -161,13 +166,13 @@ def test_a_page_from_elsewhere_is_turned_away(controls):
 def test_the_page_shows_the_clock_the_ledger_the_hits_and_the_journal(controls, post):
     hit_id = post()["HITId"]
     shown = controls.get("").text
-    for text in ("2026-03-02 12:00:00", "HITs assignable", "CreateHITWithHITType", hit_id, "None is set"):
+    for text in ("2026-03-02 12:00:00", "HITs assignable", "CreateHITWithHITType", hit_id, "No faults are set"):
         assert text in shown
 
 
 def test_the_pages_buttons_do_what_they_say(controls, world):
     controls.post("page/clock", data={"forward_seconds": "60"})
-    controls.post("page/clock", data={"running": "0"})
+    controls.post("page/clock", data={"running": "false"})
     controls.post("page/balance", data={"available": "12.00"})
     controls.post("page/faults", data={"declaration": '{"kind": "drop"}'})
     figures = controls.get("summary").json()

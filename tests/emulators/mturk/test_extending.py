@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from emulators.mturk.clock import Clock
+from emulators.clock import Clock
 from emulators.mturk.errors import TurkError
 from emulators.mturk.world import World
 from tests.emulators.mturk.conftest import NOON, QUESTION, TYPE

@@ -2,8 +2,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from emulators.mturk.faults.declaring import FaultError, declare
-from emulators.mturk.faults.plan import FaultPlan
+from emulators.faults import FaultError, FaultPlan, read_fault
+from emulators.mturk.faults.kinds import KINDS
 
 
 class Clock:
@@ -26,7 +26,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def plan(clock) -> FaultPlan:
-    return FaultPlan(clock)
+    return FaultPlan(KINDS, clock)
 
 
 def happened(plan, calls, operation="GetHIT", *, kind="reset") -> list[int]:
@@ -35,23 +35,29 @@ def happened(plan, calls, operation="GetHIT", *, kind="reset") -> list[int]:
 
 
 def test_a_fault_without_a_trigger_happens_to_every_call(plan):
-    plan.add(declare({"kind": "reset"}))
+    plan.add({"kind": "reset"})
     assert happened(plan, 3) == [1, 2, 3]
 
 
 def test_a_fault_happens_to_the_nth_call_only(plan):
-    plan.add(declare({"kind": "reset", "nth": 2}))
+    plan.add({"kind": "reset", "nth": 2})
     assert happened(plan, 5) == [2]
 
 
 def test_only_calls_of_its_operation_are_counted(plan):
-    plan.add(declare({"kind": "reset", "operation": "GetHIT", "nth": 2}))
+    plan.add({"kind": "reset", "operation": "GetHIT", "nth": 2})
     assert happened(plan, 3, "ListHITs") == []
     assert happened(plan, 3) == [2]
 
 
+def test_a_fault_of_any_operation_counts_only_those_it_can_happen_to(plan):
+    plan.add({"kind": "flicker", "nth": 1})
+    assert happened(plan, 1, "CreateHIT", kind="flicker") == []
+    assert happened(plan, 1, "GetHIT", kind="flicker") == [1]
+
+
 def test_a_fault_happens_so_many_times_and_is_spent(plan):
-    plan.add(declare({"kind": "reset", "times": 2}))
+    plan.add({"kind": "reset", "times": 2})
     assert happened(plan, 5) == [1, 2]
     assert plan.as_json()[0] == {
         **{"kind": "reset", "operation": "*", "seed": 0, "times": 2},
@@ -62,15 +68,15 @@ def test_a_fault_happens_so_many_times_and_is_spent(plan):
 def test_the_same_seed_chooses_the_same_calls(clock):
     chosen = []
     for seed in (7, 7, 8):
-        plan = FaultPlan(clock)
-        plan.add(declare({"kind": "reset", "probability": 0.5, "seed": seed}))
+        plan = FaultPlan(KINDS, clock)
+        plan.add({"kind": "reset", "probability": 0.5, "seed": seed})
         chosen.append(happened(plan, 40))
     assert chosen[0] == chosen[1] != chosen[2]
     assert 5 < len(chosen[0]) < 35
 
 
 def test_a_token_bucket_refuses_what_comes_faster_than_it_fills(plan, clock):
-    plan.add(declare({"kind": "throttle", "rate": 2, "burst": 3}))
+    plan.add({"kind": "throttle", "rate": 2, "burst": 3})
     assert happened(plan, 5, kind="throttle") == [4, 5]
     clock.move(1)
     assert happened(plan, 5, kind="throttle") == [3, 4, 5]
@@ -79,20 +85,20 @@ def test_a_token_bucket_refuses_what_comes_faster_than_it_fills(plan, clock):
 
 
 def test_a_cleared_fault_does_not_happen(plan):
-    first = plan.add(declare({"kind": "reset"}))
+    first = plan.add({"kind": "reset"})
     assert (plan.clear(first), plan.clear(first)) == (True, False)
     assert happened(plan, 1) == []
 
 
 def test_all_faults_are_cleared_at_once(plan):
-    plan.add(declare({"kind": "reset"}))
-    plan.add(declare({"kind": "drop"}))
+    plan.add({"kind": "reset"})
+    plan.add({"kind": "drop"})
     assert (plan.clear_all(), plan.as_json()) == (2, [])
 
 
 def test_a_declaration_comes_back_as_it_was_given():
     given = {"kind": "status", "operation": "SendBonus", "nth": 3, "status": 503, "body": "html"}
-    assert declare(given).as_json() == {**given, "seed": 0}
+    assert read_fault(given, KINDS).as_json() == {**given, "seed": 0}
 
 
 @pytest.mark.parametrize(
@@ -117,13 +123,12 @@ def test_a_declaration_comes_back_as_it_was_given():
         ({"kind": "reset", "operation": "CreateHit"}, "cannot happen to 'CreateHit'; name \"*\" or one of: Accept"),
         ({"kind": "lag", "operation": "SendBonus", "seconds": 1}, "one of: GetHIT, ListHITs"),
         ({"kind": "page", "operation": "GetHIT", "size": 1}, "one of: List"),
-        ({"kind": "lose", "operation": "AssignmentEaten"}, "one of: AssignmentAccepted"),
         ({"kind": "reissue", "operation": "submit", "to": "same"}, "one of: accept."),
         ({"kind": "reset", "operation": ["GetHIT"]}, "cannot happen to ['GetHIT']"),
     ],
 )
 def test_a_bad_declaration_is_refused_in_one_line(given, error):
     with pytest.raises(FaultError) as refused:
-        declare(given)
+        read_fault(given, KINDS)
     assert error in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -64,12 +64,18 @@ def test_a_hit_without_a_question_is_refused(mturk, type_id, refused):
         QUESTION.replace("https://tasks.example", "javascript:alert"),
         QUESTION.replace(">0<", ">tall<"),
         f"<!DOCTYPE x [<!ENTITY e 'boom'>]>{QUESTION}",
-        f'<HTMLQuestion xmlns="{SCHEMAS}/2011-11-11/HTMLQuestion.xsd"><FrameHeight>0</FrameHeight></HTMLQuestion>',
-        f'<QuestionForm xmlns="{SCHEMAS}/2005-10-01/QuestionForm.xsd"></QuestionForm>',
     ],
 )
 def test_a_question_that_cannot_be_shown_is_an_xml_parse_error(post, refused, question):
     assert refused(post, Question=question)[:2] == ("RequestError", "AWS.MechanicalTurk.XMLParseError")
+
+
+@pytest.mark.parametrize("kind", ["2011-11-11/HTMLQuestion", "2005-10-01/QuestionForm", "2017-11-06/QuestionForm"])
+def test_a_question_of_another_kind_is_not_emulated(post, refused, kind):
+    name = kind.split("/")[1]
+    refusal = refused(post, Question=f'<{name} xmlns="{SCHEMAS}/{kind}.xsd"></{name}>')
+    assert refusal[:2] == ("ServiceFault", "AWS.MechanicalTurk.NotEmulated")
+    assert f"{name}: not emulated" in refusal[2]
 
 
 def test_a_task_on_this_machine_needs_no_https(post):

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from emulators.mturk.clock import Clock
+from emulators.clock import Clock
 from emulators.mturk.errors import Refusal, TurkError
 from emulators.mturk.world import World
 from tests.emulators.mturk.conftest import NOON, QUESTION, TYPE
@@ -99,8 +99,6 @@ class Marketplace(RuleBasedStateMachine):
     @rule()
     def restart(self):
         again = World(seed=1, journal=self.path, clock=Clock(lambda: NOON))
-        again.settle()
-        self.world.settle()
         with self.world.looking() as before, again.looking() as after:
             for table in ("hits", "ledger", "workers", "tokens", "counters"):
                 assert repr(getattr(after, table)) == repr(getattr(before, table))
@@ -109,11 +107,11 @@ class Marketplace(RuleBasedStateMachine):
     @invariant()
     def the_ledger_balances(self):
         with self.world.looking() as state:
-            assert sum(entry.available for entry in state.ledger) == state.available >= 0
-            assert sum(entry.on_hold for entry in state.ledger) == state.on_hold >= 0
+            assert sum(entry.available for entry in state.ledger.entries) == state.ledger.available >= 0
+            assert sum(entry.on_hold for entry in state.ledger.entries) == state.ledger.on_hold >= 0
             paid = sum((a.hit.type.reward + a.hit.fee for a in approved(state)), Decimal(0))
             bonuses = sum((bonus.amount + Decimal("0.07") for bonus in state.bonuses), Decimal(0))
-            assert state.available + state.on_hold + paid + bonuses == Decimal("20.00")
+            assert state.ledger.available + state.ledger.on_hold + paid + bonuses == Decimal("20.00")
 
     @invariant()
     def just_the_work_that_may_have_to_be_paid_is_held(self):
@@ -121,7 +119,7 @@ class Marketplace(RuleBasedStateMachine):
             for hit in state.hits.values():
                 owed = hit.count("Accepted", "Submitted") + (0 if hit.expired else hit.free)
                 assert hit.held == owed
-            assert state.on_hold == sum(hit.held * (hit.type.reward + hit.fee) for hit in state.hits.values())
+            assert state.ledger.on_hold == sum(hit.held * (hit.type.reward + hit.fee) for hit in state.hits.values())
 
     @invariant()
     def nobody_does_a_hit_twice_and_no_place_is_given_twice(self):

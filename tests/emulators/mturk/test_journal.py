@@ -3,8 +3,8 @@ from datetime import timedelta
 
 import pytest
 
-from emulators.mturk.clock import Clock
-from emulators.mturk.journal import Journal, JournalError, seed_of
+from emulators.clock import Clock
+from emulators.journal import Journal, JournalError, seed_of
 from emulators.mturk.world import World
 from tests.emulators.mturk.conftest import NOON, QUESTION, TYPE
 
@@ -35,7 +35,6 @@ def lived(path) -> World:
 
 
 def everything(world) -> str:
-    world.settle()
     with world.looking() as state:
         seen = vars(state) | {"due": None, "counters": None}
         return repr([seen[name] for name in sorted(seen)])
@@ -82,7 +81,7 @@ def test_what_fails_is_not_written_down(path):
 @pytest.mark.parametrize("content", [b"My only notes", b"[1]\nnotes", b"notes\nmore", b"\x93\xff", b"{}\nnotes"])
 def test_a_file_that_is_no_journal_is_refused_and_left_as_it_is(path, content):
     path.write_bytes(content)
-    with pytest.raises(JournalError, match=r"Name another file\.$"):
+    with pytest.raises(JournalError, match=r"Use another file\.$"):
         seed_of(path)
     assert path.read_bytes() == content
 
@@ -104,9 +103,9 @@ def test_a_line_that_is_no_json_is_named(path):
         opened(path)
 
 
-def test_the_journal_of_another_world_is_refused(path):
+def test_a_journal_with_other_settings_is_refused(path):
     lived(path)
-    with pytest.raises(JournalError, match="another world"):
+    with pytest.raises(JournalError, match="with other settings"):
         opened(path, seed=6)
 
 
@@ -116,8 +115,8 @@ def test_a_journal_names_its_seed(path):
     assert seed_of(path) == 5
 
 
-def test_without_a_file_the_latest_acts_are_kept_in_memory():
+def test_without_a_file_the_acts_are_kept_in_memory():
     journal = Journal()
-    for number in range(300):
+    for number in range(3):
         journal.write("act", NOON, {"number": number})
-    assert [entry["arguments"]["number"] for entry in journal.tail()] == list(range(100, 300))
+    assert [entry["arguments"]["number"] for entry in journal.entries] == [0, 1, 2]

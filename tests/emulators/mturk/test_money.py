@@ -113,7 +113,7 @@ def test_a_hit_is_extended_only_with_funds_for_the_rest(mturk, world, post, refu
 
 def test_the_sandbox_always_has_ten_thousand_dollars_and_never_runs_out(mturk, world, post):
     with world.looking() as state:
-        state.sandbox, state.available = True, Decimal("0.01")
+        state.sandbox, state.ledger.available = True, Decimal("0.01")
     post(MaxAssignments=9)
     shown = mturk.get_account_balance()
     assert (shown["AvailableBalance"], "OnHoldBalance" in shown) == ("10000.00", False)
@@ -123,7 +123,7 @@ def test_the_ledger_tells_every_movement(mturk, world, post, do):
     hit_id = post()["HITId"]
     mturk.approve_assignment(AssignmentId=do(hit_id))
     with world.looking() as state:
-        told = [(entry.what, entry.available, entry.on_hold) for entry in state.ledger]
+        told = [(entry.what, entry.available, entry.on_hold) for entry in state.ledger.entries]
     assert told == [
         ("deposit", Decimal("10000.00"), Decimal(0)),
         ("hold", Decimal("-0.78"), Decimal("0.78")),

@@ -3,24 +3,6 @@ from datetime import timedelta
 import pytest
 
 from emulators.mturk.errors import Refusal
-from tests.emulators.mturk.conftest import QUESTION, SCHEMAS
-
-OPTIONS = "".join(
-    f"<Selection><SelectionIdentifier>{id}</SelectionIdentifier><Text>{id}</Text></Selection>" for id in ("yes", "no")
-)
-TEST = (
-    f'<QuestionForm xmlns="{SCHEMAS}/2005-10-01/QuestionForm.xsd">'
-    "<Question><QuestionIdentifier>q1</QuestionIdentifier><QuestionContent><Text>Fits?</Text></QuestionContent>"
-    f"<AnswerSpecification><SelectionAnswer><Selections>{OPTIONS}</Selections></SelectionAnswer></AnswerSpecification>"
-    "</Question><Question><QuestionIdentifier>why</QuestionIdentifier><QuestionContent><Text>Why?</Text>"
-    "</QuestionContent><AnswerSpecification><FreeTextAnswer/></AnswerSpecification></Question></QuestionForm>"
-)
-KEY = (
-    f'<AnswerKey xmlns="{SCHEMAS}/2005-10-01/AnswerKey.xsd"><Question><QuestionIdentifier>q1</QuestionIdentifier>'
-    "<AnswerOption><SelectionIdentifier>yes</SelectionIdentifier><AnswerScore>2</AnswerScore></AnswerOption>"
-    "<DefaultScore>1</DefaultScore></Question>{}</AnswerKey>"
-)
-TESTED = {"Test": TEST, "TestDurationInSeconds": 300}
 
 
 @pytest.fixture
@@ -41,9 +23,9 @@ def value(mturk, type_id, worker_id):
 
 
 def test_a_type_shows_what_it_was_created_with(mturk, create):
-    type_id = create(**TESTED, AnswerKey=KEY.format(""), RetryDelayInSeconds=60, Keywords="a, b")
+    type_id = create(RetryDelayInSeconds=60, Keywords="a, b")
     shown = mturk.get_qualification_type(QualificationTypeId=type_id)["QualificationType"]
-    assert (shown["Test"], shown["TestDurationInSeconds"], shown["RetryDelayInSeconds"]) == (TEST, 300, 60)
+    assert (shown["Keywords"], shown["RetryDelayInSeconds"]) == ("a, b", 60)
     assert (shown["Name"], shown["IsRequestable"], shown["AutoGranted"]) == ("Careful judge", True, False)
 
 
@@ -57,14 +39,9 @@ def test_a_name_is_taken_once(create, refused):
 @pytest.mark.parametrize(
     ("different", "code"),
     [
-        ({"Test": TEST}, "ParameterValidationError"),
-        ({**TESTED, "AutoGranted": True}, "ParameterValidationError"),
-        ({"AnswerKey": KEY.format("")}, "ParameterValidationError"),
         ({"AutoGrantedValue": 3}, "ParameterValidationError"),
-        ({**TESTED, "TestDurationInSeconds": 0}, "ParameterValidationError"),
-        ({**TESTED, "Test": QUESTION}, "RequestError"),
-        ({**TESTED, "AnswerKey": TEST}, "RequestError"),
-        ({**TESTED, "AnswerKey": KEY.format("").replace(">1<", ">one<")}, "RequestError"),
+        ({"RetryDelayInSeconds": -1}, "ParameterValidationError"),
+        ({"Test": "<QuestionForm/>", "TestDurationInSeconds": 60}, "ServiceFault"),
     ],
 )
 def test_a_type_that_makes_no_sense_is_refused(mturk, create, refused, different, code):
@@ -141,20 +118,13 @@ def test_what_grants_itself_is_granted_at_once(mturk, world, create, worker):
     assert value(mturk, type_id, worker) == 5
 
 
-def test_a_request_without_a_test_waits_for_the_requester(mturk, world, create, worker):
+def test_a_request_waits_for_the_requester(mturk, world, create, worker):
     type_id = create()
     assert world.request_qualification(type_id, worker) == {"Status": "Pending"}
     (request,) = mturk.list_qualification_requests(QualificationTypeId=type_id)["QualificationRequests"]
     mturk.accept_qualification_request(QualificationRequestId=request["QualificationRequestId"], IntegerValue=80)
     assert value(mturk, type_id, worker) == 80
     assert mturk.list_qualification_requests()["QualificationRequests"] == []
-
-
-def test_a_test_without_a_key_waits_with_its_answers(mturk, world, create, worker):
-    world.request_qualification(create(**TESTED), worker, {"q1": ["no"], "why": "the dog & cat"})
-    (request,) = mturk.list_qualification_requests()["QualificationRequests"]
-    assert "<SelectionIdentifier>no</SelectionIdentifier>" in request["Answer"]
-    assert "<FreeText>the dog &amp; cat</FreeText>" in request["Answer"]
 
 
 def test_a_refused_request_tells_the_worker_why(mturk, world, create, worker, refused):
@@ -166,49 +136,21 @@ def test_a_refused_request_tells_the_worker_why(mturk, world, create, worker, re
     assert refused(mturk.accept_qualification_request, **id)[1] == "AWS.MechanicalTurk.QualificationRequestDoesNotExist"
 
 
-RANGES = (
-    "<QualificationValueMapping><RangeMapping><SummedScoreRange><InclusiveLowerBound>2</InclusiveLowerBound>"
-    "<InclusiveUpperBound>2</InclusiveUpperBound><QualificationValue>50</QualificationValue></SummedScoreRange>"
-    "<OutOfRangeQualificationValue>7</OutOfRangeQualificationValue></RangeMapping></QualificationValueMapping>"
-)
-
-
-@pytest.mark.parametrize(
-    ("mapping", "right", "wrong"),
-    [
-        ("", 2, 1),
-        ("<PercentageMapping><MaximumSummedScore>3</MaximumSummedScore></PercentageMapping>", 67, 33),
-        ("<ScaleMapping><SummedScoreMultiplier>2.5</SummedScoreMultiplier></ScaleMapping>", 5, 3),
-        (RANGES, 50, 7),
-    ],
-)
-def test_a_key_scores_the_test(world, create, mapping, right, wrong):
-    wrapped = (
-        mapping if mapping.startswith("<Qual") else f"<QualificationValueMapping>{mapping}</QualificationValueMapping>"
-    )
-    type_id = create(**TESTED, AnswerKey=KEY.format(wrapped))
-    given = [
-        world.request_qualification(type_id, world.register_worker(), {"q1": answer})["IntegerValue"]
-        for answer in (["yes"], ["no"], ["yes", "no"])
-    ]
-    assert given == [right, wrong, wrong]
-
-
 def test_without_a_retry_delay_there_is_one_attempt_ever(world, create, worker):
-    type_id = create(**TESTED, AnswerKey=KEY.format(""))
-    world.request_qualification(type_id, worker, {"q1": ["no"]})
+    type_id = create(AutoGranted=True)
+    world.request_qualification(type_id, worker)
     world.move_clock(by=timedelta(days=365))
-    with pytest.raises(Refusal, match="can be asked for once"):
-        world.request_qualification(type_id, worker, {"q1": ["yes"]})
+    with pytest.raises(Refusal, match="can be requested only once"):
+        world.request_qualification(type_id, worker)
 
 
 def test_a_retry_waits_for_its_delay(world, create, worker):
-    type_id = create(**TESTED, AnswerKey=KEY.format(""), RetryDelayInSeconds=3600)
-    world.request_qualification(type_id, worker, {"q1": ["no"]})
+    type_id = create(AutoGranted=True, AutoGrantedValue=2, RetryDelayInSeconds=3600)
+    world.request_qualification(type_id, worker)
     with pytest.raises(Refusal, match="again from 2026-03-02 13:00:00 UTC on"):
-        world.request_qualification(type_id, worker, {"q1": ["yes"]})
+        world.request_qualification(type_id, worker)
     world.move_clock(by=timedelta(hours=1))
-    assert world.request_qualification(type_id, worker, {"q1": ["yes"]})["IntegerValue"] == 2
+    assert world.request_qualification(type_id, worker)["IntegerValue"] == 2
 
 
 def test_a_request_that_waits_is_not_made_again(world, create, worker):
@@ -216,28 +158,6 @@ def test_a_request_that_waits_is_not_made_again(world, create, worker):
     world.request_qualification(type_id, worker)
     with pytest.raises(Refusal, match="has not answered yet"):
         world.request_qualification(type_id, worker)
-
-
-def test_a_test_ends_when_its_time_has_run_out_and_that_was_an_attempt(world, create, worker):
-    type_id = create(**TESTED, AnswerKey=KEY.format(""))
-    assert world.begin_test(type_id, worker)["Test"] == TEST
-    world.move_clock(by=timedelta(seconds=301))
-    with pytest.raises(Refusal):
-        world.request_qualification(type_id, worker, {"q1": ["yes"]})
-
-
-def test_a_test_that_is_begun_twice_runs_from_the_first_time(world, create, worker):
-    type_id = create(**TESTED)
-    first = world.begin_test(type_id, worker)["Deadline"]
-    world.move_clock(by=timedelta(seconds=100))
-    assert world.begin_test(type_id, worker)["Deadline"] == first
-
-
-def test_a_test_cannot_be_skipped_and_what_has_none_cannot_be_begun(world, create, worker):
-    with pytest.raises(Refusal, match="its answers are missing"):
-        world.request_qualification(create(**TESTED), worker)
-    with pytest.raises(Refusal, match="has no test"):
-        world.begin_test(create(Name="Other"), worker)
 
 
 def test_an_inactive_type_cannot_be_asked_for(world, create, worker):

@@ -6,13 +6,14 @@ from botocore.exceptions import ConnectionClosedError
 from werkzeug.routing import Rule
 from werkzeug.wrappers import Response
 
+from emulators.mturk.emulator import Emulator
 from emulators.mturk.errors import TurkError
-from emulators.mturk.server import Drop, Emulator
+from emulators.server import Drop
 from tests.emulators.mturk.conftest import TYPE
 
 
 class Scripted:
-    """Mischief that answers what a test wants, and notes what it was asked."""
+    """Faults that answer what a test wants, and note what they were asked."""
 
     def __init__(self, *, before=None, after=None) -> None:
         self.before, self.after, self.asked = before, after, []
@@ -31,40 +32,40 @@ def types(world):
         return len(state.hit_types)
 
 
-def test_mischief_may_refuse_a_call_that_the_world_never_sees(emulator, world, mturk, refused):
-    emulator.mischief = Scripted(before=TurkError("Rate exceeded", code="ThrottlingException"))
+def test_a_fault_may_refuse_a_call_that_the_world_never_sees(emulator, world, mturk, refused):
+    emulator.api.faults = Scripted(before=TurkError("Rate exceeded", code="ThrottlingException"))
     assert refused(mturk.create_hit_type, **TYPE) == ("ThrottlingException", None, "Rate exceeded")
     assert types(world) == 0
 
 
-def test_mischief_may_answer_something_that_is_no_json(emulator, mturk, refused):
-    emulator.mischief = Scripted(before=Response("<html>Bad gateway</html>", status=502, mimetype="text/html"))
+def test_a_fault_may_answer_something_that_is_no_json(emulator, mturk, refused):
+    emulator.api.faults = Scripted(before=Response("<html>Bad gateway</html>", status=502, mimetype="text/html"))
     assert refused(mturk.get_account_balance)[0] == "502"
 
 
 def test_the_world_may_have_done_a_call_whose_answer_is_dropped(emulator, world, mturk):
-    emulator.mischief = Scripted(after=Drop())
+    emulator.api.faults = Scripted(after=Drop())
     with pytest.raises(ConnectionClosedError):
         mturk.create_hit_type(**TYPE)
     assert types(world) == 1
 
 
-def test_mischief_may_change_what_is_answered(emulator, mturk):
-    emulator.mischief = Scripted(after={"AvailableBalance": "0.01"})
+def test_a_fault_may_change_what_is_answered(emulator, mturk):
+    emulator.api.faults = Scripted(after={"AvailableBalance": "0.01"})
     assert mturk.get_account_balance()["AvailableBalance"] == "0.01"
-    assert emulator.mischief.asked[-1][:2] == ("after", "GetAccountBalance")
+    assert emulator.api.faults.asked[-1][:2] == ("after", "GetAccountBalance")
 
 
-def test_mischief_that_wants_nothing_changes_nothing(emulator, mturk):
-    emulator.mischief = Scripted()
+def test_a_fault_that_does_not_happen_changes_nothing(emulator, mturk):
+    emulator.api.faults = Scripted()
     assert mturk.get_account_balance()["AvailableBalance"] == "10000.00"
 
 
 def test_the_client_itself_retries_a_dropped_answer_and_does_the_call_twice(emulator, connect, post, do, worker):
     """Why bonuses need tokens: botocore's own retries pay twice."""
     client, drops, assignment_id = connect(attempts=2), [Drop()], do(post()["HITId"], worker)
-    emulator.mischief = Scripted()
-    emulator.mischief.before_response = lambda *_: drops.pop() if drops else None
+    emulator.api.faults = Scripted()
+    emulator.api.faults.before_response = lambda *_: drops.pop() if drops else None
     client.send_bonus(WorkerId=worker, AssignmentId=assignment_id, BonusAmount="1", Reason="r")
     assert client.list_bonus_payments(AssignmentId=assignment_id)["NumResults"] == 2
 
@@ -76,15 +77,10 @@ def asked(emulator, method, path, **headers):
     return response.status, response.read()
 
 
-def test_other_addresses_are_whoever_adds_a_route(emulator):
-    emulator.add_routes([Rule("/hello/<name>", methods=["GET"], endpoint=lambda request, name: Response(name))])
+def test_more_addresses_can_be_added(emulator):
+    emulator.routes.add(Rule("/hello/<name>", methods=["GET"], endpoint=lambda request, name: Response(name)))
     assert asked(emulator, "GET", "/hello/turk") == (200, b"turk")
     assert asked(emulator, "GET", "/nowhere")[0] == 404
-
-
-def test_other_services_answer_under_their_own_prefix(emulator):
-    emulator.services["Toy"] = lambda request, operation: Response(operation)
-    assert asked(emulator, "POST", "/", **{"X-Amz-Target": "Toy.Play"}) == (200, b"Play")
 
 
 @pytest.mark.parametrize("target", ["", "Nobody.GetHIT"])

@@ -8,22 +8,6 @@ import httpx
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from tests.emulators.mturk.conftest import SCHEMAS
-
-TEST = (
-    f'<QuestionForm xmlns="{SCHEMAS}/2017-11-06/QuestionForm.xsd"><Question>'
-    "<QuestionIdentifier>zebra</QuestionIdentifier><IsRequired>true</IsRequired>"
-    "<QuestionContent><Text>Is this a zebra?</Text></QuestionContent><AnswerSpecification><SelectionAnswer>"
-    "<Selections><Selection><SelectionIdentifier>yes</SelectionIdentifier><Text>Yes</Text></Selection>"
-    "<Selection><SelectionIdentifier>no</SelectionIdentifier><Text>No</Text></Selection></Selections>"
-    "</SelectionAnswer></AnswerSpecification></Question></QuestionForm>"
-)
-KEY = (
-    f'<AnswerKey xmlns="{SCHEMAS}/2005-10-01/AnswerKey.xsd"><Question>'
-    "<QuestionIdentifier>zebra</QuestionIdentifier><AnswerOption><SelectionIdentifier>yes</SelectionIdentifier>"
-    "<AnswerScore>100</AnswerScore></AnswerOption></Question></AnswerKey>"
-)
-
 
 @pytest.fixture
 def browse(emulator) -> Iterator[Callable[..., httpx.Client]]:
@@ -84,8 +68,8 @@ def test_a_new_worker_is_registered_with_a_record(browse, world):
 @pytest.mark.parametrize(
     ("profile", "error"),
     [
-        ({"worker_id": "lower"}, "is no worker id"),
-        ({"approved": "many"}, "is no whole number"),
+        ({"worker_id": "lower"}, "is not a worker id"),
+        ({"approved": "many"}, "is not a whole number"),
         ({"approval_rate": "0"}, "1 to 100 per cent"),
     ],
 )
@@ -179,7 +163,7 @@ def test_a_form_of_fields_in_the_body_is_submitted_once(signed_in, browse, post,
     frame = browse()  # the frame sends no cookies
     assert frame.post("/mturk/externalSubmit", data=fields).status_code == 200
     again = frame.post("/mturk/externalSubmit", data=fields | {"labels": "4,4"})
-    assert (again.status_code, "submitted this assignment already" in again.text) == (409, True)
+    assert (again.status_code, "already submitted this assignment" in again.text) == (409, True)
     [assignment] = mturk.list_assignments_for_hit(HITId=hit_id)["Assignments"]
     texts = [each.text for each in fromstring(assignment["Answer"]).iter() if each.tag.endswith("FreeText")]
     assert texts == ["1,2", "<zebra> & co"]
@@ -266,42 +250,7 @@ def test_the_dashboard_tells_pay_reasons_bonuses_and_messages(signed_in, post, d
         assert text in page
 
 
-@pytest.fixture
-def zebra_test(mturk) -> str:
-    made = mturk.create_qualification_type(
-        Name="Zebra test",
-        Description="Do you know zebras?",
-        QualificationTypeStatus="Active",
-        Test=TEST,
-        AnswerKey=KEY,
-        TestDurationInSeconds=600,
-    )
-    return made["QualificationType"]["QualificationTypeId"]
-
-
-def test_a_test_is_shown_and_its_score_granted(signed_in, zebra_test, mturk, worker):
-    assert "Is this a zebra?" in signed_in.get(f"/worker/qualifications/{zebra_test}").text
-    page = signed_in.post(f"/worker/qualifications/{zebra_test}", data={"zebra": "yes"})
-    assert "granted: 100" in page.text
-    score = mturk.get_qualification_score(QualificationTypeId=zebra_test, WorkerId=worker)
-    assert score["Qualification"]["IntegerValue"] == 100
-
-
-@pytest.mark.parametrize(("given", "error"), [({}, "needs an answer"), ({"zebra": "horse"}, "not one of the answers")])
-def test_an_answer_that_the_test_does_not_allow_uses_up_no_attempt(signed_in, zebra_test, given, error, world):
-    page = signed_in.post(f"/worker/qualifications/{zebra_test}", data=given)
-    assert (page.status_code, error in page.text) == (422, True)
-    with world.looking() as state:
-        assert state.requests == {}
-
-
-def test_a_second_attempt_is_refused_where_there_is_one_only(signed_in, zebra_test):
-    signed_in.post(f"/worker/qualifications/{zebra_test}", data={"zebra": "no"})
-    again = signed_in.get(f"/worker/qualifications/{zebra_test}")
-    assert (again.status_code, "can be asked for once" in again.text) == (409, True)
-
-
-def test_a_qualification_without_a_test_is_asked_for_and_waits(signed_in, mturk):
+def test_a_qualification_is_requested_and_waits(signed_in, mturk):
     type_id = mturk.create_qualification_type(Name="Trusted", Description="d", QualificationTypeStatus="Active")[
         "QualificationType"
     ]["QualificationTypeId"]
@@ -310,30 +259,11 @@ def test_a_qualification_without_a_test_is_asked_for_and_waits(signed_in, mturk)
     assert mturk.list_qualification_requests()["NumResults"] == 1
 
 
-def test_a_question_form_is_answered_on_the_site_itself(signed_in, post, mturk):
-    hit_id = post(Question=TEST)["HITId"]
-    assignment_id = accepted(signed_in, hit_id)
-    assert "Is this a zebra?" in signed_in.get(f"/worker/assignments/{assignment_id}").text
-    signed_in.post("/mturk/externalSubmit", data={"assignmentId": assignment_id, "zebra": "yes"})
-    assert statuses(mturk, hit_id) == ["Submitted"]
-
-
-def test_an_html_question_runs_apart_from_the_site(signed_in, post):
-    question = (
-        f'<HTMLQuestion xmlns="{SCHEMAS}/2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<p>Judge</p>]]>'
-        "</HTMLContent><FrameHeight>300</FrameHeight></HTMLQuestion>"
-    )
-    page = signed_in.get(f"/worker/hits/{post(Question=question)['HITId']}")
-    content = signed_in.get(frame_address(page))
-    assert content.text == "<p>Judge</p>"
-    assert content.headers["Content-Security-Policy"] == "sandbox allow-scripts allow-forms"
-
-
 @pytest.mark.parametrize(("url", "warned"), [("http://127.0.0.1:1/judge", True), ("http://localhost:1/judge", False)])
 def test_a_task_that_shares_the_sites_host_name_is_pointed_out(signed_in, post, url, warned):
     question = post()["Question"].replace("https://tasks.example/judge", url)
     page = signed_in.get(f"/worker/hits/{post(Question=question)['HITId']}")
-    assert ("this site's host name" in page.text) is warned
+    assert ("the same host name as this site" in page.text) is warned
 
 
 def test_every_page_says_that_it_is_an_emulator(signed_in, browse, post):
@@ -344,6 +274,6 @@ def test_every_page_says_that_it_is_an_emulator(signed_in, browse, post):
 
 
 def test_the_style_and_scripts_are_served_and_nothing_else(signed_in):
-    assert signed_in.get("/worker/static/emulator.css").headers["Content-Type"].startswith("text/css")
-    assert "javascript" in signed_in.get("/worker/static/work.js").headers["Content-Type"]
-    assert signed_in.get("/worker/static/..%2Froutes.py").status_code == 404
+    assert signed_in.get("/static/emulator.css").headers["Content-Type"].startswith("text/css")
+    assert "javascript" in signed_in.get("/static/task.js").headers["Content-Type"]
+    assert signed_in.get("/static/..%2Fpages.py").status_code == 404

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from emulators.mturk.errors import TurkError
-from emulators.mturk.model import MisfitError, operation_model, read_request, write_response
+from emulators.mturk.validation import MisfitError, operation_model, read_request, write_response
 
 
 def raw(client) -> list[tuple[dict[str, str], bytes]]:
@@ -65,7 +65,7 @@ BAD = [
     ("ListHITs", {"NextToken": "x" * 256}, "at 'nextToken'", "length less than or equal to 255"),
     ("GetHIT", {}, "Value null at 'hITId'", "must not be null"),
     ("GetHIT", {"HITId": "lower"}, "Value 'lower' at 'hITId'", "pattern: ^[A-Z0-9]+$"),
-    ("CreateWorkerBlock", {"WorkerId": "B1", "Reason": "r"}, "Value 'B1' at 'workerId'", "pattern: ^A[A-Z0-9]+$"),
+    ("GetQualificationScore", {"QualificationTypeId": "A", "WorkerId": "B1"}, "at 'workerId'", "pattern: ^A[A-Z0-9]+$"),
     ("ListReviewableHITs", {"Status": "Done"}, "at 'status'", "enum value set: [Reviewable, Reviewing]"),
     ("ListAssignmentsForHIT", {"HITId": "A", "AssignmentStatuses": ["Bad"]}, "assignmentStatuses.1.member", "enum"),
     ("CreateAdditionalAssignmentsForHIT", {"HITId": "A", "UniqueRequestToken": "x" * 65}, "uniqueRequestToken", "64"),

@@ -2,16 +2,14 @@
 
 import pytest
 
-from emulators.mturk.answers import answers_document
+from emulators.mturk.documents import XMLError, answers_document, parse
 from emulators.mturk.errors import Refusal
-from emulators.mturk.faults.answers import SHAPES
-from emulators.mturk.faults.work import Work
-from emulators.mturk.xml import XMLError, parse
+from emulators.mturk.faults.work import SHAPES, Work
 
 
 @pytest.fixture
-def work(world, plan) -> Work:
-    return Work(world, plan)
+def work(emulator) -> Work:
+    return emulator.work
 
 
 def answer_of(mturk, hit_id: str) -> str:

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from emulators.mturk.errors import Refusal
-from tests.emulators.mturk.conftest import QUESTION, TYPE
+from tests.emulators.mturk.conftest import TYPE
 
 MASTERS, APPROVED = "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "00000000000000000040"
 LOCALE, RATE, ADULT = "00000000000000000071", "000000000000000000L0", "00000000000000000060"
@@ -76,14 +76,14 @@ def test_only_its_worker_can_submit_or_return_work(world, post, worker):
 def test_a_hit_is_done_once_by_one_worker_even_after_a_rejection(mturk, world, post, do, worker):
     hit_id = post(MaxAssignments=3)["HITId"]
     mturk.reject_assignment(AssignmentId=do(hit_id, worker), RequesterFeedback="no")
-    with pytest.raises(Refusal, match="a HIT can be done once"):
+    with pytest.raises(Refusal, match="a HIT can be done only once"):
         world.accept(hit_id, worker)
 
 
 def test_a_hit_in_hand_cannot_be_accepted_again(world, post, worker):
     hit_id = post(MaxAssignments=3)["HITId"]
     world.accept(hit_id, worker)
-    with pytest.raises(Refusal, match="You have accepted this HIT already"):
+    with pytest.raises(Refusal, match="You have already accepted this HIT"):
         world.accept(hit_id, worker)
 
 
@@ -152,7 +152,7 @@ def test_a_reissued_id_belongs_to_the_worker_who_has_it_now(mturk, world, post, 
     other = world.register_worker("AWORKER2")
     world.act("set_reissue", policy="another")
     _, assignment_id = accepted_again(world, post, other)
-    with pytest.raises(Refusal, match="it may have gone to somebody else"):
+    with pytest.raises(Refusal, match="another worker may have got it"):
         world.submit(assignment_id, worker, {"labels": "1"})
     world.submit(assignment_id, other, {"labels": "2"})
     assert mturk.get_assignment(AssignmentId=assignment_id)["Assignment"]["WorkerId"] == other
@@ -251,7 +251,6 @@ def test_groups_hold_what_a_worker_can_still_do(world, post, do, worker):
 def test_a_preview_shows_the_task_to_somebody_who_is_not_signed_in(world, post):
     seen = world.preview(post()["HITId"])
     assert (seen["question"].url, seen["can_accept"]) == ("https://tasks.example/judge?round=1&item=2", False)
-    assert seen["document"] == QUESTION
 
 
 def test_a_dashboard_tells_what_became_of_the_work(mturk, world, post, do, worker):

@@ -1,11 +1,9 @@
 from datetime import timedelta
-from threading import Thread
 
 import pytest
 
-from emulators.mturk.clock import Clock, ClockError
+from emulators.clock import Clock, ClockError
 from emulators.mturk.errors import Refusal, TurkError
-from emulators.mturk.rows import Happening
 from emulators.mturk.world import World
 from tests.emulators.mturk.conftest import NOON, QUESTION, TYPE
 
@@ -19,12 +17,6 @@ def post(world, **different):
     type_id = world.call("CreateHITType", TYPE)["HITTypeId"]
     usual = {"HITTypeId": type_id, "LifetimeInSeconds": 3600, "Question": QUESTION}
     return world.call("CreateHITWithHITType", usual | different)["HIT"]["HITId"]
-
-
-def told(world) -> list[Happening]:
-    seen: list[Happening] = []
-    world.observers.append(seen.append)
-    return seen
 
 
 def ids_of(seed):
@@ -49,62 +41,24 @@ def test_a_call_that_fails_changes_no_later_id():
     assert with_failures(0) == with_failures(3)
 
 
-def test_observers_are_told_what_happened_in_its_order(world):
-    seen, worker_id = told(world), world.register_worker()
-    hit_id = post(world)
-    assignment_id = world.accept(hit_id, worker_id)["AssignmentId"]
-    world.submit(assignment_id, worker_id, {"a": "1"})
-    world.call("ApproveAssignment", {"AssignmentId": assignment_id})
-    assert [each.type for each in seen] == [
-        "HITCreated",
-        "AssignmentAccepted",
-        "AssignmentSubmitted",
-        "HITReviewable",
-        "AssignmentApproved",
-    ]
-    assert (seen[1].hit_id, seen[1].assignment_id, seen[1].worker_id) == (hit_id, assignment_id, worker_id)
-
-
-def test_what_time_does_is_told_with_its_own_instant_and_in_order(world):
+def test_what_time_does_is_done_at_its_own_instant_and_in_order(world):
     hit_id, worker_id = post(world, MaxAssignments=2), world.register_worker()
     world.accept(hit_id, worker_id)
-    seen = told(world)
     world.move_clock(by=timedelta(days=200))
-    assert [(each.type, each.at - NOON) for each in seen] == [
-        ("AssignmentAbandoned", timedelta(seconds=600)),
-        ("HITExpired", timedelta(hours=1)),
-        ("HITReviewable", timedelta(hours=1)),
-        ("HITDisposed", timedelta(days=120, hours=1)),
-    ]
+    with world.looking() as state:
+        hit = state.hits[hit_id]
+        released = state.ledger.entries[-1]
+        assert (hit.status, hit.assignments[0].status) == ("Disposed", "Abandoned")
+        assert hit.assignments[0].ended_at - NOON == timedelta(seconds=600)
+        assert (released.what, released.at - NOON) == ("release", timedelta(hours=1))
+        assert hit.reviewable_since - NOON == timedelta(hours=1)
 
 
-def test_observers_are_told_outside_the_lock(world):
-    """Another thread can look at the world while an observer still works."""
-
-    def look(_):
-        other = Thread(target=lambda: world.call("GetAccountBalance", {}))
-        other.start()
-        other.join(timeout=5)
-        assert not other.is_alive()
-
-    world.observers.append(look)
-    assert post(world)
-
-
-def test_a_refusal_tells_nobody_anything(world):
-    seen = told(world)
+def test_a_refusal_changes_nothing(world):
+    worker_id, before = world.register_worker(), len(world.journal.entries)
     with pytest.raises(Refusal):
-        world.accept("3NOTHING", world.register_worker())
-    assert seen == []
-
-
-def test_an_extension_and_an_expiry_are_told(world):
-    hit_id = post(world)
-    seen = told(world)
-    world.call("CreateAdditionalAssignmentsForHIT", {"HITId": hit_id, "NumberOfAdditionalAssignments": 1})
-    world.call("UpdateExpirationForHIT", {"HITId": hit_id, "ExpireAt": NOON + timedelta(hours=2)})
-    world.call("UpdateExpirationForHIT", {"HITId": hit_id, "ExpireAt": NOON - timedelta(hours=2)})
-    assert [each.type for each in seen] == ["HITExtended", "HITExtended", "HITExpired", "HITReviewable"]
+        world.accept("3NOTHING", worker_id)
+    assert len(world.journal.entries) == before
 
 
 def test_an_expiry_that_was_moved_does_not_happen_at_its_first_time(world):

@@ -7,7 +7,7 @@ import pytest
 from annotation.amounts import seat_cost
 from crowd.channels.mturk.fees import assignment_fee, bonus_fee
 from crowd.offers import Offer
-from emulators.mturk.money import BASE_RATE, MASTERS_RATE, TEN_OR_MORE_RATE, rounded_fee
+from emulators.mturk.balance import BASE_RATE, MASTERS_RATE, TEN_OR_MORE_RATE, rounded_fee
 from hits.models import Round
 from tests.factories import make_round
 

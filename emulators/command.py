@@ -1,0 +1,88 @@
+"""The options and the run of an emulator on the command line, with or without Django."""
+
+import os
+import secrets
+import signal
+import threading
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from emulators.journal import JournalError, seed_of
+from emulators.money import read_amount
+from emulators.server import Server
+
+
+class StartError(Exception):
+    """The emulator cannot start; the text is one line for the person who gave the command."""
+
+
+def add_options(parser: ArgumentParser, *, port: int) -> None:
+    """Add the options that every emulator has."""
+    parser.add_argument(
+        "--port", type=_port, default=port, help="port to serve on (default %(default)s; 0: any free port)"
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="address to serve on (default %(default)s)")
+    parser.add_argument("--seed", type=int, help="seed of all ids (default: the journal's, else a random one)")
+    parser.add_argument(
+        "--balance", type=_amount, default="10000.00", help="dollars in the account at the start (default %(default)s)"
+    )
+    parser.add_argument("--journal", type=Path, help="file that keeps every act; a restart continues from it")
+    parser.add_argument(
+        "--open-controls",
+        action="store_true",
+        help="let everybody who reaches the port use the controls; only where nobody else reaches it, "
+        "such as a container's port that is published to this machine alone",
+    )
+
+
+def seed_for(options: Mapping[str, Any]) -> int:
+    """Return the seed that the options ask for. Raises JournalError or OSError for an unusable journal."""
+    seed = options["seed"]
+    if seed is None and options["journal"]:
+        seed = seed_of(options["journal"])
+    # A random one by default: two rehearsals of one installation must not give the same ids.
+    return secrets.randbelow(2**32) if seed is None else seed
+
+
+def serve(options: Mapping[str, Any], *, start: Callable[[], Server], greet: Callable[[Any], None]) -> str:
+    """Make the server with ``start``, ``greet`` and serve until Ctrl-C; returns a closing line. Raises StartError."""
+    journal = options["journal"]
+    try:
+        server = start()
+    except JournalError as error:
+        raise StartError(str(error)) from error
+    except OSError as error:
+        if error.filename is not None:
+            raise StartError(f"{journal} cannot be used ({error.strerror}); choose another --journal.") from error
+        number = error.errno or 0  # negative for an unknown host, which the system has no text for
+        why = os.strerror(number) if number > 0 else error.strerror
+        address = f"{options['host']}:{options['port']}"
+        raise StartError(f"Cannot serve on {address} ({why}). Stop what uses it or choose another --port.") from error
+    with server:
+        greet(server)
+        until_stopped()
+    return "The emulator has stopped." + ("" if journal else " Nothing was kept, as no --journal was given.")
+
+
+def until_stopped() -> None:
+    """Wait for Ctrl-C or a request to terminate."""
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    stopped.wait()
+
+
+def _port(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text[:9]) < 65536:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is not a port; use a number up to 65535")
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        return read_amount(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error

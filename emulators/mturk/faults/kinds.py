@@ -1,0 +1,64 @@
+"""The kinds of faults that MTurk's emulator knows, and the operations each can happen to."""
+
+from collections.abc import Mapping
+
+from emulators.faults import AMOUNT, BURST, RATE, SECONDS, SIZE, Kind, one_of
+from emulators.mturk.faults.work import ADDRESSES, SHAPES
+from emulators.mturk.validation import service_model
+
+EXAMPLE = '{"kind": "drop", "operation": "CreateHITWithHITType", "nth": 1}'
+
+CALLS = tuple(service_model().operation_names)
+LISTS = tuple(name for name in CALLS if name.startswith("List"))
+READINGS = ("GetHIT", "ListHITs", "ListReviewableHITs", "ListAssignmentsForHIT", "GetAssignment")
+
+KINDS: Mapping[str, Kind] = {
+    "throttle": Kind(
+        "ThrottlingException. With rate (calls a second) and burst, a token bucket on the emulator's clock decides.",
+        CALLS,
+        {"rate": RATE, "burst": BURST},
+    ),
+    "status": Kind(
+        "Nothing is done; the answer has this HTTP status and a JSON error, an HTML page or no body.",
+        CALLS,
+        {"status": one_of(500, 502, 503, 504, 505), "body": one_of("json", "html", "none")},
+    ),
+    "reset": Kind("Nothing is done, and the connection is closed without an answer.", CALLS),
+    "drop": Kind("The call is done, then the connection is closed without an answer.", CALLS),
+    "latency": Kind("The call is done at once, and its answer is delayed, in real time.", CALLS, {"seconds": SECONDS}),
+    "stall": Kind("The call is delayed, in real time.", CALLS, {"seconds": SECONDS}),
+    "balance": Kind("Before the call, the available balance becomes this amount.", CALLS, {"amount": AMOUNT}),
+    "crowd": Kind(
+        "Before the call, its HIT, or else the latest one, changes: another worker accepts or submits, the first "
+        "unreviewed work is approved, or it expires.",
+        CALLS,
+        {"act": one_of("accept", "submit", "approve", "expire")},
+    ),
+    "lag": Kind(
+        "The answer shows HITs, counters and assignments as they were some seconds ago.", READINGS, {"seconds": SECONDS}
+    ),
+    "blind": Kind(
+        "Calls for a single assignment do not know submissions younger than this.",
+        ("ApproveAssignment", "RejectAssignment", "GetAssignment"),
+        {"seconds": SECONDS},
+    ),
+    "flicker": Kind("A Reviewable HIT is shown as Assignable.", ("GetHIT", "ListHITs", "ListReviewableHITs")),
+    "page": Kind(
+        "A page holds at most this many results; 0 gives an empty page, with a token for the same place.",
+        LISTS,
+        {"size": SIZE},
+    ),
+    "answer": Kind("What the worker submits is stored as another Answer.", ("submit",), {"shape": one_of(*SHAPES)}),
+    "clock": Kind("Time passes before the worker's act.", ("accept", "submit", "return"), {"seconds": SECONDS}),
+    "reissue": Kind(
+        "A worker who accepts gets a returned AssignmentId: their own, another worker's, or never one.",
+        ("accept",),
+        {"to": one_of("same", "another", "never")},
+    ),
+    "address": Kind(
+        "On preview or work: turkSubmitTo ends in a slash, every parameter comes twice, assignmentId comes twice with "
+        "different values, or workerId is missing.",
+        ("preview", "work"),
+        {"form": one_of(*ADDRESSES)},
+    ),
+}
