@@ -32,12 +32,12 @@ class Books:
 def books_of(there: Rehearsal) -> Books:
     with there.world.looking() as state:
         spent: Counter = Counter()
-        for entry in state.ledger:
+        for entry in state.ledger.entries:
             if entry.what in ("reward", "fee", "bonus", "bonus fee"):
                 spent[entry.what] -= entry.available + entry.on_hold
         rows = [each for hit in state.hits.values() for each in hit.assignments]
         submitted = [each.id for each in rows if each.status in ENDED]
-        return Books(dict(spent), state.on_hold, submitted, Counter(each.status for each in rows))
+        return Books(dict(spent), state.ledger.on_hold, submitted, Counter(each.status for each in rows))
 
 
 def check_both_sides(made: Round, there: Rehearsal) -> Books:
