@@ -13,7 +13,7 @@ from annotation.ledger import EARNED, Account, balances
 from annotation.models import LedgerEntry, Payment
 from annotation.reserving import planned_for
 from core.events import subject_of
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from hits.models import Round
 
 NOTHING = Decimal("0.00")
@@ -59,7 +59,7 @@ def by_the_rows(round: Round) -> dict[str, Decimal]:
 
 def held_slots(round: Round) -> int:
     """Count the answer sets that the platform still keeps money for: posted, neither given up, paid nor rejected."""
-    postings = PlatformHIT.objects.filter(hit__round=round)
+    postings = Posting.objects.filter(hit__round=round)
     slots = sum(_slots_of(posting) for posting in _with_listed(postings))
     earned = Payment.objects.filter(assignment=OuterRef("assignment"), kind=Payment.Kind.REWARD, state__in=EARNED)
     turns = PlatformAssignment.objects.filter(posting__hit__round=round)
@@ -84,7 +84,7 @@ def _of_payments(round: Round, positions: Positions) -> Iterator[Difference]:
 def _of_postings(round: Round, positions: Positions) -> Iterator[Difference]:
     """What each posting had set aside must be what the platform knows of it."""
     cost = seat_cost(round)
-    for posting in _with_listed(PlatformHIT.objects.filter(hit__round=round).order_by("pk")):
+    for posting in _with_listed(Posting.objects.filter(hit__round=round).order_by("pk")):
         held, wanted = positions[subject_of(posting)][Account.HELD], cost * _slots_of(posting)
         if held != wanted:
             yield Difference(str(posting), Account.HELD, held, wanted)
@@ -106,7 +106,7 @@ def _shares(payment: Payment) -> dict[str, Decimal]:
     return {}
 
 
-def _with_listed(postings: QuerySet[PlatformHIT]) -> QuerySet[Any]:
+def _with_listed(postings: QuerySet[Posting]) -> QuerySet[Any]:
     """The postings, each with how many of its answer sets the platform has listed."""
     return postings.annotate(listed=Count("assignments", filter=~Q(assignments__status="")))
 

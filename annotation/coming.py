@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from django.db.models import Count, F, Q, Sum
 
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from hits.models import HIT, Round, Seat
 
-State = PlatformHIT.State
+State = Posting.State
 
 COMING = (State.PLANNED, State.LIVE)
 
@@ -24,14 +24,14 @@ def short_of_work(round: Round) -> Iterator[tuple[HIT, int]]:
 
 def unposted(round: Round) -> int:
     """Count the answer sets that are asked for in postings, but that the platform does not know of yet."""
-    postings = PlatformHIT.objects.filter(hit__round=round, state__in=COMING)
+    postings = Posting.objects.filter(hit__round=round, state__in=COMING)
     return postings.aggregate(n=Sum(F("max_assignments") - F("posted_assignments")))["n"] or 0
 
 
 def _coming(round: Round) -> Counter[int]:
     """By HIT: answer sets asked for in live or planned postings and not yet submitted, and those that are submitted
     and wait to be taken in, which will fill a seat each."""
-    postings = PlatformHIT.objects.filter(hit__round=round, state__in=COMING).order_by()
+    postings = Posting.objects.filter(hit__round=round, state__in=COMING).order_by()
     listed = Count("assignments", filter=~Q(assignments__status=""))
     coming: Counter[int] = Counter()
     for hit, count in postings.annotate(unused=F("max_assignments") - listed).values_list("hit", "unused"):

@@ -11,7 +11,7 @@ from django.db.models import Model, Sum
 from annotation.amounts import cents, seat_cost
 from annotation.models import LedgerEntry, Payment
 from core.events import subject_of
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from hits.models import Round
 
 Account = LedgerEntry.Account
@@ -61,14 +61,14 @@ def note_ceiling(round: Round) -> None:
     move(round, abs(change), source=ends[0], target=ends[1], subject=round, cause=cause)
 
 
-def hold(posting: PlatformHIT, *, slots: int, cause: str) -> None:
+def hold(posting: Posting, *, slots: int, cause: str) -> None:
     """The platform sets money aside for ``slots`` answer sets that were planned."""
     round = locked(posting.hit.round)
     amount = seat_cost(round) * slots
     move(round, amount, source=Account.PLANNED, target=Account.HELD, subject=posting, cause=cause)
 
 
-def release_held(posting: PlatformHIT, *, slots: int, cause: str) -> None:
+def release_held(posting: Posting, *, slots: int, cause: str) -> None:
     """The platform lets go of the money for ``slots`` answer sets that will not come."""
     round = locked(posting.hit.round)
     amount = seat_cost(round) * slots

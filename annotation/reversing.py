@@ -14,7 +14,7 @@ from annotation.paying import owe
 from annotation.ruling import for_ruling, rule
 from core.errors import CounterpartError
 from core.events import record, subject_of
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import may_be_under_way
 
 WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
@@ -52,7 +52,7 @@ def gives_reward(rejection: Rejection) -> bool:
     turn, until = _turn_of(rejection), reversible_until(rejection)
     if turn is None or turn.status != PlatformAssignment.Status.REJECTED:
         return True
-    is_there = turn.posting.state != PlatformHIT.State.DISPOSED
+    is_there = turn.posting.state != Posting.State.DISPOSED
     return is_there and until is not None and timezone.now() < until
 
 

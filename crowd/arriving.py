@@ -10,7 +10,7 @@ from annotation.workers import actor_of, give_consent, locked, worker_for
 from core.errors import CounterpartError
 from core.events import record
 from crowd.channels import Arrival
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 
 
 class TurnedAwayError(CounterpartError):
@@ -21,12 +21,12 @@ class TurnedAwayError(CounterpartError):
         self.title, self.status = title, status
 
 
-def posting_of(arrival: Arrival, *, channel: str, environment: str) -> PlatformHIT:
+def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
     """Return the posting that the visitor came for: what they see follows from it, never from who comes when.
 
     Raises TurnedAwayError for one that is not ours, and for one of a closed round that nothing more can come of.
     """
-    theirs = PlatformHIT.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
+    theirs = Posting.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
     posting = theirs.exclude(external_id="").select_related("hit__round__pool").first()
     if posting is None:
         raise TurnedAwayError(
@@ -43,7 +43,7 @@ def posting_of(arrival: Arrival, *, channel: str, environment: str) -> PlatformH
     return posting
 
 
-def open_turn(posting: PlatformHIT, arrival: Arrival) -> PlatformAssignment:
+def open_turn(posting: Posting, arrival: Arrival) -> PlatformAssignment:
     """Return the worker's turn at the posting, as claimed; a new one where it is their first visit.
 
     Accepting the HIT on the platform is their consent. Raises TurnedAwayError, and stores nothing, where the
@@ -69,14 +69,14 @@ def open_turn(posting: PlatformHIT, arrival: Arrival) -> PlatformAssignment:
     return turn
 
 
-def _is_over(posting: PlatformHIT, arrival: Arrival) -> bool:
+def _is_over(posting: Posting, arrival: Arrival) -> bool:
     """Who accepted a HIT before its round was closed may still end it; in a preview nobody has."""
     if posting.hit.round.state != "closed":
-        return posting.state == PlatformHIT.State.DISPOSED
-    return arrival.is_preview or posting.state == PlatformHIT.State.DISPOSED or posting.settled_at is not None
+        return posting.state == Posting.State.DISPOSED
+    return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
 
 
-def _refuse_bound(posting: PlatformHIT, arrival: Arrival) -> None:
+def _refuse_bound(posting: Posting, arrival: Arrival) -> None:
     """Only a submitted assignment binds its id to one worker; before that the platform may hand it on."""
     same_id = PlatformAssignment.objects.filter(
         channel=posting.channel, environment=posting.environment, external_id=arrival.assignment_id
@@ -86,7 +86,7 @@ def _refuse_bound(posting: PlatformHIT, arrival: Arrival) -> None:
         raise _not_theirs()
 
 
-def _refuse_unwelcome(worker: Worker, posting: PlatformHIT) -> None:
+def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
     if is_excluded(worker):
         raise TurnedAwayError(
             "We have no work for you",

@@ -6,7 +6,7 @@ from functools import partial
 from annotation.models import Exclusion, Payment, Rejection
 from crowd import channels
 from crowd.channels import Platform
-from crowd.models import Message, Outbox, PlatformHIT
+from crowd.models import Message, Outbox, Posting
 from crowd.settling import (
     mark_called_off,
     mark_closed,
@@ -18,7 +18,7 @@ from crowd.settling import (
 )
 
 Settle = Callable[[], object]
-Call, State = Outbox.Call, PlatformHIT.State
+Call, State = Outbox.Call, Posting.State
 
 
 def make_call(row: Outbox) -> Settle:
@@ -104,8 +104,8 @@ def _readmit(channel: Platform, row: Outbox, key: str) -> Settle:
     return _nothing
 
 
-def _posting(key: str) -> PlatformHIT:
-    return PlatformHIT.objects.select_related("hit__round").get(pk=key)
+def _posting(key: str) -> Posting:
+    return Posting.objects.select_related("hit__round").get(pk=key)
 
 
 CALLS: dict[Outbox.Call, Callable[[Platform, Outbox, str], Settle]] = {

@@ -19,11 +19,11 @@ from core.events import record
 from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import ChannelError, Listed, Listing
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from crowd.settling import mark_closed, mark_over
 from hits.models import Round
 
-State, Status = PlatformHIT.State, PlatformAssignment.Status
+State, Status = Posting.State, PlatformAssignment.Status
 
 # What may follow what: a listing that lags behind takes nothing back.
 ONWARD = {
@@ -89,14 +89,14 @@ def collect_round(round: Round, *, progress: Progress = silent) -> Collected:
     return collected
 
 
-def to_be_listed(round: Round) -> QuerySet[PlatformHIT]:
+def to_be_listed(round: Round) -> QuerySet[Posting]:
     """The round's postings that are not settled, or of which the platform has not decided all work yet."""
     undecided = Q(assignments__status=Status.SUBMITTED)
-    posted = PlatformHIT.objects.filter(hit__round=round, state__in=(State.LIVE, State.CLOSED))
+    posted = Posting.objects.filter(hit__round=round, state__in=(State.LIVE, State.CLOSED))
     return posted.filter(Q(settled_at=None) | undecided).select_related("hit__round").distinct()
 
 
-def _collect(posting: PlatformHIT) -> Collected:
+def _collect(posting: Posting) -> Collected:
     listing, found = channels.platform(posting.channel).collect(posting), Collected(postings=1)
     for listed in listing.assignments:
         found.add(keep(posting, listed))
@@ -114,7 +114,7 @@ def _named(numbers: Sequence[int]) -> str:
 
 
 @transaction.atomic
-def keep(posting: PlatformHIT, listed: Listed) -> Collected:
+def keep(posting: Posting, listed: Listed) -> Collected:
     """Keep one listed submission, once. One that contradicts what was listed before, by its worker or its answer, is
     left as it is and gets a ``problem`` for a person to look at."""
     where = {"channel": posting.channel, "environment": posting.environment, "external_id": listed.external_id}
@@ -127,7 +127,7 @@ def keep(posting: PlatformHIT, listed: Listed) -> Collected:
     return Collected(moved=_move(bound, listed))
 
 
-def _confirm(posting: PlatformHIT, listed: Listed, where: dict[str, str]) -> Collected:
+def _confirm(posting: Posting, listed: Listed, where: dict[str, str]) -> Collected:
     """Bind an assignment id to the worker who is listed with it, and with that what our page saved for the two."""
     worker = worker_for(channel=posting.channel, environment=posting.environment, external_id=listed.worker_id)
     row, _ = PlatformAssignment.objects.get_or_create(worker=worker, **where, defaults={"posting": posting})
@@ -167,13 +167,13 @@ def _move(row: PlatformAssignment, listed: Listed) -> int:
 
 
 @transaction.atomic
-def _note(posting: PlatformHIT, listing: Listing) -> None:
+def _note(posting: Posting, listing: Listing) -> None:
     """Keep what the listing says of the posting itself. It is settled once listings have agreed for long enough that
     nothing more will come, as one of them may lag behind."""
     now = timezone.now()
     seen: dict[str, Any] = {"status": listing.status, "pending": listing.pending, "expires_at": listing.expires_at}
     over_since = (posting.over_since or now) if listing.is_over else None
-    PlatformHIT.objects.filter(pk=posting.pk).update(**seen, seen_at=now, over_since=over_since)
+    Posting.objects.filter(pk=posting.pk).update(**seen, seen_at=now, over_since=over_since)
     if over_since is None or now - over_since < timedelta(seconds=settings.SYNC_LAG_SECONDS):
         return
     mark_closed(posting)

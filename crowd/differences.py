@@ -17,12 +17,12 @@ from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
 from crowd.collecting import keep
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import put, send_again
 from crowd.settling import mark_closed, mark_disposed, mark_over, mark_unpaid
 from hits.models import Round
 
-State, Status, Pay = PlatformHIT.State, PlatformAssignment.Status, Payment.State
+State, Status, Pay = Posting.State, PlatformAssignment.Status, Payment.State
 Repair = Callable[[], object]
 
 
@@ -85,7 +85,7 @@ def mend(round: Round, differences: Sequence[Difference], *, actor: str) -> int:
 
 def _differences(round: Round, platform: Platform, progress: Progress) -> Iterator[Difference]:
     standing = {hit.external_id: hit for hit in platform.standing(round.environment)}
-    postings = list(PlatformHIT.objects.filter(hit__round=round).select_related("hit__round"))
+    postings = list(Posting.objects.filter(hit__round=round).select_related("hit__round"))
     yield from _of_strangers(round, platform, postings, standing)
     for done, posting in enumerate(postings):
         progress("comparing with the platform", done, len(postings))
@@ -96,13 +96,13 @@ def _differences(round: Round, platform: Platform, progress: Progress) -> Iterat
 
 
 def _of_strangers(
-    round: Round, platform: Platform, postings: Sequence[PlatformHIT], standing: dict[str, Standing]
+    round: Round, platform: Platform, postings: Sequence[Posting], standing: dict[str, Standing]
 ) -> Iterator[Difference]:
     """HITs with this round's terms, or posted by one of its calls, that no posting of ours stands for.
 
     Rounds of the same terms share them on the platform: what another round has posted, or may just have, is its own.
     """
-    here = PlatformHIT.objects.filter(channel=round.channel, environment=round.environment)
+    here = Posting.objects.filter(channel=round.channel, environment=round.environment)
     known = set(here.values_list("external_id", flat=True))
     types = {posting.type_id for posting in postings} - {""}
     calls = {str(row.pk): row for row in Outbox.objects.filter(call=Outbox.Call.PUBLISH, environment=round.environment)}
@@ -119,7 +119,7 @@ def _of_strangers(
         yield Difference(Kind.ONLY_THERE, f"HIT {hit.external_id}", "-", "posted", remedy, act)
 
 
-def _of_posting(posting: PlatformHIT, there: Standing | None) -> Iterator[Difference]:
+def _of_posting(posting: Posting, there: Standing | None) -> Iterator[Difference]:
     name, round = f"HIT {posting.hit.number} ({posting.external_id or 'not posted'})", posting.hit.round
     if there is None and posting.state in (State.LIVE, State.CLOSED) and posting.settled_at is None:
         yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "note that it is gone", partial(_gone, posting))
@@ -134,7 +134,7 @@ def _of_posting(posting: PlatformHIT, there: Standing | None) -> Iterator[Differ
         yield _of_size(posting, name, there.max_assignments)
 
 
-def _of_size(posting: PlatformHIT, name: str, there: int) -> Difference:
+def _of_size(posting: Posting, name: str, there: int) -> Difference:
     """It brings fewer answer sets than we have asked for, or more, which no platform takes back."""
     here, other = f"{posting.max_assignments} answer sets", f"{there} answer sets"
     if there < posting.max_assignments:
@@ -145,7 +145,7 @@ def _of_size(posting: PlatformHIT, name: str, there: int) -> Difference:
     )
 
 
-def _of_work(posting: PlatformHIT, listing: Listing) -> Iterator[Difference]:
+def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
     turns = PlatformAssignment.objects.filter(posting=posting).exclude(status="").select_related("assignment")
     here = {turn.external_id: turn for turn in turns}
     for listed in listing.assignments:
@@ -161,7 +161,7 @@ def _of_work(posting: PlatformHIT, listing: Listing) -> Iterator[Difference]:
         yield Difference(Kind.ONLY_HERE, f"assignment {turn.external_id}", turn.status, "-", remedy)
 
 
-def _of_turn(posting: PlatformHIT, turn: PlatformAssignment, listed: Listed) -> Iterator[Difference]:
+def _of_turn(posting: Posting, turn: PlatformAssignment, listed: Listed) -> Iterator[Difference]:
     name = f"assignment {turn.external_id}"
     if turn.status != listed.status:
         take = partial(keep, posting, listed)
@@ -178,7 +178,7 @@ def _of_turn(posting: PlatformHIT, turn: PlatformAssignment, listed: Listed) -> 
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", "paid", "not paid", "have it paid", again)
 
 
-def _of_bonuses(posting: PlatformHIT, paid: Sequence[Bonus]) -> Iterator[Difference]:
+def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]:
     ours = Payment.objects.filter(assignment__platform__posting=posting, kind=Payment.Kind.BONUS, state=Pay.PAID)
     here = {
         (bonus.assignment.platform.external_id, bonus.reason): bonus
@@ -199,7 +199,7 @@ def _of_bonuses(posting: PlatformHIT, paid: Sequence[Bonus]) -> Iterator[Differe
 
 def _resume(call: Outbox) -> None:
     if not send_again(call, actor="audit"):
-        posting = PlatformHIT.objects.get(pk=call.subject.partition(":")[2])
+        posting = Posting.objects.get(pk=call.subject.partition(":")[2])
         put(Outbox.Call.PUBLISH, posting, round=call.round, channel=call.channel, environment=call.environment)
 
 
@@ -207,14 +207,14 @@ def _withdraw(platform: Platform, hit: Standing, environment: str) -> None:
     platform.withdraw(hit.external_id, environment=environment)
 
 
-def _gone(posting: PlatformHIT) -> None:
+def _gone(posting: Posting) -> None:
     """Expect nothing more of it: neither work, nor that the platform still keeps money for it."""
     mark_closed(posting)
     mark_over(posting, unused=posting.posted_assignments - posting.assignments.exclude(status="").count())
     mark_disposed(posting)
 
 
-def _extend(posting: PlatformHIT) -> None:
+def _extend(posting: Posting) -> None:
     where = {"channel": posting.channel, "environment": posting.environment}
     put(Outbox.Call.EXTEND, posting, round=posting.hit.round, **where)
 

@@ -7,7 +7,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from core.events import subject_of
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import put
 
 REVERSIBLE = timedelta(days=30)
@@ -17,9 +17,9 @@ REVERSIBLE = timedelta(days=30)
 def dispose_of_finished() -> int:
     """Have every closed posting removed whose work is all decided and too old to be reversed. Returns how many."""
     undecided = PlatformAssignment.objects.filter(posting=OuterRef("pk"), status=PlatformAssignment.Status.SUBMITTED)
-    finished = PlatformHIT.objects.filter(
-        ~Exists(undecided), state=PlatformHIT.State.CLOSED, settled_at__isnull=False
-    ).exclude(external_id="")
+    finished = Posting.objects.filter(~Exists(undecided), state=Posting.State.CLOSED, settled_at__isnull=False).exclude(
+        external_id=""
+    )
     last = finished.annotate(last=Coalesce(Max("assignments__submitted_at"), "settled_at"))
     old = last.filter(last__lt=timezone.now() - REVERSIBLE).select_related("hit__round")
     asked = set(Outbox.objects.filter(call=Outbox.Call.DISPOSE).values_list("subject", flat=True))

@@ -10,7 +10,7 @@ from annotation.models.work import Assignment, Worker
 from hits.models import HIT, Round
 
 
-class PlatformHIT(models.Model):
+class Posting(models.Model):
     """A HIT as it was put on a platform. One of ours has several where seats were opened again."""
 
     class State(models.TextChoices):
@@ -40,13 +40,12 @@ class PlatformHIT(models.Model):
     settled_at = models.DateTimeField(null=True, help_text="When that had held long enough to be believed.")
 
     class Meta:
-        verbose_name = "platform HIT"
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
                 fields=["channel", "environment", "external_id"],
                 condition=~Q(external_id=""),
-                name="platform_hit_once",
+                name="posting_once",
             )
         ]
         indexes = [models.Index(fields=["state", "hit"])]
@@ -69,7 +68,7 @@ class PlatformAssignment(models.Model):
         APPROVED = "approved"
         REJECTED = "rejected"
 
-    posting = models.ForeignKey(PlatformHIT, on_delete=models.PROTECT, related_name="assignments")
+    posting = models.ForeignKey(Posting, on_delete=models.PROTECT, related_name="assignments")
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20)
     external_id = models.CharField(max_length=64)

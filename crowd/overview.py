@@ -9,10 +9,10 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotation.models import Assignment
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from hits.models import Round
 
-Posting, Turn, Call = PlatformHIT.State, PlatformAssignment.Status, Outbox.State
+PostingState, Turn, Call = Posting.State, PlatformAssignment.Status, Outbox.State
 
 LATE_AT_LEAST, LATE_SYNCS = timedelta(minutes=10), 5
 
@@ -44,20 +44,20 @@ class Overview:
     @property
     def standing(self) -> int:
         """Postings that the platform has taken, on the market or off it."""
-        return self.postings[Posting.LIVE] + self.postings[Posting.CLOSED]
+        return self.postings[PostingState.LIVE] + self.postings[PostingState.CLOSED]
 
 
 def overview_of(round: Round) -> Overview:
     """Read a round's overview with four queries."""
-    postings = PlatformHIT.objects.filter(hit__round=round).order_by()
-    live = Q(state=Posting.LIVE)
+    postings = Posting.objects.filter(hit__round=round).order_by()
+    live = Q(state=PostingState.LIVE)
     facts = postings.aggregate(
         pending=Sum("pending", filter=live), listed_at=Max("seen_at"), leaves_at=Min("expires_at", filter=live),
-        **_counts("state", Posting.values),
+        **_counts("state", PostingState.values),
     )  # fmt: skip
     turns = PlatformAssignment.objects.filter(posting__hit__round=round)
     return Overview(
-        postings={state: facts[f"n_{state}"] for state in Posting.values},
+        postings={state: facts[f"n_{state}"] for state in PostingState.values},
         work=_by("status", turns, Turn.values),
         calls=_by("state", Outbox.objects.filter(round=round), Call.values),
         pending=facts["pending"] or 0,
@@ -79,7 +79,7 @@ def late_rounds() -> list[tuple[str, datetime]]:
     with when it last was. Long is five of the clock's turns, ten minutes at least."""
     patience = max(LATE_AT_LEAST, LATE_SYNCS * timedelta(seconds=settings.SYNC_SECONDS))
     undecided = Q(settled_at=None) | Q(assignments__status=Turn.SUBMITTED)
-    posted = PlatformHIT.objects.filter(undecided, state__in=(Posting.LIVE, Posting.CLOSED)).order_by()
+    posted = Posting.objects.filter(undecided, state__in=(PostingState.LIVE, PostingState.CLOSED)).order_by()
     last = posted.values("hit__round__name").annotate(last=Max(Coalesce("seen_at", "posted_at", "created_at")))
     late = last.filter(last__lt=timezone.now() - patience).order_by("last")
     return list(late.values_list("hit__round__name", "last"))

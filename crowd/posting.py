@@ -7,11 +7,11 @@ from annotation.coming import COMING, short_of_work
 from annotation.reserving import affordable, reserve
 from core.events import record
 from crowd import channels
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from crowd.outbox import send_round_on_commit, write_down
 from hits.models import HIT, Round
 
-State, Call = PlatformHIT.State, Outbox.Call
+State, Call = Posting.State, Outbox.Call
 
 
 def post_open_seats(round: Round) -> int:
@@ -43,7 +43,7 @@ def postings_for(round: Round, channel: str) -> int:
 
 def close_postings(round: Round) -> int:
     """Have every posting of the round taken off the market. Returns how many."""
-    postings = PlatformHIT.objects.filter(hit__round=round, state__in=COMING)
+    postings = Posting.objects.filter(hit__round=round, state__in=COMING)
     for posting in postings:
         write_down(Call.CLOSE, posting, round=round, channel=posting.channel, environment=posting.environment)
     send_round_on_commit(round)
@@ -56,7 +56,7 @@ def _post(round: Round, hit: HIT, missing: int) -> int:
     most = channels.platform(round.channel).most_assignments
     live = hit.postings.filter(state=State.LIVE, max_assignments__lte=most - missing).first()
     if live:
-        PlatformHIT.objects.filter(pk=live.pk).update(max_assignments=F("max_assignments") + missing)
+        Posting.objects.filter(pk=live.pk).update(max_assignments=F("max_assignments") + missing)
         write_down(Call.EXTEND, live, round=round, channel=live.channel, environment=live.environment)
         return missing
     for start in range(0, missing, most):
@@ -65,7 +65,7 @@ def _post(round: Round, hit: HIT, missing: int) -> int:
 
 
 def _make(round: Round, hit: HIT, slots: int) -> None:
-    posting = PlatformHIT.objects.create(
+    posting = Posting.objects.create(
         hit=hit, channel=round.channel, environment=round.environment, max_assignments=slots
     )
     record("planned", posting, actor="posting", slots=slots)

@@ -9,9 +9,9 @@ from annotation.ledger import hold, locked, note_paid, note_rejected, note_unpai
 from annotation.models import Payment
 from annotation.reserving import reserve
 from core.events import record
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 
-State = PlatformHIT.State
+State = Posting.State
 
 
 def mark_paid(payment: Payment, *, actor: str) -> bool:
@@ -39,7 +39,7 @@ def mark_unpaid(payment: Payment, *, actor: str) -> bool:
     return True
 
 
-def mark_posted(posting: PlatformHIT) -> None:
+def mark_posted(posting: Posting) -> None:
     """Note the platform's ids and times, which the channel has set on ``posting``, and what it holds for it."""
     names = ("external_id", "type_id", "excludes", "status", "posted_at", "expires_at")
     fields = {name: getattr(posting, name) for name in names} | {"posted_assignments": posting.max_assignments}
@@ -48,33 +48,33 @@ def mark_posted(posting: PlatformHIT) -> None:
         hold(posting, slots=posting.max_assignments, cause="posted")
 
 
-def mark_extended(posting: PlatformHIT) -> None:
+def mark_extended(posting: Posting) -> None:
     """Note that the platform knows of ``max_assignments`` answer sets, and holds the money for those that are new."""
     locked(posting.hit.round)
     known, wanted = posting.posted_assignments, posting.max_assignments
-    grown = PlatformHIT.objects.filter(pk=posting.pk, posted_assignments=known)
+    grown = Posting.objects.filter(pk=posting.pk, posted_assignments=known)
     if known < wanted and grown.update(posted_assignments=wanted):
         hold(posting, slots=wanted - known, cause=f"extended to {wanted}")
         record("extended", posting, actor="outbox", max_assignments=wanted)
 
 
-def mark_closed(posting: PlatformHIT) -> None:
+def mark_closed(posting: Posting) -> None:
     """Note that nobody can take the posting any more. What was accepted before may still come in."""
     with transaction.atomic(savepoint=False):
         if _move(posting, (State.LIVE,), State.CLOSED):
             reserve(posting.hit.round, subject=posting, cause="closed")
 
 
-def mark_called_off(posting: PlatformHIT) -> None:
+def mark_called_off(posting: Posting) -> None:
     """Note that the posting will never be on the platform."""
     with transaction.atomic(savepoint=False):
         if _move(posting, (State.PLANNED,), State.CLOSED, settled_at=timezone.now()):
             reserve(posting.hit.round, subject=posting, cause="called off")
 
 
-def mark_over(posting: PlatformHIT, *, unused: int) -> None:
+def mark_over(posting: Posting, *, unused: int) -> None:
     """Note that nothing more will come of the posting; the platform let go of the money for ``unused`` answer sets."""
-    if PlatformHIT.objects.filter(pk=posting.pk, settled_at=None).update(settled_at=timezone.now()):
+    if Posting.objects.filter(pk=posting.pk, settled_at=None).update(settled_at=timezone.now()):
         release_held(posting, slots=unused, cause="over")
         reserve(posting.hit.round, subject=posting, cause="room")
         record("over", posting, actor="sync", unused=unused)
@@ -106,14 +106,14 @@ def mark_rejected(turn: PlatformAssignment) -> bool:
     return True
 
 
-def mark_disposed(posting: PlatformHIT) -> None:
+def mark_disposed(posting: Posting) -> None:
     """Note that the platform has forgotten the posting."""
     _move(posting, (State.CLOSED,), State.DISPOSED)
 
 
-def _move(posting: PlatformHIT, come_from: tuple[str, ...], to: str, **fields: Any) -> bool:
+def _move(posting: Posting, come_from: tuple[str, ...], to: str, **fields: Any) -> bool:
     with transaction.atomic(savepoint=False):
-        if not PlatformHIT.objects.filter(pk=posting.pk, state__in=come_from).update(state=to, **fields):
+        if not Posting.objects.filter(pk=posting.pk, state__in=come_from).update(state=to, **fields):
             return False
         record(to, posting, actor="outbox")
     posting.state = to

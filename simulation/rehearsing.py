@@ -11,7 +11,7 @@ import numpy as np
 from annotation.answers import Answer
 from annotation.models import Assignment
 from core.progress import Progress
-from crowd.models import PlatformHIT
+from crowd.models import Posting
 from crowd.syncing import sync_round
 from hits.models import HIT, Round, Seat
 from simulation.conduct import Filled, behave, drawn_conduct
@@ -104,10 +104,10 @@ class Rehearsal:
             self._visitors[index] = self.site.visit(self._worker_ids[index])
         return self._visitors[index]
 
-    def _open_to(self, index: int, *, first: Iterable[str]) -> list[PlatformHIT]:
+    def _open_to(self, index: int, *, first: Iterable[str]) -> list[Posting]:
         """The postings that wait for somebody, those first that the person's list shows: it shows one of a kind."""
         wanted = Seat.objects.filter(hit__round=self.round, state=Seat.State.OPEN).values("hit")
-        live = PlatformHIT.objects.filter(hit__in=wanted, state=PlatformHIT.State.LIVE)
+        live = Posting.objects.filter(hit__in=wanted, state=Posting.State.LIVE)
         postings = live.exclude(hit__in=self._had[index]).select_related("hit").order_by("hit__number", "pk")
         return sorted(postings, key=lambda posting: posting.external_id not in first)
 
@@ -137,7 +137,7 @@ class Rehearsal:
         reviewer = Reviewer(self.profile.excluded)
         if review_flagged(self.round, self._worker_ids, seen=self.seen, reviewer=reviewer, seed=self.seed):
             asked_for += self._sync()
-        abandoned = PlatformHIT.objects.filter(hit__round=self.round, settled_at=None, pending__gt=0).exists()
+        abandoned = Posting.objects.filter(hit__round=self.round, settled_at=None, pending__gt=0).exists()
         if abandoned:
             self._let_time_pass(self.site.offer.duration + timedelta(seconds=1))
             asked_for += self._sync()

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Protocol
 
 from annotation.models import Exclusion, Payment, Rejection
-from crowd.models import Message, PlatformHIT
+from crowd.models import Message, Posting
 
 
 class ChannelError(Exception):
@@ -126,25 +126,25 @@ class Platform(Channel, Protocol):
     def funds(self, environment: str) -> Decimal:
         """Return what can be spent, in US dollars."""
 
-    def publish(self, posting: PlatformHIT, *, token: str) -> None:
+    def publish(self, posting: Posting, *, token: str) -> None:
         """Put the posting on the platform and set its ids and times."""
 
-    def extend(self, posting: PlatformHIT, *, token: str) -> None:
+    def extend(self, posting: Posting, *, token: str) -> None:
         """Let the posting bring ``max_assignments`` in all."""
 
-    def close(self, posting: PlatformHIT, *, token: str) -> None:
+    def close(self, posting: Posting, *, token: str) -> None:
         """Take the posting off the market; who accepted it may still submit."""
 
-    def dispose(self, posting: PlatformHIT, *, token: str) -> None:
+    def dispose(self, posting: Posting, *, token: str) -> None:
         """Remove a finished posting. Afterwards nothing about it can be changed any more."""
 
-    def collect(self, posting: PlatformHIT) -> Listing:
+    def collect(self, posting: Posting) -> Listing:
         """List everything that was submitted, whole."""
 
     def standing(self, environment: str) -> Sequence[Standing]:
         """List every HIT of our account, whichever round it is of."""
 
-    def bonuses(self, posting: PlatformHIT) -> Sequence[Bonus]:
+    def bonuses(self, posting: Posting) -> Sequence[Bonus]:
         """List every bonus that was paid for work on the posting."""
 
     def withdraw(self, external_id: str, *, environment: str) -> None:

@@ -22,7 +22,7 @@ from core.errors import CounterpartError
 from crowd.arriving import TurnedAwayError, open_turn, posting_of
 from crowd.channels import Arrival
 from crowd.frame.access import Site, Turn, arrival_at, frame_page, turn_of
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from crowd.turns import drop_answer, keep_answer, kept_answers, save_answers
 from hits.models import Item
 
@@ -78,7 +78,7 @@ def picture(request: HttpRequest, site: Site, token: str, place: int) -> HttpRes
     return picture_response(shown.values_list("image__file", flat=True).first(), place=place)
 
 
-def _preview(request: HttpRequest, posting: PlatformHIT) -> HttpResponse:
+def _preview(request: HttpRequest, posting: Posting) -> HttpResponse:
     context = {"round": posting.hit.round, "sample": SAMPLE, **terms_of(posting.hit.round)}
     return render(request, "judging/frame/preview.html", context)
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.funds import note_funds
 from console.needs import needs_of_all_rounds
 from crowd import channels
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.publishing import publish_round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.crowd.fakes import FakePlatform
@@ -48,7 +48,7 @@ def test_calls_that_wait_for_long_after_an_error_are_told(platform, db):
 
 def test_a_round_that_is_not_synced_is_told(platform, db):
     posted()
-    PlatformHIT.objects.update(seen_at=timezone.now() - timedelta(hours=2))
+    Posting.objects.update(seen_at=timezone.now() - timedelta(hours=2))
     assert needed() == {"round-1 was last synced 2\xa0hours ago; is the worker running?": "/rounds/round-1/"}
 
 

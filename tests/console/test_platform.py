@@ -8,7 +8,7 @@ from annotation.models import Payment, WorkerIdentity
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.crowd.fakes import FakePlatform
@@ -236,7 +236,7 @@ def test_failed_calls_of_a_round_are_sent_again(researcher, refused, commit):
     with commit(execute=True):
         answer = researcher.post("/rounds/round-1/calls/send/", follow=True)
     assert "2 failed calls are being made again." in answer.text
-    assert set(PlatformHIT.objects.values_list("state", flat=True)) == {"live"}
+    assert set(Posting.objects.values_list("state", flat=True)) == {"live"}
     assert "No call has failed." in researcher.post("/rounds/round-1/calls/send/", follow=True).text
 
 

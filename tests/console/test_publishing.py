@@ -8,7 +8,7 @@ from django.urls import reverse
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError
-from crowd.models import PlatformHIT
+from crowd.models import Posting
 from hits.models import Round
 from tests.crowd.fakes import FakePlatform
 from tests.crowd.platform import rehearsal
@@ -115,7 +115,7 @@ def test_pressed_again_once_it_is_open_nothing_more_happens(
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             answer = publish(researcher, confirmed="1.56")
-    assert (answer.url, Job.objects.count(), PlatformHIT.objects.count()) == ("/rounds/draft/", 1, 2)
+    assert (answer.url, Job.objects.count(), Posting.objects.count()) == ("/rounds/draft/", 1, 2)
 
 
 def test_a_cost_that_nobody_has_seen_is_not_taken_for_confirmed(researcher, draft, platform):

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from core.events import record
 from core.models import Job
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from hits.models import Round
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
@@ -28,9 +28,7 @@ def put_on_platform(made: Round) -> None:
     """A posting that was read long ago, a call that failed, and what the account held."""
     Round.objects.filter(pk=made.pk).update(channel="mturk", environment="emulator")
     where = {"channel": "mturk", "environment": "emulator"}
-    PlatformHIT.objects.create(
-        hit=made.hits.get(), max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where
-    )
+    Posting.objects.create(hit=made.hits.get(), max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where)
     Outbox.objects.create(round=made, call="publish", subject=f"x:{made.pk}", state="failed", error="Refused.", **where)
     record("account held", made, actor="sync", amount="0.01")
 

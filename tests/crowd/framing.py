@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from hits.models import HIT, Round
 
 ORIGIN = "https://workers.example"
@@ -20,16 +20,16 @@ def serve_mturk(settings, *origins: str) -> None:
     settings.MTURK = {"emulator": {"endpoint": "http://127.0.0.1:1", "origins": origins or (ORIGIN,), **keys}}
 
 
-def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> PlatformHIT:
+def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> Posting:
     """The HIT as it stands on the platform; its round becomes MTurk's."""
     Round.objects.filter(pk=hit.round_id).update(channel="mturk", environment="emulator")
     known = {"state": "live", "posted_at": timezone.now(), "max_assignments": 1, "posted_assignments": 1}
-    return PlatformHIT.objects.create(
+    return Posting.objects.create(
         hit=hit, channel="mturk", environment="emulator", external_id=external_id, **known | fields
     )
 
 
-def claims(posting: PlatformHIT, *, assignment: str = "ASSIGNED", worker: str = "AWORKER", to: str = ORIGIN) -> dict:
+def claims(posting: Posting, *, assignment: str = "ASSIGNED", worker: str = "AWORKER", to: str = ORIGIN) -> dict:
     """What MTurk adds to our address for somebody who has accepted the HIT."""
     return {
         "assignmentId": assignment,
@@ -43,18 +43,18 @@ def frame_of(fields: dict) -> str:
     return f"{FRAME}?{urlencode(fields, doseq=True)}"
 
 
-def enter(client: Client, posting: PlatformHIT, **claimed: str) -> str:
+def enter(client: Client, posting: Posting, **claimed: str) -> str:
     """Open the frame as this worker; the address of their sheet."""
     answer = client.get(frame_of(claims(posting, **claimed)))
     assert answer.status_code == 302, answer.text
     return answer.url
 
 
-def form_of(posting: PlatformHIT, *, level: int = 1, **changes: str) -> dict[str, str]:
+def form_of(posting: Posting, *, level: int = 1, **changes: str) -> dict[str, str]:
     return {f"level-{item.place}": str(level) for item in posting.hit.items.all()} | changes
 
 
-def save(client: Client, posting: PlatformHIT, **claimed: str) -> HttpResponse:
+def save(client: Client, posting: Posting, **claimed: str) -> HttpResponse:
     """Enter and send the whole form."""
     return client.post(enter(client, posting, **claimed), form_of(posting))
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.world import World
 from hits.models import Round
@@ -42,7 +42,7 @@ class Rehearsal:
 
     def hits(self) -> list[str]:
         """The HITs that stand on the platform, in the order of ours."""
-        posted = PlatformHIT.objects.exclude(external_id="").order_by("hit__number", "pk")
+        posted = Posting.objects.exclude(external_id="").order_by("hit__number", "pk")
         return list(posted.values_list("external_id", flat=True))
 
     def accept(self, hit_id: str, worker_id: str) -> str:

@@ -11,7 +11,7 @@ from annotation.models import Assignment, Payment
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.differences import Kind, find_differences, mend
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.publishing import close_round
 from crowd.settling import mark_paid
 from crowd.syncing import rounds_to_sync, sync_round
@@ -66,16 +66,16 @@ def test_a_submission_that_only_the_platform_has_is_collected(made, rehearsal, c
 
 
 def test_a_hit_that_was_posted_and_forgotten_is_found_again(made, rehearsal, commit):
-    forgotten = PlatformHIT.objects.get(external_id=rehearsal.hits()[1])
-    PlatformHIT.objects.filter(pk=forgotten.pk).update(state="planned", external_id="", posted_assignments=0)
-    Outbox.objects.filter(subject=f"crowd.platformhit:{forgotten.pk}").update(state="failed")
+    forgotten = Posting.objects.get(external_id=rehearsal.hits()[1])
+    Posting.objects.filter(pk=forgotten.pk).update(state="planned", external_id="", posted_assignments=0)
+    Outbox.objects.filter(subject=f"crowd.posting:{forgotten.pk}").update(state="failed")
     assert Kind.ONLY_THERE in kinds(made)
     assert mended(made, commit) == []
-    assert PlatformHIT.objects.get(pk=forgotten.pk).external_id == forgotten.external_id
+    assert Posting.objects.get(pk=forgotten.pk).external_id == forgotten.external_id
 
 
 def test_a_hit_that_nobody_here_posted_is_taken_off_the_market(made, rehearsal, commit):
-    stranger = dict(HITTypeId=PlatformHIT.objects.first().type_id, LifetimeInSeconds=3600, MaxAssignments=1)
+    stranger = dict(HITTypeId=Posting.objects.first().type_id, LifetimeInSeconds=3600, MaxAssignments=1)
     question = rehearsal.world.call("ListHITs", {})["HITs"][0]["Question"]
     made_there = rehearsal.world.call("CreateHITWithHITType", {**stranger, "Question": question})["HIT"]["HITId"]
     assert kinds(made) == [Kind.ONLY_THERE]
@@ -86,13 +86,13 @@ def test_a_hit_that_nobody_here_posted_is_taken_off_the_market(made, rehearsal, 
 
 def test_the_hits_of_another_round_with_the_same_terms_are_left_alone(made, rehearsal, commit):
     other = published(hits=2, name="round-2", collection=made.pool.collection, commit=commit)
-    assert len({posting.type_id for posting in PlatformHIT.objects.all()}) == 1
+    assert len({posting.type_id for posting in Posting.objects.all()}) == 1
     assert (kinds(made), kinds(other)) == ([], [])
 
 
 def test_a_hit_that_another_round_has_posted_without_hearing_of_it_is_that_rounds_own(made, commit):
     other = published(hits=1, name="round-2", collection=made.pool.collection, commit=commit)
-    PlatformHIT.objects.filter(hit__round=other).update(state="planned", external_id="", posted_assignments=0)
+    Posting.objects.filter(hit__round=other).update(state="planned", external_id="", posted_assignments=0)
     Outbox.objects.filter(round=other).update(state="failed")
     assert kinds(made) == []
     assert Kind.ONLY_THERE in kinds(other)
@@ -109,7 +109,7 @@ def test_a_hit_that_is_gone_there_is_noted_and_posted_anew(made, rehearsal, comm
     assert (balances(made)["held"], check_ledger(made)) == (0, [])
     with commit(execute=True):
         sync_round(made)
-    anew = PlatformHIT.objects.get(state="live")
+    anew = Posting.objects.get(state="live")
     assert (anew.hit.number, anew.external_id != gone) == (2, True)
 
 
@@ -159,13 +159,13 @@ def test_a_bonus_that_only_the_platform_knows_is_for_a_person(made, rehearsal, c
 
 
 def test_fewer_answer_sets_there_than_here_are_asked_for(made, commit):
-    PlatformHIT.objects.filter(hit__number=2).update(max_assignments=2)
+    Posting.objects.filter(hit__number=2).update(max_assignments=2)
     assert kinds(made) == [Kind.OTHER_AMOUNT]
     assert mended(made, commit) == []
 
 
 def test_more_answer_sets_there_than_here_are_for_a_person(made):
-    PlatformHIT.objects.filter(hit__number=2).update(max_assignments=0)
+    Posting.objects.filter(hit__number=2).update(max_assignments=0)
     (difference,) = find_differences(made)
     assert (difference.kind, difference.mend) == (Kind.OTHER_AMOUNT, None)
     assert "a person has to look" in difference.remedy

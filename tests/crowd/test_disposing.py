@@ -4,16 +4,16 @@ import pytest
 from django.utils import timezone
 
 from crowd.disposing import dispose_of_finished
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from tests.factories import make_round, make_worker
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}
 
 
-def posting(*, days: int, status: str = "approved", **fields) -> PlatformHIT:
+def posting(*, days: int, status: str = "approved", **fields) -> Posting:
     """A closed posting whose only work was submitted so many days ago."""
     then = timezone.now() - timedelta(days=days)
-    made = PlatformHIT.objects.create(
+    made = Posting.objects.create(
         hit=make_round().hits.get(),
         **SANDBOX | {"external_id": "H1", "state": "closed", "settled_at": then, "max_assignments": 1} | fields,
     )

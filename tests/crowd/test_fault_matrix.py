@@ -18,7 +18,7 @@ from django.db.transaction import Atomic
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from crowd.channels.mturk import client
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.publishing import close_round
 from crowd.taking_in import FOREIGN, LOST
 from emulators.mturk.errors import Refusal
@@ -107,7 +107,7 @@ def test_a_hit_that_flickers_to_assignable_is_not_taken_for_over(rehearsal, comm
     work_all(rehearsal)
     rehearsal.fault(kind="flicker", operation="GetHIT", times=HITS)
     sync(made, commit)
-    assert not PlatformHIT.objects.exclude(settled_at=None).exists()
+    assert not Posting.objects.exclude(settled_at=None).exists()
     sync(made, commit)
     check(made, rehearsal)
 
@@ -146,7 +146,7 @@ def test_work_handed_in_after_the_hit_has_expired_counts(rehearsal, commit):
         turns.append((turn, worker, rehearsal.save(rehearsal.open_page(hit_id, turn, worker))))
     close_round(made, actor="robin")
     sync(made, commit)
-    assert not PlatformHIT.objects.exclude(settled_at=None).exists()
+    assert not Posting.objects.exclude(settled_at=None).exists()
     for turn, worker, fields in turns:
         rehearsal.world.submit(turn, worker, fields)
     sync(made, commit), sync(made, commit)

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.judging.tokens import turn_token
 from annotation.models import Exclusion, Worker
 from annotation.workers import worker_for
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from hits.models import Item, Round
 from tests.annotation.answering import leased
 from tests.crowd.framing import ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
@@ -25,11 +25,11 @@ def mturk(settings):
 
 
 @pytest.fixture
-def posting(db) -> PlatformHIT:
+def posting(db) -> Posting:
     return post_hit(make_round().hits.get())
 
 
-def pages_of(client: Client, posting: PlatformHIT) -> dict:
+def pages_of(client: Client, posting: Posting) -> dict:
     """Every kind of answer that the frame gives."""
     preview = claims(posting) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
     first = client.get(frame_of(claims(posting)))
@@ -121,7 +121,7 @@ def test_an_old_token_leads_back_to_the_platform(stranger, posting, monkeypatch)
 # Who is turned away
 
 
-def turned_away(client: Client, posting: PlatformHIT, **claimed: str) -> str:
+def turned_away(client: Client, posting: Posting, **claimed: str) -> str:
     """Enter, be refused without leaving a turn behind, and read why."""
     before = PlatformAssignment.objects.count()
     answer = client.get(frame_of(claims(posting, **claimed)))
@@ -131,13 +131,13 @@ def turned_away(client: Client, posting: PlatformHIT, **claimed: str) -> str:
 
 
 def test_an_unknown_posting_says_to_wait_or_return(stranger, posting):
-    PlatformHIT.objects.update(external_id="OTHER")
+    Posting.objects.update(external_id="OTHER")
     assert "reload the page in a minute" in turned_away(stranger, posting)
     assert not Worker.objects.exists()
 
 
 def test_a_posting_of_another_environment_is_unknown(stranger, posting):
-    PlatformHIT.objects.update(environment="sandbox")
+    Posting.objects.update(environment="sandbox")
     assert "We do not know this HIT" in turned_away(stranger, posting)
 
 
@@ -151,7 +151,7 @@ def test_a_closed_round_is_shown_to_nobody_who_has_not_accepted_yet(stranger, po
 @pytest.mark.parametrize("over", [{"settled_at": timezone.now()}, {"state": "disposed"}])
 def test_a_closed_round_of_which_nothing_more_can_come_takes_nobody(stranger, posting, over):
     Round.objects.update(closed_at=timezone.now())
-    PlatformHIT.objects.update(**over)
+    Posting.objects.update(**over)
     assert "If you have accepted this HIT, return it" in turned_away(stranger, posting)
 
 
@@ -182,7 +182,7 @@ def test_a_hit_that_was_given_back_elsewhere_may_be_taken(stranger, posting):
 
 
 @pytest.fixture
-def sharing(db) -> list[PlatformHIT]:
+def sharing(db) -> list[Posting]:
     """Two postings of HITs that share a pair."""
     first, second = make_round(hits=2).hits.all()
     shared = first.items.get(place=1)

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import FrameLocator, Page, expect
 
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from tests.browser import Underway
 from tests.crowd.framing import claims, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
@@ -37,7 +37,7 @@ def open_frame(strict, live_server, site):
     underway = Underway()
     contexts = []
 
-    def open_one(posting: PlatformHIT, *, preview: bool = False, context=None, **options: object) -> Page:
+    def open_one(posting: Posting, *, preview: bool = False, context=None, **options: object) -> Page:
         fields = claims(posting, to=site.origin) | ({"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"} if preview else {})
         site.frame = live_server.url + frame_of(fields)
         if context is None:
@@ -55,12 +55,12 @@ def open_frame(strict, live_server, site):
 
 
 @pytest.fixture
-def posting() -> PlatformHIT:
+def posting() -> Posting:
     return post_hit(make_round().hits.get())
 
 
 @pytest.fixture
-def asking() -> PlatformHIT:
+def asking() -> Posting:
     """The same in a round that asks for reasons."""
     return post_hit(make_round(reasons=True).hits.get())
 

@@ -8,7 +8,7 @@ from annotation.judging.compact import decode
 from annotation.judging.forms import places_of
 from annotation.models import Assignment, Judgment, Worker, WorkerIdentity
 from core.models import Event
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from crowd.turns import kept_answers
 from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
 from tests.factories import make_round
@@ -22,7 +22,7 @@ def mturk(settings):
 
 
 @pytest.fixture
-def posting(db) -> PlatformHIT:
+def posting(db) -> Posting:
     return post_hit(make_round().hits.get())
 
 

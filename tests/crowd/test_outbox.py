@@ -6,7 +6,7 @@ from django.utils import timezone
 from core.models import Event
 from crowd import outbox
 from crowd.channels import ChannelError
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from crowd.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, may_be_under_way, put, send_again
 from tests.factories import make_round
 
@@ -20,8 +20,8 @@ def call(db, platform) -> Outbox:
     return put(Outbox.Call.PUBLISH, posting(), **SANDBOX)
 
 
-def posting() -> PlatformHIT:
-    return PlatformHIT.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
+def posting() -> Posting:
+    return Posting.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
 
 
 def later(row, by=timedelta(days=1)):
@@ -44,12 +44,12 @@ def test_the_houses_own_pool_is_called_nothing(db):
 
 def test_what_a_call_did_and_that_it_is_done_are_noted_together(call, platform, monkeypatch):
     deliver(call.pk)
-    live = PlatformHIT.objects.get()
+    live = Posting.objects.get()
     assert (live.state, live.external_id, live.posted_assignments) == ("live", f"H{live.pk}", 1)
 
 
 def test_a_call_whose_wish_has_gone_is_not_made(call, platform):
-    PlatformHIT.objects.update(state="closed")
+    Posting.objects.update(state="closed")
     assert deliver(call.pk)
     assert platform.calls == []
 
@@ -60,7 +60,7 @@ def test_a_call_that_is_done_is_not_made_again(call, platform):
 
 
 def test_one_call_stands_for_a_subject(call):
-    posted = PlatformHIT.objects.get()
+    posted = Posting.objects.get()
     assert put(Outbox.Call.PUBLISH, posted, **SANDBOX) == call
     assert put(Outbox.Call.CLOSE, posted, **SANDBOX) != call
     assert put(Outbox.Call.PUBLISH, posted, **SANDBOX | {"environment": "production"}) != call
@@ -157,7 +157,7 @@ def test_a_call_that_kills_every_sender_is_given_up(call, platform):
 
 
 def test_one_broken_call_does_not_hold_up_the_rest(call, platform):
-    Outbox.objects.create(channel="nowhere", call="publish", subject=call.subject.replace("platformhit", "none"))
+    Outbox.objects.create(channel="nowhere", call="publish", subject=call.subject.replace("posting", "none"))
     assert deliver_due() == 1
     call.refresh_from_db()
     assert call.state == State.DONE

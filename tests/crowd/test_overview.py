@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.overview import late_rounds, overview_of, work_to_look_at
 from crowd.posting import postings_for
 from tests.annotation.money.moneyed import accepted, flagged, posted
@@ -17,9 +17,9 @@ def made(platform, db):
 
 def test_postings_work_and_calls_are_counted_by_state(made):
     flagged(made), flagged(made)
-    PlatformHIT.objects.filter(hit__number=3).update(state="planned", pending=1)
-    PlatformHIT.objects.filter(hit__number=1).update(pending=2)
-    Outbox.objects.filter(subject__endswith=f":{PlatformHIT.objects.first().pk}").update(state="failed")
+    Posting.objects.filter(hit__number=3).update(state="planned", pending=1)
+    Posting.objects.filter(hit__number=1).update(pending=2)
+    Outbox.objects.filter(subject__endswith=f":{Posting.objects.first().pk}").update(state="failed")
     seen = overview_of(made)
     assert seen.postings == {"planned": 1, "live": 2, "closed": 0, "disposed": 0}
     assert (seen.work["submitted"], seen.work["approved"], seen.pending) == (2, 0, 2)
@@ -44,25 +44,25 @@ def test_it_is_told_when_the_platform_approves_the_first_undecided_work(made):
 def test_a_round_is_late_once_its_platform_was_not_read_for_long(made):
     assert late_rounds() == []
     long_ago = timezone.now() - timedelta(minutes=11)
-    PlatformHIT.objects.update(seen_at=long_ago)
+    Posting.objects.update(seen_at=long_ago)
     assert late_rounds() == [(made.name, long_ago)]
-    PlatformHIT.objects.filter(hit__number=2).update(seen_at=timezone.now())
+    Posting.objects.filter(hit__number=2).update(seen_at=timezone.now())
     assert late_rounds() == []
 
 
 def test_a_round_that_was_never_read_is_late_since_it_was_posted(made):
-    PlatformHIT.objects.update(posted_at=timezone.now() - timedelta(hours=1))
+    Posting.objects.update(posted_at=timezone.now() - timedelta(hours=1))
     assert [name for name, _ in late_rounds()] == [made.name]
 
 
 def test_a_slow_clock_is_given_five_turns(made, settings):
     settings.SYNC_SECONDS = 600
-    PlatformHIT.objects.update(seen_at=timezone.now() - timedelta(minutes=49))
+    Posting.objects.update(seen_at=timezone.now() - timedelta(minutes=49))
     assert late_rounds() == []
 
 
 def test_a_round_that_nothing_can_come_from_is_never_late(made):
-    PlatformHIT.objects.update(settled_at=timezone.now(), state="closed", seen_at=timezone.now() - timedelta(days=9))
+    Posting.objects.update(settled_at=timezone.now(), state="closed", seen_at=timezone.now() - timedelta(days=9))
     assert late_rounds() == []
 
 

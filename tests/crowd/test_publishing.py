@@ -5,7 +5,7 @@ from annotation.leasing import lease_seat
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from crowd.publishing import close_round, join_link, publish_round, published_cost
 from hits.models import Round
 from tests.factories import make_collection, make_round, make_worker
@@ -26,8 +26,8 @@ def test_publishing_is_written_down_before_the_platform_is_called(db, platform):
     assert platform.calls == []
     assert Event.objects.get(verb="published").actor == "robin"
     calls = set(Outbox.objects.values_list("call", "subject"))
-    assert calls == {("publish", f"crowd.platformhit:{pk}") for pk in PlatformHIT.objects.values_list("pk", flat=True)}
-    assert PlatformHIT.objects.count() == 2
+    assert calls == {("publish", f"crowd.posting:{pk}") for pk in Posting.objects.values_list("pk", flat=True)}
+    assert Posting.objects.count() == 2
 
 
 def test_the_houses_own_pool_is_not_called(db):

@@ -7,7 +7,7 @@ from annotation.auditing import check_ledger
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from crowd import syncing
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from crowd.syncing import rounds_to_sync, sync_round
 from crowd.tasks import sync_rounds
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
@@ -24,7 +24,7 @@ def test_a_published_round_stands_on_the_platform_once(rehearsal, commit):
     published(hits=3, commit=commit)
     assert len(set(rehearsal.hits())) == 3
     assert len(rehearsal.world.call("ListHITs", {})["HITs"]) == 3
-    assert set(PlatformHIT.objects.values_list("state", "posted_assignments")) == {("live", 1)}
+    assert set(Posting.objects.values_list("state", "posted_assignments")) == {("live", 1)}
 
 
 def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit):
@@ -49,7 +49,7 @@ def test_a_round_beyond_the_accounts_money_is_not_published(rehearsal, commit):
     rehearsal.world.act("set_balance", available="1.00")
     with pytest.raises(CommandError, match=r"would cost \$2.34 on mturk, but its account in emulator holds \$1.00"):
         published(hits=3, commit=commit)
-    assert not PlatformHIT.objects.exists()
+    assert not Posting.objects.exists()
 
 
 def test_money_that_ends_in_the_middle_leaves_a_round_that_goes_on(rehearsal, commit, capsys):
@@ -99,8 +99,8 @@ def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit
         patch.setattr(syncing, "take_in_waiting", lambda round, progress: 0)  # as when another sync is just at it
         sync(made, commit)
     assert PlatformAssignment.objects.get().assignment is None
-    assert PlatformHIT.objects.count() == 2
-    assert set(PlatformHIT.objects.values_list("max_assignments", flat=True)) == {1}
+    assert Posting.objects.count() == 2
+    assert set(Posting.objects.values_list("max_assignments", flat=True)) == {1}
     sync(made, commit)
     assert Assignment.objects.get().state == "accepted"
     assert check_ledger(made) == []

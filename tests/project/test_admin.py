@@ -4,7 +4,7 @@ from django.test import Client
 from annotation.deciding import accept, mark_submitted
 from annotation.leasing import lease_seat
 from annotation.models import Payment, WorkerIdentity
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from crowd.outbox import put
 from tests.factories import make_round, make_worker
 
@@ -80,7 +80,7 @@ def test_looking_at_payments_is_not_marking_them(db):
 
 
 def test_failed_calls_are_sent_again(db, platform, django_capture_on_commit_callbacks):
-    posting = PlatformHIT.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
+    posting = Posting.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
     put(Outbox.Call.PUBLISH, posting, **SANDBOX)
     Outbox.objects.update(state=Outbox.State.FAILED)
     client = client_with(superuser=True)

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Assignment, Judgment, Payment
-from crowd.models import PlatformHIT
+from crowd.models import Posting
 from hits.models import Round
 from hits.packed_rounds import pack_round
 from tests.crowd.platform import Rehearsal, rehearsing
@@ -50,7 +50,7 @@ def run(capsys, name: str, *arguments: object) -> dict:
 
 def submitted_there(there: Rehearsal) -> list[tuple[int, str]]:
     """Our HIT and the worker of every submission, as the emulator itself tells them."""
-    ours = dict(PlatformHIT.objects.values_list("external_id", "hit"))
+    ours = dict(Posting.objects.values_list("external_id", "hit"))
     with there.world.looking() as state:
         return [
             (ours[hit.id], each.worker_id)

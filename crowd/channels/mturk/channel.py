@@ -9,7 +9,7 @@ from crowd.channels.mturk import collecting, frame, messaging, paying, posting, 
 from crowd.channels.mturk.client import client_for, told_as_channel_errors
 from crowd.channels.mturk.environments import DESCRIPTIONS, NAMES, environment_of
 from crowd.channels.mturk.fees import assignment_fee, bonus_fee
-from crowd.models import Message, PlatformAssignment, PlatformHIT
+from crowd.models import Message, PlatformAssignment, Posting
 
 
 class MTurkChannel:
@@ -37,25 +37,25 @@ class MTurkChannel:
         with told_as_channel_errors():
             return Decimal(client_for(environment).get_account_balance()["AvailableBalance"])
 
-    def publish(self, posted: PlatformHIT, *, token: str) -> None:
+    def publish(self, posted: Posting, *, token: str) -> None:
         posting.publish(client_for(posted.environment), posted, token=token)
 
-    def extend(self, posted: PlatformHIT, *, token: str) -> None:
+    def extend(self, posted: Posting, *, token: str) -> None:
         posting.extend(client_for(posted.environment), posted, token=token)
 
-    def close(self, posted: PlatformHIT, *, token: str) -> None:
+    def close(self, posted: Posting, *, token: str) -> None:
         posting.close(client_for(posted.environment), posted.external_id)
 
-    def dispose(self, posted: PlatformHIT, *, token: str) -> None:
+    def dispose(self, posted: Posting, *, token: str) -> None:
         posting.dispose(client_for(posted.environment), posted)
 
-    def collect(self, posted: PlatformHIT) -> Listing:
+    def collect(self, posted: Posting) -> Listing:
         return collecting.collect(client_for(posted.environment), posted)
 
     def standing(self, environment: str) -> Sequence[Standing]:
         return collecting.standing(client_for(environment))
 
-    def bonuses(self, posted: PlatformHIT) -> Sequence[Bonus]:
+    def bonuses(self, posted: Posting) -> Sequence[Bonus]:
         return collecting.bonuses(client_for(posted.environment), posted)
 
     def withdraw(self, external_id: str, *, environment: str) -> None:

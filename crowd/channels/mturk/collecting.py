@@ -5,7 +5,7 @@ from typing import Any
 
 from crowd.channels.base import Bonus, Listed, Listing, Standing
 from crowd.channels.mturk.client import told_as_channel_errors
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 
 Status = PlatformAssignment.Status
 
@@ -13,7 +13,7 @@ STATUSES = {"Submitted": Status.SUBMITTED, "Approved": Status.APPROVED, "Rejecte
 OVER = ("Reviewable", "Reviewing", "Disposed")
 
 
-def collect(client: Any, posting: PlatformHIT) -> Listing:
+def collect(client: Any, posting: Posting) -> Listing:
     """Read the HIT, then its assignments: in this order, so that one submitted in between is listed."""
     with told_as_channel_errors():
         hit = client.get_hit(HITId=posting.external_id)["HIT"]
@@ -48,7 +48,7 @@ def standing(client: Any) -> list[Standing]:
     ]
 
 
-def bonuses(client: Any, posting: PlatformHIT) -> list[Bonus]:
+def bonuses(client: Any, posting: Posting) -> list[Bonus]:
     """List the bonuses that were paid for work on the HIT."""
     with told_as_channel_errors():
         pages = client.get_paginator("list_bonus_payments").paginate(HITId=posting.external_id)

@@ -12,7 +12,7 @@ from crowd.channels.base import ChannelError
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
 from crowd.channels.mturk.qualifying import answered_type
 from crowd.channels.mturk.terms import hit_type_of
-from crowd.models import PlatformHIT
+from crowd.models import Posting
 from crowd.offers import offer_of
 
 QUESTION = (
@@ -26,7 +26,7 @@ HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
 GONE = ("HITDoesNotExist",)
 
 
-def publish(client: Any, posting: PlatformHIT, *, token: str) -> None:
+def publish(client: Any, posting: Posting, *, token: str) -> None:
     """Post the HIT and set the posting's ids, status and times, or find it where an earlier call had posted it."""
     with told_as_channel_errors():
         posting.excludes = answered_type(client, posting)
@@ -36,7 +36,7 @@ def publish(client: Any, posting: PlatformHIT, *, token: str) -> None:
     posting.posted_at, posting.expires_at = hit["CreationTime"], hit["Expiration"]
 
 
-def extend(client: Any, posting: PlatformHIT, *, token: str) -> None:
+def extend(client: Any, posting: Posting, *, token: str) -> None:
     """Ask for as many more assignments as ``max_assignments`` has above what MTurk knows."""
     with told_as_channel_errors():
         known = client.get_hit(HITId=posting.external_id)["HIT"]["MaxAssignments"]
@@ -65,7 +65,7 @@ def close(client: Any, external_id: str) -> None:
             raise
 
 
-def dispose(client: Any, posting: PlatformHIT) -> None:
+def dispose(client: Any, posting: Posting) -> None:
     """Delete the HIT. MTurk refuses while work on it is undecided."""
     try:
         with told_as_channel_errors():
@@ -75,7 +75,7 @@ def dispose(client: Any, posting: PlatformHIT) -> None:
             raise
 
 
-def _posted_before(client: Any, posting: PlatformHIT, token: str) -> dict[str, Any] | None:
+def _posted_before(client: Any, posting: Posting, token: str) -> dict[str, Any] | None:
     """Return the HIT that an earlier call with this token posted, where MTurk may have forgotten the token."""
     if timezone.now() - posting.created_at < TOKEN_LIFE:
         return None
@@ -83,7 +83,7 @@ def _posted_before(client: Any, posting: PlatformHIT, token: str) -> dict[str, A
     return next((hit for hit in hits if hit.get("RequesterAnnotation") == token), None)
 
 
-def _post(client: Any, posting: PlatformHIT, token: str) -> dict[str, Any]:
+def _post(client: Any, posting: Posting, token: str) -> dict[str, Any]:
     offer = offer_of(posting.hit.round)
     try:
         with told_as_channel_errors():
@@ -111,16 +111,16 @@ def _existing(client: Any, token: str, message: str) -> dict[str, Any]:
     raise ChannelError(f"MTurk says that a HIT with token {token} exists, but not which: {message}", permanent=True)
 
 
-def _question(posting: PlatformHIT, height: int) -> str:
+def _question(posting: Posting, height: int) -> str:
     url = f"{settings.SITE_URL}/judge/at/mturk/{posting.environment}/"
     return QUESTION.format(url=escape(url), height=height)
 
 
-def _read(posting: PlatformHIT, hit: dict[str, Any]) -> None:
+def _read(posting: Posting, hit: dict[str, Any]) -> None:
     posting.status = hit["HITStatus"]
     posting.posted_at, posting.expires_at = hit["CreationTime"], hit["Expiration"]
 
 
-def _is_disposed(client: Any, posting: PlatformHIT) -> bool:
+def _is_disposed(client: Any, posting: Posting) -> bool:
     with told_as_channel_errors():
         return bool(client.get_hit(HITId=posting.external_id)["HIT"]["HITStatus"] == "Disposed")

@@ -6,7 +6,7 @@ from typing import Any
 from annotation.models import Worker, WorkerIdentity
 from crowd.channels.base import ChannelError
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 
 EXCLUDED = "Counterpart: no further work"
 
@@ -16,7 +16,7 @@ def exclusion_type(client: Any) -> str:
     return _type_named(client, EXCLUDED, "Given to workers whom this requester offers no further work.")
 
 
-def answered_type(client: Any, posting: PlatformHIT) -> str:
+def answered_type(client: Any, posting: Posting) -> str:
     """Return the id of the qualification of those who have answered the posting's HIT in an earlier posting; "" where
     there is no earlier one."""
     earlier = posting.hit.postings.exclude(pk=posting.pk)

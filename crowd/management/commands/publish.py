@@ -11,7 +11,7 @@ from crowd import channels
 from crowd.channels import CHANNELS
 from crowd.management.offering import add_offer_options, offer_in
 from crowd.management.timing import add_timing_options, timing_in
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from crowd.outbox import deliver_due, send_failed_again
 from crowd.publishing import join_link, missing_pictures, publish_round, published_cost
 from hits.models import Round
@@ -59,7 +59,7 @@ def _posted(round: Round, progress: TerminalBar) -> str:
     """Make every call that waits, also what failed before, and say what stands on the platform."""
     send_failed_again(round, actor="publish")
     deliver_due(round, progress=progress)
-    postings = PlatformHIT.objects.filter(hit__round=round)
+    postings = Posting.objects.filter(hit__round=round)
     live, planned = (postings.filter(state=state).count() for state in ("live", "planned"))
     stands = f"{live} of {live + planned} HITs stand on {round.channel} {round.environment}"
     if not planned:

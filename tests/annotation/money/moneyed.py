@@ -9,7 +9,7 @@ from annotation.deciding import accept, flag, mark_submitted
 from annotation.leasing import lease_seat
 from annotation.models import Assignment
 from annotation.moving import claim
-from crowd.models import PlatformAssignment, PlatformHIT
+from crowd.models import PlatformAssignment, Posting
 from crowd.outbox import deliver_due
 from crowd.publishing import publish_round
 from hits.models import Round, Seat
@@ -38,7 +38,7 @@ def begin(made: Round) -> Assignment | None:
     """Have a new worker take a seat: by a lease, or by a submission that the platform lists."""
     if made.channel == "browser":
         return lease_seat(made, worker=make_worker())
-    for posting in PlatformHIT.objects.filter(hit__round=made, state="live"):
+    for posting in Posting.objects.filter(hit__round=made, state="live"):
         seat = Seat.objects.filter(hit=posting.hit_id, state="open").first()
         if seat and posting.assignments.count() < posting.posted_assignments and claim(seat.pk):
             return _taken_in(posting, seat)
@@ -66,7 +66,7 @@ def accepted(made: Round) -> Assignment | None:
     return assignment
 
 
-def _taken_in(posting: PlatformHIT, seat: Seat) -> Assignment:
+def _taken_in(posting: Posting, seat: Seat) -> Assignment:
     worker, now = make_worker(), timezone.now()
     assignment = Assignment.objects.create(seat=seat, hit=posting.hit, worker=worker, deadline=now)
     PlatformAssignment.objects.create(

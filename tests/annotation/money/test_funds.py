@@ -7,7 +7,7 @@ from annotation.funds import ask_funds, note_funds, noted_funds, shortages, stil
 from annotation.models import LedgerEntry
 from core.models import Event
 from crowd.channels import ChannelError
-from crowd.models import PlatformHIT
+from crowd.models import Posting
 from crowd.publishing import publish_round
 from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_collection, make_round
@@ -45,7 +45,7 @@ def test_what_the_account_holds_is_kept_where_it_changed(db, platform, monkeypat
 
 def test_what_the_platform_has_set_aside_needs_no_more_funds(db, platform):
     assert still_to_fund(unposted()) == Decimal("1.56")
-    assert PlatformHIT.objects.filter(state="live").count() == 0
+    assert Posting.objects.filter(state="live").count() == 0
     assert still_to_fund(posted(collection=make_collection("other", images=12, pictures=True), name="other")) == 0
 
 

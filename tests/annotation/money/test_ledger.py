@@ -17,7 +17,7 @@ from annotation.models import Assignment, LedgerEntry, Payment
 from annotation.paying import note_paid_there
 from annotation.statements import earners_of, entries_as_csv
 from core.errors import CounterpartError
-from crowd.models import PlatformHIT
+from crowd.models import Posting
 from crowd.outbox import deliver_due
 from crowd.posting import post_open_seats
 from crowd.publishing import close_round, publish_round
@@ -70,7 +70,7 @@ def test_a_platform_pays_out_of_what_it_holds_and_takes_its_fee(db, platform):
 
 def test_a_posting_noted_twice_is_held_once(db, platform):
     made = posted()
-    posting = PlatformHIT.objects.get()
+    posting = Posting.objects.get()
     mark_posted(posting), mark_posted(posting)
     assert books(made) == {"free": "499.22", "held": "0.78"}
 
@@ -79,7 +79,7 @@ def test_a_posting_that_is_over_gives_back_what_nobody_used(db, platform):
     made = posted(replication=3)
     accepted(made)
     close_round(made, actor="robin")
-    posting = PlatformHIT.objects.get()
+    posting = Posting.objects.get()
     mark_closed(posting), mark_over(posting, unused=2), mark_over(posting, unused=2)
     assert books(made) == {"free": "499.22", "owed": "0.78"}
 
@@ -259,7 +259,7 @@ def test_a_payment_that_lost_its_entry_is_named(db):
 
 def test_a_posting_whose_money_is_elsewhere_is_named(db, platform):
     made = posted()
-    PlatformHIT.objects.update(posted_assignments=4)
+    Posting.objects.update(posted_assignments=4)
     told = str(check_ledger(made)[0])
     assert told.startswith("mturk emulator posting H")
     assert told.endswith("held is $0.78 in the ledger and $3.12 by the rows")

@@ -19,7 +19,7 @@ from annotation.reconciling import free_orphaned_seats
 from annotation.rejecting import drop_proposal, second
 from core.errors import CounterpartError
 from crowd.channels import ChannelError
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import deliver_due, send_again
 from crowd.posting import post_open_seats
 from crowd.publishing import close_round
@@ -167,7 +167,7 @@ def refuse_there(walk):
 
 
 def end_there(walk):
-    if posting := walk.one(PlatformHIT.objects.filter(hit__round=walk.made, state="live", settled_at=None)):
+    if posting := walk.one(Posting.objects.filter(hit__round=walk.made, state="live", settled_at=None)):
         mark_closed(posting)
         mark_over(posting, unused=posting.posted_assignments - posting.assignments.count())
         post_open_seats(walk.made)

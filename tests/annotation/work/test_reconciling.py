@@ -12,7 +12,7 @@ from annotation.models import Assignment
 from annotation.reconciling import free_orphaned_seats, heal_if_due, healing, reconcile
 from core.events import subject_of
 from core.models import Event, Job
-from crowd.models import Outbox, PlatformHIT
+from crowd.models import Outbox, Posting
 from hits.models import Seat
 from tests.factories import make_assignment, make_round, make_worker
 
@@ -46,7 +46,7 @@ def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
     lease = late_lease()
     Seat.objects.create(hit=lease.hit, number=2, state=Seat.State.TAKEN)
     where = {"channel": "mturk", "environment": "sandbox"}
-    posting = PlatformHIT.objects.create(hit=lease.hit, max_assignments=1, **where)
+    posting = Posting.objects.create(hit=lease.hit, max_assignments=1, **where)
     Outbox.objects.create(call="publish", subject=subject_of(posting), state="sending", due_at=LONG_AGO, **where)
     healed = reconcile()
     assert (healed["expired leases"], healed["orphaned seats"], healed["late calls"]) == (1, 1, 1)

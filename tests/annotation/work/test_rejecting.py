@@ -16,7 +16,7 @@ from annotation.rejecting import MassPolicy, drop_proposal, reject, second
 from annotation.reversing import COMPENSATION, gives_reward, reverse, reversible_until
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.models import Outbox, PlatformAssignment, PlatformHIT
+from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import deliver_due
 from hits.models import Seat
 from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
@@ -277,7 +277,7 @@ def test_within_thirty_days_of_submission_the_platform_itself_reverses(person, p
 def test_after_that_as_much_is_given_as_a_bonus(person, platform, late):
     rejection = rejected_there(person, days=31 if late == "by time" else 1)
     if late == "by disposal":
-        PlatformHIT.objects.update(state="disposed")
+        Posting.objects.update(state="disposed")
     reverse(rejection, reason="Wrong.", by=person)
     payment = Payment.objects.get()
     assert (payment.kind, payment.amount, payment.reason) == ("bonus", Decimal("0.65"), COMPENSATION)
