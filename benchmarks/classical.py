@@ -104,16 +104,16 @@ def measured(kind: str, wanted: dict, train, images: list, captions: list, optio
     settings |= {"models": options.models} if "models" in settings else {}
     plan = Plan(settings, "", options.seed, "cpu", Checkpoints(Path("/nowhere")))
     arrays = module.train(train, plan, lambda step, done, total: None).arrays
-    machine = module.opened(settings, arrays)
+    annotator = module.opened(settings, arrays)
     sides = {Direction.IMAGE_TO_CAPTION: (images, captions), Direction.CAPTION_TO_IMAGE: (captions, images)}
-    return [figures_of(ranked(machine, direction, *side)) for direction, side in sides.items()]
+    return [figures_of(ranked(annotator, direction, *side)) for direction, side in sides.items()]
 
 
-def ranked(machine, direction, queries: list, items: list) -> np.ndarray:
+def ranked(annotator, direction, queries: list, items: list) -> np.ndarray:
     """Return all items for each query, best first."""
-    if hasattr(machine, "lists_of"):
-        return machine.lists_of(direction, queries, items)[0]
-    encode = {"i2t": (machine.encode_images, machine.encode_captions)}
+    if hasattr(annotator, "lists_of"):
+        return annotator.lists_of(direction, queries, items)[0]
+    encode = {"i2t": (annotator.encode_images, annotator.encode_captions)}
     asking, asked = encode["i2t"] if direction == "i2t" else encode["i2t"][::-1]
     return np.argsort(-(asking(queries) @ asked(items).T), axis=1, kind="stable")
 

@@ -57,10 +57,10 @@ Encode = Callable[[], np.ndarray]
 
 def contests(name: str, small: bool, collection, images, captions) -> Iterator[tuple[str, int, Encode, Encode]]:
     """Yield what is encoded, the number of items, our encoder and the plain loop."""
-    machine = untrained(name, small, collection)
+    annotator = untrained(name, small, collection)
     if name == "vilt":
         pairs = paired(len(images), len(captions))
-        scores = machine.ready(images, captions)
+        scores = annotator.ready(images, captions)
         yield (
             "pairs",
             len(pairs) * PAIRED,
@@ -68,8 +68,8 @@ def contests(name: str, small: bool, collection, images, captions) -> Iterator[t
             plain_pairs(scores, images, captions, pairs),
         )
         return
-    our_images, our_captions = encoders(machine, name)
-    plain_images, plain_captions = plain_recurrent(machine) if name in RECURRENT else plain_towers(machine)
+    our_images, our_captions = encoders(annotator, name)
+    plain_images, plain_captions = plain_recurrent(annotator) if name in RECURRENT else plain_towers(annotator)
     yield "images", len(images), lambda: our_images(images), lambda: in_batches(plain_images, images)
     yield (
         "captions",
@@ -79,13 +79,13 @@ def contests(name: str, small: bool, collection, images, captions) -> Iterator[t
     )
 
 
-def encoders(machine, name: str) -> tuple[Callable, Callable]:
+def encoders(annotator, name: str) -> tuple[Callable, Callable]:
     """Return the encoders of the network alone; PCME's annotator would also draw samples."""
     from mitl.annotators.recurrent.embedder import Embedder
 
     if name in RECURRENT:
-        return partial(Embedder.encode_images, machine), partial(Embedder.encode_captions, machine)
-    return machine.encode_images, machine.encode_captions
+        return partial(Embedder.encode_images, annotator), partial(Embedder.encode_captions, annotator)
+    return annotator.encode_images, annotator.encode_captions
 
 
 def untrained(name: str, small: bool, collection) -> Any:
@@ -105,13 +105,13 @@ def in_batches(encode: Callable[[Sequence], np.ndarray], rows: Sequence, size: i
     return np.concatenate([encode(rows[start : start + size]) for start in range(0, len(rows), size)])
 
 
-def plain_recurrent(machine) -> tuple[Callable, Callable]:
+def plain_recurrent(annotator) -> tuple[Callable, Callable]:
     import torch
 
     from corpus.pictures import open_picture
     from mitl.nn.imagenet import evaluation_view
 
-    network, vocabulary, side = machine._network.eval(), machine._vocabulary, machine._source._side
+    network, vocabulary, side = annotator._network.eval(), annotator._vocabulary, annotator._source._side
 
     @torch.inference_mode()
     def images(rows):
@@ -125,13 +125,13 @@ def plain_recurrent(machine) -> tuple[Callable, Callable]:
     return images, captions
 
 
-def plain_towers(machine) -> tuple[Callable, Callable]:
+def plain_towers(annotator) -> tuple[Callable, Callable]:
     import torch
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 
     from corpus.pictures import open_picture
 
-    model = machine._model
+    model = annotator._model
     network, side = model.network.eval(), model.network.config.vision_config.image_size
     prepare = CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size={"height": side, "width": side})
     context = network.config.text_config.max_position_embeddings

@@ -81,8 +81,8 @@ def draw_lists(collection) -> None:
             )
             for side, (queries, _) in sides.items()
         }
-        stored = store_lists(f"retrievals/machine-{number}", lists)
-        annotator = Annotator.objects.create(name=f"machine-{number}", kind="files")
+        stored = store_lists(f"retrievals/annotator-{number}", lists)
+        annotator = Annotator.objects.create(name=f"annotator-{number}", kind="files")
         Retrieval.objects.create(
             annotator=annotator, fingerprint=fingerprint(annotator, gallery),
             collection=collection, sample=sample, depth=DEPTH, engine="blocked",

@@ -94,16 +94,16 @@ def train(collection, loss: str, seed: int, folder: Path, rates: dict[str, float
     return load(train_annotator(name, collection=collection, loss=loss, seed=seed, validation="held-out"))
 
 
-def figures(machine, pool) -> tuple[float, float]:
+def figures(annotator, pool) -> tuple[float, float]:
     """Return rsum and hs-sum on the test split."""
 
     from mitl.hubness import Transposed, hs_sum
     from mitl.hubness.best import best_places
     from mitl.training.recall import measure
 
-    blocks = machine.scores(pool.images, pool.captions)
+    blocks = annotator.scores(pool.images, pool.captions)
     lists = [(best_places(side, 10)[0], side.shape[1]) for side in (blocks, Transposed(blocks))]
-    return measure(machine, pool)["rsum"], hs_sum(lists)
+    return measure(annotator, pool)["rsum"], hs_sum(lists)
 
 
 def summarise(found: dict[str, list[tuple[float, float]]]) -> None:

@@ -14,7 +14,7 @@ from benchmarks.import_pool_pack import build_round
 
 ANSWERED, REPEATS = 100, 5
 PAGES = (
-    "/", "/collections/coco/", "/machines/", "/machines/machine-0/", "/pools/pool/", "/rounds/", "/rounds/round/",
+    "/", "/collections/coco/", "/machines/", "/machines/annotator-0/", "/pools/pool/", "/rounds/", "/rounds/round/",
     "/rounds/round/hits/", "/rounds/round/hits/1/", "/judgments/", "/review/", "/versions/", "/journal/",
 )  # fmt: skip
 

@@ -46,10 +46,10 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
     The annotators are small versions of the five of ECCV Caption, trained on other drawn pictures.
     """
     collection = make_demo_collection(COLLECTION, progress=progress)
-    machines = [machine.name for machine in add_demo_machines()]
+    annotators = [annotator.name for annotator in add_demo_machines()]
     if not Version.objects.filter(name=VERSION).exists():
-        _run_round(collection, machines, progress)
-    publish_round(_plan(OPEN, machines, images=12, captions=12, seed=2, progress=progress), actor="demo")
+        _run_round(collection, annotators, progress)
+    publish_round(_plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress), actor="demo")
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
 
 
@@ -76,8 +76,8 @@ def make_login() -> str:
     return password
 
 
-def _run_round(collection: Collection, machines: list[str], progress: Progress) -> None:
-    judged = _plan(JUDGED, machines, images=90, captions=110, seed=1, progress=progress)
+def _run_round(collection: Collection, annotators: list[str], progress: Progress) -> None:
+    judged = _plan(JUDGED, annotators, images=90, captions=110, seed=1, progress=progress)
     publish_round(judged, actor="demo")
     simulate_round(judged, workers=40, profile="careful", truth="truth", seed=1, progress=progress)
     aggregate_round(judged, progress=progress)
@@ -86,11 +86,11 @@ def _run_round(collection: Collection, machines: list[str], progress: Progress) 
     evaluate_version(version, progress=progress)
 
 
-def _plan(name: str, machines: list[str], *, images: int, captions: int, seed: int, progress: Progress) -> Round:
+def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed: int, progress: Progress) -> Round:
     order = RoundOrder(
         name,
         COLLECTION,
-        machines,
+        annotators,
         images=images,
         captions=captions,
         cascade=CASCADE,
