@@ -6,9 +6,8 @@ from django.db import transaction
 
 from annotation.amounts import bonus_fee, cents
 from annotation.budget import check_may_give
-from annotation.forgetting import was_forgotten
 from annotation.ledger import locked, note_owed
-from annotation.models import Assignment, Payment
+from annotation.models import Assignment, Payment, Worker
 from annotation.paying import order_payment
 from annotation.wording import check_words
 from core.errors import CounterpartError
@@ -34,7 +33,8 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
         given = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=reason).first()
         if given:
             return given
-        if channels.get(round.channel).is_remote and was_forgotten(assignment.worker):
+        gone = Worker.objects.filter(pk=assignment.worker_id, forgotten_at__isnull=False)
+        if channels.get(round.channel).is_remote and gone.exists():
             raise CounterpartError(f"The worker of {assignment} was forgotten, so no bonus can reach them any more.")
         fee = bonus_fee(amount, round.channel)
         check_may_give(round, amount + fee)

@@ -1,16 +1,14 @@
 """Erase what ties a worker to a person. Their judgments stay, under a pseudonym that leads nowhere."""
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotation.models import Appeal, Payment, Worker, WorkerIdentity
 from annotation.scrubbing import ERASED, scrub
 from core.errors import CounterpartError
-from core.events import record, subject_of
-from core.models import Event
+from core.events import record
 from crowd import channels
 from crowd.models import Message, PlatformAssignment
-
-FORGOTTEN = "forgotten"
 
 
 def forget_worker(pseudonym: str, *, actor: str) -> int:
@@ -29,19 +27,9 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
         _erase_words(worker)
         for external_id in ids:
             scrub(external_id)
-        record(FORGOTTEN, worker, actor=actor, identities=deleted)
+        Worker.objects.filter(pk=worker.pk).update(forgotten_at=timezone.now())
+        record("forgotten", worker, actor=actor, identities=deleted)
     return deleted
-
-
-def forgotten_workers() -> set[int]:
-    """Return the keys of the workers who were forgotten: on a platform nothing reaches them any more."""
-    subjects = Event.objects.filter(verb=FORGOTTEN).values_list("subject", flat=True)
-    return {int(subject.partition(":")[2]) for subject in subjects}
-
-
-def was_forgotten(worker: Worker) -> bool:
-    """Whether the worker is one of them."""
-    return Event.objects.filter(verb=FORGOTTEN, subject=subject_of(worker)).exists()
 
 
 def check_forgettable(pseudonym: str) -> Worker:

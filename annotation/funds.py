@@ -4,18 +4,18 @@ from collections import defaultdict
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import F, Max, Q, Sum
+from django.db import transaction
+from django.db.models import F, Q, Sum
+from django.utils import timezone
 
 from annotation.amounts import cents
 from annotation.ledger import Account, balances
 from annotation.models import LedgerEntry, Payment
-from core.events import record, subject_of
-from core.models import Event
+from core.events import record
 from crowd import channels
 from crowd.channels import ChannelError
+from crowd.models import AccountBalance
 from hits.models import Round
-
-NOTED = "account held"
 
 
 @dataclass(frozen=True)
@@ -47,33 +47,35 @@ def ask_funds(channel: str, environment: str) -> Funds:
 
 
 def note_funds(round: Round) -> Funds:
-    """Ask the round's platform, and keep in the journal what its account holds where that has changed."""
+    """Ask the round's platform what its account holds, and keep the answer."""
     funds = ask_funds(round.channel, round.environment)
     if funds.amount is not None and funds.amount != noted_funds(round):
-        record(NOTED, round, actor="sync", amount=str(funds.amount))
+        with transaction.atomic():
+            AccountBalance.objects.update_or_create(
+                channel=round.channel,
+                environment=round.environment,
+                defaults={"amount": funds.amount, "changed_at": timezone.now()},
+            )
+            record("account held", round, actor="sync", amount=str(funds.amount))
     return funds
 
 
 def noted_funds(round: Round) -> Decimal | None:
-    """Return what the account held when it was last noted, in US dollars; None where it never was."""
-    noted = Event.objects.filter(subject=subject_of(round), verb=NOTED).order_by("-id").first()
-    return Decimal(noted.data["amount"]) if noted else None
+    """Return what the round's account held when it was last asked, in US dollars; None if it never was."""
+    account = AccountBalance.objects.filter(channel=round.channel, environment=round.environment)
+    return account.values_list("amount", flat=True).first()
 
 
 def shortages() -> list[Shortage]:
-    """Return the accounts that held less when they were last noted than our rounds will take from them, with as many
+    """Return the accounts that held less when they were last asked than our rounds will take from them, in as many
     queries for one round as for many."""
     needed = _needed()
-    if not needed:
-        return []
-    rounds = Round.objects.filter(channel__in=channels.CHANNELS, published_at__isnull=False)
-    markets = {
-        subject_of(one): (one.channel, one.environment) for one in rounds if (one.channel, one.environment) in needed
-    }
-    noted = Event.objects.filter(subject__in=markets, verb=NOTED)
-    latest = noted.filter(pk__in=noted.order_by().values("subject").annotate(last=Max("pk")).values("last"))
-    held = {markets[event.subject]: Decimal(event.data["amount"]) for event in latest.order_by("pk")}
-    return [Shortage(*market, held[market], needed[market]) for market in held if held[market] < needed[market]]
+    held = {(one.channel, one.environment): one.amount for one in AccountBalance.objects.all()}
+    return [
+        Shortage(*market, held[market], amount)
+        for market, amount in needed.items()
+        if market in held and held[market] < amount
+    ]
 
 
 def still_to_fund(round: Round) -> Decimal:

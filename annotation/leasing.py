@@ -12,12 +12,12 @@ from django.utils import timezone
 from annotation.admitting import admit
 from annotation.budget import may_lease
 from annotation.models import Assignment, Worker
-from annotation.moving import claim, move, record_each
+from annotation.moving import claim, move
 from annotation.reserving import reserve_where_closed
 from annotation.seen import hits_of, pairs_seen
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError
-from core.events import record
+from core.events import record, record_each
 from hits.models import HIT, Item, Round, Seat
 
 NEAREST = 20  # HITs looked at first: more than one, as others may be taking the first seats just now

@@ -1,14 +1,11 @@
 """One step of an assignment and of the seat under it: every change of state in the house's work goes through here."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model
 
 from annotation.models import Assignment
-from core.events import record, subject_of
-from core.models import Event
+from core.events import record
 from hits.models import Seat
 
 State = Assignment.State
@@ -50,8 +47,3 @@ def move(
 def claim(seat_id: int) -> bool:
     """Take an open seat. False: somebody else has it."""
     return bool(Seat.objects.filter(pk=seat_id, state=Seat.State.OPEN).update(state=Seat.State.TAKEN))
-
-
-def record_each(verb: str, subjects: Iterable[Model], *, actor: str) -> None:
-    """Write one event for each of many rows that moved together."""
-    Event.objects.bulk_create(Event(actor=actor, verb=verb, subject=subject_of(subject)) for subject in subjects)

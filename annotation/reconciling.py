@@ -11,8 +11,8 @@ from django.dispatch import Signal
 
 from annotation.leasing import AT_ONCE, expire_leases
 from annotation.models import Assignment
-from annotation.moving import record_each
 from annotation.reserving import reserve
+from core.events import record_each
 from core.jobs import resend_stale_jobs
 from crowd.disposing import dispose_of_finished
 from crowd.outbox import deliver_due

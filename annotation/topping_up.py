@@ -9,7 +9,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from annotation.amounts import bonus_fee
 from annotation.bonuses import owe_bonus
 from annotation.budget import check_may_give
-from annotation.forgetting import forgotten_workers
 from annotation.ledger import EARNED, locked
 from annotation.models import Assignment, Payment
 from annotation.wages import LEAST_TIMED, Timing, fair_reward, timing_of
@@ -74,5 +73,5 @@ def _without_top_up(round: Round) -> QuerySet[Assignment]:
     topped_up = payments.filter(kind=Payment.Kind.BONUS, reason=REASON)
     theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(topped_up), hit__round=round)
     if channels.get(round.channel).is_remote:
-        theirs = theirs.exclude(worker__in=forgotten_workers())
+        theirs = theirs.filter(worker__forgotten_at=None)
     return theirs.select_related("hit__round").order_by("pk")

@@ -1,4 +1,4 @@
-"""What a round's page tells of its platform: postings, work, calls, money, and what the last sync brought."""
+"""What a round's page shows of its platform: postings, work, calls, money, and the news of the last sync."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -7,11 +7,9 @@ from django.db.models import Count, QuerySet
 
 from annotation.funds import noted_funds, still_to_fund
 from annotation.masking import mask_workers
-from core.events import subject_of
-from core.models import Event
 from crowd import channels
 from crowd.channels.markets import Market, market_of
-from crowd.models import Outbox, PlatformAssignment
+from crowd.models import Outbox, PlatformAssignment, Sync
 from crowd.overview import Overview, overview_of, work_to_look_at
 from hits.models import Round
 
@@ -44,7 +42,7 @@ class OnPlatform:
 
     market: Market
     overview: Overview
-    brought: Event | None
+    last_news: Sync | None
     held_up: list[HeldUp]
     doubts: list[Doubt]
     funds: Decimal | None
@@ -67,7 +65,7 @@ def on_platform(round: Round) -> OnPlatform | None:
     return OnPlatform(
         market=market_of(round.channel, round.environment),
         overview=overview_of(round),
-        brought=Event.objects.filter(subject=subject_of(round), verb="synced").order_by("-id").first(),
+        last_news=round.syncs.first(),
         held_up=_held_up(round),
         doubts=_doubts(work_to_look_at(round)[:FEW]),
         funds=noted_funds(round),

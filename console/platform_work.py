@@ -3,17 +3,18 @@
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
+
 from annotation.auditing import check_ledger
 from annotation.funds import note_funds
 from annotation.masking import mask_workers
 from console.counting import counted
 from core.errors import CounterpartError
-from core.events import record, subject_of
-from core.models import Event
+from core.events import record
 from core.progress import Progress
 from crowd.channels.markets import market_of
 from crowd.differences import Difference, find_differences, mend
-from crowd.models import Outbox
+from crowd.models import Audit, Outbox
 from crowd.offers import Offer
 from crowd.outbox import deliver_due, send_failed_again
 from crowd.overview import overview_of
@@ -21,9 +22,8 @@ from crowd.publishing import close_round, publish_round
 from crowd.syncing import sync_round
 from hits.models import Round
 
-AUDITED = "audited"
 MOST_TOLD = 3  # things that went wrong, told in one line
-MOST_KEPT = 500  # differences that one event keeps
+MOST_KEPT = 500  # differences that one audit keeps
 
 
 def publish_on_platform(params: dict[str, Any], *, actor: str, progress: Progress) -> str:
@@ -82,38 +82,35 @@ def sync_on_platform(round: Round, *, progress: Progress) -> str:
 
 
 def audit_round(round: Round, *, actor: str, progress: Progress) -> str:
-    """Hold the round against its platform and its books against its rows, keep what differs in the journal, and change
-    nothing else. Raises CounterpartError as ``find_differences`` does."""
+    """Compare the round with its platform and its ledger with its rows, and keep what differs; nothing else changes.
+    Raises CounterpartError as ``find_differences`` does."""
     return keep_audit(round, find_differences(round, progress=progress), actor=actor)
 
 
-def repair_round(round: Round, event: Event, *, actor: str, progress: Progress) -> str:
-    """Mend those differences that the audit ``event`` has told of and that are still there; then look again.
+def repair_round(audit: Audit, *, actor: str, progress: Progress) -> str:
+    """Repair the differences that ``audit`` lists and that still exist; then audit the round again.
 
     Raises CounterpartError as ``find_differences`` does.
     """
-    told = [_bare(row) for row in event.data["platform"] if row["mends"]]
+    round, told = audit.round, [_bare(row) for row in audit.differences if row["mends"]]
     found = find_differences(round, progress=progress)
     agreed = [one for one in found if _figures(one) in told]
     mended = mend(round, agreed, actor=actor)
     deliver_due(round, progress=progress)
-    left = keep_audit(round, find_differences(round, progress=progress), actor=actor, mended=mended)
+    left = keep_audit(round, find_differences(round, progress=progress), actor=actor, repaired=mended)
     return f"{mended:,} of {counted(len(told), 'difference')} mended. {left}"
 
 
-def keep_audit(round: Round, found: list[Difference], *, actor: str, **more: Any) -> str:
-    """Keep an audit in the journal; returns its outcome in a sentence."""
-    platform = [_figures(one) | {"mends": one.mend is not None} for one in found[:MOST_KEPT]]
+def keep_audit(round: Round, found: list[Difference], *, actor: str, repaired: int | None = None) -> str:
+    """Store an audit; return its outcome in a sentence."""
+    rows = [_figures(one) | {"mends": one.mend is not None} for one in found[:MOST_KEPT]]
     books = [str(one) for one in check_ledger(round)[:MOST_KEPT]]
-    record(AUDITED, round, actor=actor, differences=len(found), platform=platform, books=books, **more)
+    with transaction.atomic():
+        Audit.objects.create(round=round, by=actor, differences=rows, books=books, repaired=repaired)
+        record("audited", round, actor=actor, differences=len(found), books=len(books))
     if not found and not books:
         return "Both sides and the books agree."
     return f"{counted(len(found), 'difference')} to the platform and {len(books):,} in the books."
-
-
-def audits_of(round: Round) -> Any:
-    """Return the events of the round's audits, the latest first."""
-    return Event.objects.filter(subject=subject_of(round), verb=AUDITED).order_by("-id")
 
 
 def _figures(difference: Difference) -> dict[str, str]:

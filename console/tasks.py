@@ -4,7 +4,6 @@ from annotation.topping_up import top_up as give_top_up
 from config.celery import app
 from console.platform_work import (
     audit_round,
-    audits_of,
     close_on_platform,
     publish_on_platform,
     repair_round,
@@ -13,6 +12,7 @@ from console.platform_work import (
 from core.jobs import JobProgress, finish, running
 from core.models import Job
 from corpus.models import Sample
+from crowd.models import Audit
 from dataset.concluding import aggregate_round
 from dataset.models import Version
 from dataset.release import release_version
@@ -71,13 +71,12 @@ def audit(job_id: str) -> None:
 
 @app.task(name="console.tasks.repair")
 def repair(job_id: str) -> None:
-    """Mend what the audit in the job's params has told of."""
+    """Repair what the audit in the job's parameters lists."""
     with running(job_id) as progress:
         if progress is not None:
             job = _job(job_id)
-            round = Round.objects.named(job.params["round"])
-            event = audits_of(round).get(pk=job.params["audit"])
-            finish(job_id, repair_round(round, event, actor=_actor(job), progress=progress))
+            audit = Audit.objects.select_related("round").get(pk=job.params["audit"])
+            finish(job_id, repair_round(audit, actor=_actor(job), progress=progress))
 
 
 @app.task(name="console.tasks.top_up")

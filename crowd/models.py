@@ -107,6 +107,54 @@ class PlatformAssignment(models.Model):
         return f"{self.channel} {self.environment} assignment {self.external_id}"
 
 
+class AccountBalance(models.Model):
+    """What our account on a platform held when it was last asked, in US dollars."""
+
+    channel = models.CharField(max_length=20)
+    environment = models.CharField(max_length=20)
+    amount = models.DecimalField(max_digits=12, decimal_places=2)
+    changed_at = models.DateTimeField(default=timezone.now, help_text="When this amount was first seen.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["channel", "environment"], name="one_balance_per_account")]
+
+    def __str__(self) -> str:
+        return f"{self.channel} {self.environment}: ${self.amount}"
+
+
+class Sync(models.Model):
+    """A sync of a round that found something new; syncs that found nothing leave no row."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="syncs")
+    at = models.DateTimeField(default=timezone.now)
+    submitted = models.PositiveIntegerField(help_text="New submissions.")
+    taken_in = models.PositiveIntegerField(help_text="Submissions whose answers were stored.")
+    asked_for = models.PositiveIntegerField(help_text="Open seats that were posted again.")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"sync of {self.round} at {self.at:%Y-%m-%d %H:%M}"
+
+
+class Audit(models.Model):
+    """A comparison of a round with its platform. Staff repair what the latest one lists."""
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="audits")
+    at = models.DateTimeField(default=timezone.now)
+    by = models.CharField(max_length=150)
+    differences = models.JSONField(default=list, help_text="Rows of words, each with whether it can be repaired.")
+    books = models.JSONField(default=list, help_text="Lines on which the ledger and the rows disagree.")
+    repaired = models.PositiveIntegerField(null=True, help_text="Repaired just before; null if nothing was asked.")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"audit of {self.round} at {self.at:%Y-%m-%d %H:%M}"
+
+
 class Message(models.Model):
     """Words to a worker, sent by their platform."""
 

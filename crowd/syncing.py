@@ -10,7 +10,7 @@ from core.events import record
 from core.progress import Progress, silent
 from crowd import channels
 from crowd.collecting import collect_round
-from crowd.models import Outbox
+from crowd.models import Outbox, Sync
 from crowd.outbox import deliver_due
 from crowd.posting import post_open_seats
 from crowd.taking_in import take_in_waiting
@@ -79,6 +79,7 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
         failures=[*collected.failures, *failed.values_list("error", flat=True).distinct()],
     )
     if synced.brought_anything:
+        Sync.objects.create(round=round, **synced.news)
         record("synced", round, actor="sync", **synced.news)
     return synced
 

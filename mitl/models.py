@@ -90,6 +90,14 @@ class Pool(models.Model):
     )
     directions = models.JSONField(default=list)
     seed = models.BigIntegerField()
+    filtered_from = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="The pool whose likely pairs it holds.",
+    )
+    threshold = models.FloatField(null=True, help_text="The BLEU-1 score that its pairs reach, if it was filtered.")
     n_proposals = models.PositiveIntegerField(default=0)
     n_pairs = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)

@@ -7,9 +7,8 @@ from django.db import IntegrityError, transaction
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from core.events import record, subject_of
+from core.events import record
 from core.inserts import insert_rows
-from core.models import Event
 from core.naming import check_name
 from core.progress import Progress, silent, tracked
 from corpus.models import Caption
@@ -43,8 +42,7 @@ def prefilter_pool(name: str, *, pool: Pool, threshold: float = UNLIKELY_BELOW, 
 
 
 def _same(there: Pool, pool: Pool, threshold: float) -> Pool:
-    made = Event.objects.filter(subject=subject_of(there), verb="prefiltered").first()
-    if made is None or (made.data["pool"], made.data["threshold"]) != (pool.name, threshold):
+    if (there.filtered_from_id, there.threshold) != (pool.pk, threshold):
         raise CounterpartError(f"The pool {there} is there with other contents; choose another name.")
     return there
 
@@ -78,6 +76,8 @@ def _made(name: str, pool: Pool, columns: dict[str, NDArray], threshold: float, 
         control_depth=pool.control_depth,
         directions=pool.directions,
         seed=pool.seed,
+        filtered_from=pool,
+        threshold=threshold,
         n_proposals=len(columns["image_id"]),
         n_pairs=len(np.unique(np.stack([columns["image_id"], columns["caption_id"]]), axis=1).T),
     )

@@ -15,12 +15,11 @@ from console.access import StaffRequest, members_only, researchers_only, reviewe
 from console.on_platform import is_on_platform
 from console.outgoing import outgoing
 from console.pages import page_of
-from console.platform_work import audits_of
 from console.starting import start_once
 from core.errors import CounterpartError
-from core.models import Event, Job
+from core.models import Job
 from crowd.channels.markets import market_of
-from crowd.models import Outbox, PlatformAssignment
+from crowd.models import Audit, Outbox, PlatformAssignment
 from crowd.outbox import send_again, send_failed_again
 from hits.models import Round
 
@@ -60,11 +59,12 @@ def audit_repair(request: StaffRequest, name: str) -> HttpResponse:
         return redirect("audit", name)
     if request.method != "POST":
         return render(request, "console/repair.html", {"round": found, "market": _market(found), **latest})
-    if request.POST.get("audit") != str(latest["event"].pk):
+    audit = latest["audit"]
+    if request.POST.get("audit") != str(audit.pk):
         messages.error(request, "Somebody has looked again meanwhile. Read what is different now, then repair it.")
         return redirect("audit", name)
-    title, event = f"Repair {found}", latest["event"]
-    return redirect("job", start_once(title, tasks.repair.name, found, by=request.user, audit=event.pk).pk)
+    job = start_once(f"Repair {found}", tasks.repair.name, found, by=request.user, audit=audit.pk)
+    return redirect("job", job.pk)
 
 
 @members_only
@@ -119,14 +119,14 @@ def turn_pay(request: StaffRequest, turn_id: int) -> HttpResponse:
 
 
 def _latest(round: Round) -> dict[str, Any]:
-    """The latest audit: its event, and its differences by who can mend them."""
-    event: Event | None = audits_of(round).first()
-    rows = event.data["platform"] if event else []
+    """The latest audit, and its differences by who can repair them."""
+    audit: Audit | None = round.audits.first()
+    rows = audit.differences if audit else []
     return {
-        "event": event,
+        "audit": audit,
         "mendable": [row for row in rows if row["mends"]],
         "left": [row for row in rows if not row["mends"]],
-        "books": event.data["books"] if event else [],
+        "books": audit.books if audit else [],
     }
 
 

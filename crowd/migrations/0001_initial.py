@@ -17,6 +17,34 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='AccountBalance',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('channel', models.CharField(max_length=20)),
+                ('environment', models.CharField(max_length=20)),
+                ('amount', models.DecimalField(decimal_places=2, max_digits=12)),
+                ('changed_at', models.DateTimeField(default=django.utils.timezone.now, help_text='When this amount was first seen.')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('channel', 'environment'), name='one_balance_per_account')],
+            },
+        ),
+        migrations.CreateModel(
+            name='Audit',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('by', models.CharField(max_length=150)),
+                ('differences', models.JSONField(default=list, help_text='Rows of words, each with whether it can be repaired.')),
+                ('books', models.JSONField(default=list, help_text='Lines on which the ledger and the rows disagree.')),
+                ('repaired', models.PositiveIntegerField(help_text='Repaired just before; null if nothing was asked.', null=True)),
+                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='audits', to='hits.round')),
+            ],
+            options={
+                'ordering': ['-id'],
+            },
+        ),
+        migrations.CreateModel(
             name='Message',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -82,6 +110,20 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['id'],
+            },
+        ),
+        migrations.CreateModel(
+            name='Sync',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('submitted', models.PositiveIntegerField(help_text='New submissions.')),
+                ('taken_in', models.PositiveIntegerField(help_text='Submissions whose answers were stored.')),
+                ('asked_for', models.PositiveIntegerField(help_text='Open seats that were posted again.')),
+                ('round', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='syncs', to='hits.round')),
+            ],
+            options={
+                'ordering': ['-id'],
             },
         ),
         migrations.CreateModel(

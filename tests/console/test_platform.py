@@ -8,7 +8,7 @@ from annotation.models import Payment, WorkerIdentity
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.models import AccountBalance, Audit, Outbox, PlatformAssignment, Posting
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.crowd.fakes import FakePlatform
@@ -80,7 +80,7 @@ def test_sync_is_a_job_that_says_what_it_brought(researcher, made, rehearsal, co
     assert job.state == "done"
     assert "1 new submission, 1 taken in" in job.message
     assert PlatformAssignment.objects.exclude(assignment=None).count() == 2
-    assert Event.objects.filter(verb="account held").exists()
+    assert AccountBalance.objects.exists()
 
 
 def test_a_platform_that_does_not_answer_fails_the_sync_in_one_line(researcher, made, rehearsal, commit):
@@ -128,7 +128,7 @@ def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, mad
     asked = researcher.get("/rounds/round-1/audit/repair/")
     assert "collect it" in asked.text
     assert PlatformAssignment.objects.exclude(status="").count() == 1
-    job = press(researcher, commit, "audit/repair", audit=asked.context["event"].pk)
+    job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
     assert job.message.startswith("1 of 1 difference mended.")
     assert PlatformAssignment.objects.exclude(status="").count() == 2
     assert Event.objects.get(verb="mended").actor == "researcher"
@@ -138,15 +138,14 @@ def test_what_came_after_the_look_is_not_mended(researcher, made, rehearsal, com
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     press(researcher, commit, "audit/start")
     Payment.objects.update(state="owed", paid_at=None)
-    event = Event.objects.get(verb="audited")
-    press(researcher, commit, "audit/repair", audit=event.pk)
+    press(researcher, commit, "audit/repair", audit=Audit.objects.get().pk)
     assert Payment.objects.get(assignment__isnull=False).state == "owed"
 
 
 def test_a_look_that_is_not_the_latest_repairs_nothing(researcher, made, commit):
     Payment.objects.update(state="owed", paid_at=None)
     press(researcher, commit, "audit/start")
-    earlier = Event.objects.get(verb="audited").pk
+    earlier = Audit.objects.get().pk
     press(researcher, commit, "audit/start")
     answer = researcher.post("/rounds/round-1/audit/repair/", {"audit": earlier}, follow=True)
     assert "Somebody has looked again meanwhile." in answer.text
@@ -174,7 +173,7 @@ def test_a_platform_that_cannot_be_asked_fails_the_audit(researcher, made, rehea
     job = press(researcher, commit, "audit/start")
     assert job.state == "failed"
     assert "could not be asked, so nothing is known" in job.message
-    assert not Event.objects.filter(verb="audited").exists()
+    assert not Audit.objects.exists()
 
 
 def test_closing_takes_the_hits_off_the_market_as_a_job(researcher, made, rehearsal, commit):
