@@ -1,1 +1,1 @@
-"""Ask a model behind an OpenAI-compatible chat endpoint how well a description fits a picture, and pay for it once."""
+"""Ask a model behind an OpenAI-compatible chat endpoint how well a caption fits a picture; pay for each answer once."""

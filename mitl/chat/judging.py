@@ -1,4 +1,4 @@
-"""The score of pairs of a gallery: what the ledger has, and what the model says of the rest."""
+"""Scores of pairs by a chat model: answers from the ledger, and the model's answers to the rest."""
 
 import hashlib
 import json

@@ -1,7 +1,7 @@
-"""Every request that was paid for, kept as its answer arrives: none is paid twice, and no ceiling is passed.
+"""All paid requests, stored as their answers arrive: none is paid twice, and no ceiling is exceeded.
 
-As with an outbox, a request is written down before it is sent, at the most that it can cost, and settled when its
-answer is there. What a crash or a time-out leaves unsettled may have been charged, and counts.
+A request is stored before it is sent, with the most that it can cost, and settled when its answer arrives. Requests
+that a crash or a time-out leaves unsettled may have been charged, and count.
 """
 
 import json
@@ -16,10 +16,10 @@ from core.errors import CounterpartError
 from mitl.chat.questions import Answer
 
 BUSY_SECONDS = 60
-RECENT = 1000  # answers that tell of those to come
-MOST_AT_ONCE = 500  # questions of one query
+RECENT = 1000  # answers that speed and cost are estimated from
+MOST_AT_ONCE = 500  # questions in one SQL query
 UNIT = Decimal("1e-12")  # of money: a token at a price of six decimals a million
-HINT = "what was answered is kept: add an annotator with a higher ceiling and go on"
+HINT = "answers are kept: add an annotator with a higher ceiling and run the same again"
 SCHEMA = """
     CREATE TABLE IF NOT EXISTS request (
         id INTEGER PRIMARY KEY,
@@ -39,7 +39,7 @@ SCHEMA = """
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What a purse may be spent on at most, ever: requests, and money, None for any amount of it."""
+    """The limits of all spending from a purse: requests, and money (None: no limit)."""
 
     requests: int
     money: Decimal | None
@@ -47,7 +47,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class Experience:
-    """How some answers came: how many they were, and the mean of their seconds and of their cost."""
+    """Recent answers: their number, and the means of their seconds and cost."""
 
     answers: int
     seconds: float
@@ -55,9 +55,9 @@ class Experience:
 
 
 class Ledger:
-    """An SQLite file of requests; threads and processes may use it at once.
+    """An SQLite file of requests; threads and processes may share it.
 
-    A *question* is the digest of all that decides an answer. A *purse* is what is spent together: a model of an
+    A *question* is the digest of everything that decides an answer. A *purse* counts the requests to one model of one
     endpoint.
     """
 
@@ -69,7 +69,7 @@ class Ledger:
             connection.executescript(SCHEMA)
 
     def answers_to(self, questions: Sequence[str]) -> dict[str, Answer]:
-        """Return the answers that were given, by question."""
+        """Return the stored answers, by question."""
         found: dict[str, str] = {}
         with self._open() as connection:
             for start in range(0, len(questions), MOST_AT_ONCE):
@@ -80,19 +80,19 @@ class Ledger:
         return {question: Answer(tuple(json.loads(chances))) for question, chances in found.items()}
 
     def reserve(self, question: str, purse: str, most: Decimal, ceiling: Ceiling) -> int:
-        """Write a request down at ``most`` that it can cost, and return its number.
+        """Store a request with the ``most`` that it can cost, and return its number.
 
-        Raises CounterpartError, writing nothing, where the purse's requests or money could pass the ceiling.
+        Raises CounterpartError, storing nothing, if the purse's requests or money could exceed the ceiling.
         """
         with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             requests, cost = self._spent(connection, purse)
             if requests >= ceiling.requests:
-                raise CounterpartError(f"All {ceiling.requests:,} requests of its ceiling are spent; {HINT}")
+                raise CounterpartError(f"All {ceiling.requests:,} requests of its ceiling are used; {HINT}")
             if ceiling.money is not None and cost + most > ceiling.money:
                 raise CounterpartError(
                     f"{_plain(cost)} of {ceiling.money} are spent, and one more request, of up to {_plain(most)}, could"
-                    f" pass that ceiling; {HINT}"
+                    f" exceed that ceiling; {HINT}"
                 )
             return connection.execute(
                 "INSERT INTO request (question, purse, cost) VALUES (?, ?, ?) RETURNING id",
@@ -102,9 +102,8 @@ class Ledger:
     def settle(
         self, request: int, answer: Answer | None, tokens: tuple[int, int], cost: Decimal, seconds: float
     ) -> None:
-        """Write down an answer, or None for one that made no sense, what it cost and how long it took to come; on the
-        disk when this returns."""
-        chances = json.dumps(answer.chances) if answer else None
+        """Store an answer, or None for an invalid one, its cost and its time in seconds; on disk when this returns."""
+        chances = json.dumps(answer.probabilities) if answer else None
         with self._open() as connection:
             connection.execute(
                 "UPDATE request SET chances = ?, input_tokens = ?, output_tokens = ?, cost = ?, seconds = ?"
@@ -113,17 +112,17 @@ class Ledger:
             )
 
     def release(self, request: int) -> None:
-        """Forget a request that was refused or never reached the endpoint: nobody charges for that."""
+        """Remove a request that was refused or never reached the endpoint, and so was not charged."""
         with self._open() as connection:
             connection.execute("DELETE FROM request WHERE id = ?", (request,))
 
     def spent(self, purse: str) -> tuple[int, Decimal]:
-        """Return how many requests were made from a purse, and what they cost together."""
+        """Return the number of requests of a purse, and their total cost."""
         with self._open() as connection:
             return self._spent(connection, purse)
 
     def experience(self, purse: str) -> Experience | None:
-        """Return how the last thousand answers of a purse came; None where there are none."""
+        """Return figures of the last thousand answers of a purse; None if there are none."""
         sql = "SELECT seconds, cost FROM request WHERE purse = ? AND chances IS NOT NULL ORDER BY id DESC LIMIT ?"
         with self._open() as connection:
             rows = connection.execute(sql, (purse, RECENT)).fetchall()
@@ -139,7 +138,7 @@ class Ledger:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection of this call's own; what it wrote is committed at the end, or undone where that is an error."""
+        """A connection for one call; commits at the end, or rolls back after an error."""
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS)) as connection, connection:
             yield connection
 

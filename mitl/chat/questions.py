@@ -1,4 +1,4 @@
-"""The four-level question that a chat model is asked, and its answer."""
+"""The four-level question that a chat model is asked about a pair, and the levels' probabilities in its answer."""
 
 import base64
 import json
@@ -11,11 +11,11 @@ from typing import Any
 
 from PIL import Image as Pillow
 
-VERSION = 1  # of the wording below; answers to another wording are not this one's
+VERSION = 1  # of the wording below; answers to another wording are not reused
 LEVELS = ("100% YES", "Partially YES, but", "Mostly NO, because", "100% NO")
 MOST_ANSWER_TOKENS = 8
-TOP = 20  # alternatives to ask for at each token, the most that endpoints give
-QUALITY = 90  # of a JPEG
+TOP = 20  # alternatives requested at each token, the maximum of endpoints
+QUALITY = 90  # JPEG quality
 
 INSTRUCTION = """\
 You judge whether a description fits a picture. Choose one of four levels:
@@ -40,7 +40,7 @@ def jpeg_of(picture: Pillow.Image, longest: int) -> bytes:
 def request_body(model: str, jpeg: bytes, caption: str, *, logprobs: bool) -> dict[str, Any]:
     """Return the body of a chat completion that asks for one pair's level.
 
-    The caption stands in a JSON string, so that it cannot end before its own quotes do.
+    The caption is a JSON string, so that it cannot end the quotation.
     """
     picture = f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode()}"
     content = [
@@ -58,12 +58,12 @@ def request_body(model: str, jpeg: bytes, caption: str, *, logprobs: bool) -> di
 
 WEIGHTS = (1.0, 0.5, 0.0, 0.0)  # the match weight of each level (ECCV Caption, eq. E.4)
 DIGIT = re.compile(r"(?<![\d.])[1-4](?![\d%]|\.\d)")
-MOST_TOKENS = 10**9  # that an endpoint can say it read or wrote and be believed
-MOST_SHOWN = 60  # characters of an answer that made no sense
+MOST_TOKENS = 10**9  # larger token counts of an endpoint are ignored
+MOST_SHOWN = 60  # characters of an invalid answer in a message
 
 
-class NonsenseError(Exception):
-    """An answer that holds no level; its text says what it holds instead. ``usage`` is what it cost all the same."""
+class InvalidAnswerError(Exception):
+    """An answer without a level; the message says what it contains. ``usage`` is what it cost nevertheless."""
 
     def __init__(self, what: str, usage: "Usage") -> None:
         super().__init__(what)
@@ -72,7 +72,7 @@ class NonsenseError(Exception):
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens that an answer was charged for; None where the endpoint does not say."""
+    """Tokens that were charged; None if the endpoint does not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -80,66 +80,67 @@ class Usage:
 
 @dataclass(frozen=True)
 class Answer:
-    """The chance of each level, 1 to 4, which sum to 1, and what the answer cost."""
+    """The probabilities of the levels 1 to 4, and the tokens charged."""
 
-    chances: tuple[float, float, float, float]
+    probabilities: tuple[float, float, float, float]
     usage: Usage = Usage()
 
     @property
     def score(self) -> float:
         """The expected match weight, 0 to 1: level 1 counts 1 and level 2 a half."""
-        return sum(chance * weight for chance, weight in zip(self.chances, WEIGHTS, strict=True))
+        return sum(chance * weight for chance, weight in zip(self.probabilities, WEIGHTS, strict=True))
 
 
 def read_answer(text: str) -> Answer:
-    """Read the body of a chat completion: the levels' chances from log-probabilities where it has them, else the level.
+    """Read the body of a chat completion: the levels' probabilities from log-probabilities if there are any, else from
+    the level.
 
-    Raises NonsenseError for anything else: no JSON, no choices, no level or several of them.
+    Raises InvalidAnswerError for anything else: no JSON, no choices, no level or several.
     """
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        raise NonsenseError(f"no JSON but {_shown(text)}", Usage()) from None
+        raise InvalidAnswerError(f"no JSON but {_shown(text)}", Usage()) from None
     usage = _usage(body)
     try:
         choice = body["choices"][0]
         said = choice["message"]["content"]
     except (LookupError, TypeError):
-        raise NonsenseError("an object without choices", usage) from None
+        raise InvalidAnswerError("an object without choices", usage) from None
     if not isinstance(said, str):
-        raise NonsenseError("a message without text", usage)
-    chances = _chances(choice)
-    if chances is None:
+        raise InvalidAnswerError("a message without text", usage)
+    probabilities = _probabilities(choice)
+    if probabilities is None:
         level = level_in(said)
         if level is None:
-            raise NonsenseError(f"no level but {_shown(said)}", usage)
-        chances = _certain(level)
-    return Answer(chances, usage)
+            raise InvalidAnswerError(f"no level but {_shown(said)}", usage)
+        probabilities = _certain(level)
+    return Answer(probabilities, usage)
 
 
 def level_in(said: str) -> int | None:
-    """Return the level that a text names, by its digit or in words; None where it names none, or several."""
+    """Return the level that a text names, by its digit or in words; None if it names none, or several."""
     digits = {int(digit) for digit in DIGIT.findall(said)}
     named = digits or {level for level, words in enumerate(LEVELS, 1) if words.split(",")[0].lower() in said.lower()}
     return named.pop() if len(named) == 1 else None
 
 
-def _chances(choice: Mapping[str, Any]) -> tuple[float, float, float, float] | None:
-    """Return the levels' chances at the first token that is a level; None where there are no such alternatives."""
+def _probabilities(choice: Mapping[str, Any]) -> tuple[float, float, float, float] | None:
+    """Return the levels' probabilities at the first token that is a level; None without such alternatives."""
     try:
         tokens = choice["logprobs"]["content"]
         answer = next(token for token in tokens if _level(token) is not None)
-        chances = [0.0] * len(LEVELS)
+        probabilities = [0.0] * len(LEVELS)
         for alternative in answer.get("top_logprobs") or [answer]:
             level = _level(alternative)
             if level is not None:
-                chances[level - 1] += math.exp(min(float(alternative["logprob"]), 0.0))
+                probabilities[level - 1] += math.exp(min(float(alternative["logprob"]), 0.0))
     except (LookupError, TypeError, ValueError, AttributeError, StopIteration):
         return None
-    total = sum(chances)
+    total = sum(probabilities)
     if not (math.isfinite(total) and total > 0):
         return None
-    first, second, third, fourth = (chance / total for chance in chances)
+    first, second, third, fourth = (chance / total for chance in probabilities)
     return first, second, third, fourth
 
 
@@ -164,6 +165,6 @@ def _usage(body: object) -> Usage:
 
 
 def _shown(text: str) -> str:
-    """Return the beginning of a text on one line, in quotes."""
+    """Return the start of a text on one line, in quotes."""
     line = " ".join(text.split())
     return repr(line if len(line) <= MOST_SHOWN else f"{line[:MOST_SHOWN]}…")

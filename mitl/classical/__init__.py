@@ -1,4 +1,5 @@
-"""Retrieval before deep networks, as Hodosh, Young and Hockenmaier (2013) built it: kernels, KCCA, Borda, BLEU.
+"""Retrieval before deep networks, as in Hodosh, Young and Hockenmaier (2013): kernels, KCCA, Borda counts, BLEU.
 
-Mathematics: arrays and texts in, arrays out. The machines over it are ``mitl.annotators.nn`` and ``kcca``.
+Mathematics: arrays and texts in, arrays out. ``mitl.annotators.nn`` and ``mitl.annotators.kcca`` use it. Sections
+below are those of the paper.
 """

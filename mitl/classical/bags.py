@@ -13,8 +13,8 @@ from mitl.words import unit_rows
 def normalised(
     kernel: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Divide a kernel (n, m) by the geometric means of what its items give with themselves, ``left`` (n,) and
-    ``right`` (m,) (section 3.4.3). What gives 0 with itself stays at 0."""
+    """Divide a kernel (n, m) by the geometric means of its items' values with themselves, ``left`` (n,) and ``right``
+    (m,) (section 3.4.3). Items with the value 0 stay at 0."""
     scale = np.sqrt(left)[:, None] * np.sqrt(right)[None, :]
     return np.divide(kernel, scale, out=np.zeros_like(kernel), where=scale > 0)
 
@@ -30,7 +30,7 @@ class BagOfWords:
         self._weights = weights
 
     def read(self, documents: Documents) -> sparse.csr_array:
-        """Return a row a document, of length 1 or, without words, 0."""
+        """Return a row per document, of length 1, or 0 without words."""
         return unit_rows(documents.counts(len(self._weights)) @ sparse.diags_array(self._weights))
 
     def compare(self, left: sparse.csr_array, right: sparse.csr_array) -> Matrix:
@@ -46,10 +46,9 @@ class Weighed(NamedTuple):
 
 
 class WeightedF1:
-    """The harmonic mean of precision and recall of two bags of words, every word counting by its weight (section 3.1).
+    """The harmonic mean of precision and recall of two bags of words, every word with its weight (section 3.1).
 
-    With o the weight of what both have, 2 o / (|s| + |t|): the same whichever of them is taken for the truth. It is a
-    similarity and no kernel.
+    With o the weight of the common words, 2 o / (|s| + |t|), which is symmetric. It is a similarity, not a kernel.
     """
 
     def __init__(self, weights: NDArray[np.float64]) -> None:
@@ -62,17 +61,19 @@ class WeightedF1:
         return Weighed(counts, counts @ self._weights)
 
     def compare(self, left: Weighed, right: Weighed) -> Matrix:
-        """Return the F1 of every two documents (n, m), 0 where neither has a word of any weight."""
+        """Return the F1 of every two documents (n, m), 0 if neither has a word with a weight."""
         most = int(min(left.counts.max(), right.counts.max())) if left.counts.nnz and right.counts.nnz else 0
         both = np.zeros((len(left.totals), len(right.totals)))
-        # The lesser of two counts is the number of heights that both reach.
-        for height in range(1, most + 1):
-            both += (_reaching(left.counts, height) @ (_reaching(right.counts, height) * self._weights).T).toarray()
+        # The smaller of two counts is the number of thresholds that both reach.
+        for threshold in range(1, most + 1):
+            both += (
+                _reaching(left.counts, threshold) @ (_reaching(right.counts, threshold) * self._weights).T
+            ).toarray()
         sums = left.totals[:, None] + right.totals[None, :]
         return np.divide(2 * both, sums, out=np.zeros_like(both), where=sums > 0)
 
 
-def _reaching(counts: sparse.csr_array, height: int) -> sparse.csr_array:
+def _reaching(counts: sparse.csr_array, threshold: int) -> sparse.csr_array:
     reaching = counts.copy()
-    reaching.data = (counts.data >= height).astype(float)
+    reaching.data = (counts.data >= threshold).astype(float)
     return reaching

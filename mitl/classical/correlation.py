@@ -1,4 +1,9 @@
-"""Kernel canonical correlation analysis (KCCA), and Borda counts that merge several rankings."""
+"""Kernel canonical correlation analysis (KCCA), and Borda counts, which merge several rankings.
+
+Hardoon, Szedmak and Shawe-Taylor (2004), as in section 3.2: partial Gram-Schmidt orthogonalisation turns either kernel
+into a matrix of few columns, and ridge-regularised CCA of these solves
+(Kx + kappa I)^-1 Ky (Ky + kappa I)^-1 Kx alpha = lambda^2 alpha.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +16,12 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 
 Matrix = NDArray[np.float64]
-NEGLIGIBLE = 1e-6  # of an item's own kernel: what is left of it is nothing new
+NEGLIGIBLE = 1e-6  # part of an item's kernel value with itself that counts as explained
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A kernel K (N, N) as G G' of few columns: ``features`` is G (N, r), ``pivots`` (r,) the places of the items that
-    it was made from."""
+    """A kernel K (N, N) as G G' of few columns: ``features`` is G (N, r), ``pivots`` (r,) the places of its items."""
 
     features: Matrix
     pivots: NDArray[np.int64]
@@ -31,10 +35,10 @@ class Factor:
 def factorise(
     column: Callable[[int], Matrix], n: int, rank: int, *, step: str = "reading a kernel", progress: Progress = silent
 ) -> Factor:
-    """Partial Gram-Schmidt: of ``n`` items, take the one that the others explain least, ``rank`` times at most.
+    """Partial Gram-Schmidt: of ``n`` items, take the one that the others explain least, at most ``rank`` times.
 
-    ``column(p)`` is column p of a kernel whose diagonal is 1. It ends early where nothing new is left. With all n items
-    G G' is K; where K is not positive semi-definite, as Tri5Sem's need not be, it is the part that is.
+    ``column(p)`` is column p of a kernel whose diagonal is 1. It ends early when all items are explained. With all n
+    items G G' is K; if K is not positive semi-definite, as Tri5Sem's need not be, it is the part that is.
     Memory: 8 bytes x n x rank.
     """
     features = np.zeros((n, min(rank, n)), order="F")
@@ -46,7 +50,7 @@ def factorise(
             break
         known = features[:, :place]
         features[:, place] = (column(pivot) - known @ known[pivot]) / np.sqrt(left[pivot])
-        features[pivots, place] = 0.0  # but for rounding
+        features[pivots, place] = 0.0  # exact zeros, without rounding errors
         left -= features[:, place] ** 2
         pivots.append(pivot)
         progress(step, place + 1, features.shape[1])
@@ -62,7 +66,7 @@ def features_of(to_pivots: Matrix, triangle: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class Projection:
-    """Where one side's features go: (features - mean) @ directions, (n, dim), the most correlated directions first."""
+    """The projection of one side: (features - mean) @ directions, (n, dim), the most correlated directions first."""
 
     mean: Matrix
     directions: Matrix
@@ -79,10 +83,10 @@ class Projection:
 
 
 def correlate(x: Matrix, y: Matrix, regularisation: float) -> tuple[Projection, Projection, Matrix]:
-    """Return both projections and the correlations lambda, falling, (min(r, s),).
+    """Return both projections and the correlations lambda, descending, (min(r, s),).
 
-    ``x`` (N, r) and ``y`` (N, s) are features of matching items, a row a pair; ``regularisation`` is kappa, above 0.
-    Raises CounterpartError where there are fewer than two pairs, which nothing can correlate.
+    ``x`` (N, r) and ``y`` (N, s) are features of matching items, a row per pair; ``regularisation`` is kappa, above 0.
+    Raises CounterpartError for fewer than two pairs.
     """
     if len(x) < 2:
         raise CounterpartError(f"Correlations need at least 2 pairs of an image and its captions, not {len(x)}.")
@@ -99,8 +103,8 @@ def correlate(x: Matrix, y: Matrix, regularisation: float) -> tuple[Projection, 
 def borda(rankings: NDArray[np.integer]) -> NDArray[np.int64]:
     """Merge S systems' rankings of the same N items (section 4.1.3).
 
-    An item at place r, from 0, gets N - r points of a system; the sum over the systems decides, of equal sums the
-    lower median place, and of equal medians the lower item.
+    An item at place r, from 0, gets N - r points from a system. Items are sorted by their sum, equal sums by the lower
+    median place, equal medians by the lower item.
 
     Args:
         rankings: (S, N), each row all items 0 to N - 1, best first.
@@ -108,17 +112,17 @@ def borda(rankings: NDArray[np.integer]) -> NDArray[np.int64]:
     Returns:
         The items, best first, (N,).
 
-    Raises ValueError for no rankings, or one that does not name every item once.
+    Raises ValueError for no rankings, or one that does not contain every item once.
 
     >>> borda(np.array([[0, 1, 2], [1, 0, 2], [1, 2, 0]])).tolist()
     [1, 0, 2]
     """
     if rankings.ndim != 2 or not len(rankings):
-        raise ValueError(f"Rankings are one row a system, not of shape {rankings.shape}.")
+        raise ValueError(f"Rankings must be one row per system, not of shape {rankings.shape}.")
     places = np.empty(rankings.shape, dtype=np.int64)
     n = rankings.shape[1]
     if not np.array_equal(np.sort(rankings, axis=1), np.broadcast_to(np.arange(n), rankings.shape)):
-        raise ValueError(f"A ranking must name each of {n} items once.")
+        raise ValueError(f"A ranking must contain each of {n} items once.")
     np.put_along_axis(places, rankings, np.arange(n)[None, :], axis=1)
     points = (n - places).sum(axis=0)
     return np.lexsort((np.arange(n), np.median(places, axis=0), -points))

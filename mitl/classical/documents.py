@@ -1,4 +1,4 @@
-"""Texts as numbers: documents of one or more sentences, each a run of word ids."""
+"""Texts as numbers: documents of one or more sentences, each a sequence of word ids."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Documents:
-    """D documents of S sentences of T words, one after the other.
+    """D documents of S sentences of T words.
 
-    Document d is the sentences ``documents[d]`` to ``documents[d + 1]``, and sentence s the words ``sentences[s]`` to
-    ``sentences[s + 1]`` of ``words`` (T,); ``verbs`` (T,) tells which words look like verbs.
+    Document d consists of the sentences ``documents[d]`` to ``documents[d + 1]``, sentence s of the words
+    ``sentences[s]`` to ``sentences[s + 1]`` in ``words`` (T,); ``verbs`` (T,) marks words that look like verbs.
     """
 
     words: Numbers
@@ -58,21 +58,21 @@ class Documents:
         return Documents(self.words[words], self.verbs[words], ends, np.arange(len(self) + 1))
 
     def only(self, wanted: NDArray[np.bool_]) -> "Documents":
-        """Return the documents less the words that are not ``wanted`` (T,)."""
+        """Return the documents without the words that are not ``wanted`` (T,)."""
         before = _ends(wanted.astype(np.int64))
         return Documents(self.words[wanted], self.verbs[wanted], before[self.sentences], self.documents)
 
     def each_sentence(self) -> "Documents":
-        """Return every sentence as a document of its own."""
+        """Return every sentence as a separate document."""
         return Documents(self.words, self.verbs, self.sentences, np.arange(len(self.sentences)))
 
     def to_arrays(self, prefix: str) -> dict[str, NDArray]:
-        """Return what ``from_arrays`` takes, each array's name after ``prefix``."""
+        """Return the arrays that ``from_arrays`` takes, named ``prefix`` and their own name."""
         return {f"{prefix}_{part.name}": getattr(self, part.name) for part in fields(self)}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray], prefix: str) -> "Documents":
-        """Return the documents that ``to_arrays`` gave under this prefix."""
+        """Return the documents that ``to_arrays`` returned with this prefix."""
         return cls(*(arrays[f"{prefix}_{part.name}"] for part in fields(cls)))
 
     def counts(self, n_words: int) -> sparse.csr_array:
@@ -83,7 +83,7 @@ class Documents:
 
 
 def read_documents(texts: Iterable[Sequence[str]], places: Mapping[str, int]) -> Documents:
-    """Read documents, each given as its sentences; words without a place match nothing and are left out."""
+    """Read documents, each given as its sentences; words without a place are left out."""
     words: list[int] = []
     verbs: list[bool] = []
     sentence_lengths: list[int] = []
@@ -100,18 +100,19 @@ def read_documents(texts: Iterable[Sequence[str]], places: Mapping[str, int]) ->
 
 
 def vocabulary_of(texts: Iterable[Sequence[str]]) -> list[str]:
-    """Return the stems of all content words of all sentences, the frequent ones first, then by the alphabet."""
+    """Return the stems of all content words of all sentences, the frequent ones first, equally frequent ones sorted."""
     counts = Counter(stem for sentences in texts for sentence in sentences for stem in content_words(sentence))
     return sorted(counts, key=lambda stem: (-counts[stem], stem))
 
 
 def inverse_document_frequencies(documents: Documents, n_words: int) -> NDArray[np.float64]:
-    """Return each word's IDF, log(D / (D(w) + 1)), and 0 where that is negative: a word of all documents (section 3.1).
+    """Return each word's IDF, log(D / (D(w) + 1)), and 0 where that is negative, for a word of all documents (section
+    3.1).
 
-    D(w) is the number of documents, images, in whose captions the word stands.
+    D(w) is the number of documents (images) in whose captions the word occurs.
     """
-    having = np.diff(documents.counts(n_words).tocsc().indptr)
-    return np.maximum(0.0, np.log(len(documents) / (having + 1)))
+    document_counts = np.diff(documents.counts(n_words).tocsc().indptr)
+    return np.maximum(0.0, np.log(len(documents) / (document_counts + 1)))
 
 
 def _ends(lengths: Numbers) -> Numbers:
@@ -119,6 +120,6 @@ def _ends(lengths: Numbers) -> Numbers:
 
 
 def _runs(starts: Numbers, places: Numbers) -> Numbers:
-    """Return all numbers of the runs ``starts[p]`` to ``starts[p + 1]``, of one place after the other."""
+    """Return the numbers ``starts[p]`` to ``starts[p + 1]`` of every place p, concatenated."""
     runs = [np.arange(starts[place], starts[place + 1]) for place in places]
     return np.concatenate([np.empty(0, dtype=np.int64), *runs])

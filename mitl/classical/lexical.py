@@ -1,7 +1,7 @@
-"""How alike words are, as the captions of a collection tell: by their company, and by what they stand in for.
+"""Lexical similarity, learned from the captions of a collection: distributional, and by alignment of captions.
 
-Sections 3.5.3 to 3.5.6. The paper's third source, the British National Corpus, is not here. Words are compared as
-vectors, and the cosines of these are the word kernels.
+Sections 3.5.3 to 3.5.6. The paper's third source, the British National Corpus, is not available here. Words are
+represented by vectors, and the cosines of these are the word kernels.
 """
 
 from collections.abc import Iterator
@@ -13,24 +13,24 @@ from scipy import sparse
 from mitl.classical.documents import Documents, Numbers
 
 Similarity = NDArray[np.float32]
-FEWEST = 5  # occurrences of a word that is compared by its company, or as a noun
+FEWEST = 5  # occurrences that the distributional similarity needs, and a noun in alignments
 FEWEST_VERBS = 25
 NOUN_SHARE, VERB_SHARE = 0.5, 0.25
-LEAST_COMPANY, LEAST_ALIGNED = 0.01, 0.05  # similarities below are taken for none
+LEAST_COMPANY, LEAST_ALIGNED = 0.01, 0.05  # smaller similarities count as 0
 ROUNDS = 5  # of expectation and maximisation
 
 
 def similarities(training: Documents) -> Similarity:
-    """Return the word kernel of Tri5Sem, the greater of both similarities: (n, n) for the n words that stand five times
-    or more, which must have the ids below n, as ``vocabulary_of`` deals them. Memory: some 20 bytes an entry."""
+    """Return the word kernel of Tri5Sem, the larger of both similarities: (n, n) for the n words that occur five times
+    or more, which must have the ids below n, as in ``vocabulary_of``. Memory: about 20 bytes an entry."""
     n = int(np.count_nonzero(np.bincount(training.words) >= FEWEST))
     frequent = training.only(training.words < n)
     return np.maximum(distributional(frequent, n), alignment_based(frequent, n))
 
 
 def distributional(training: Documents, n_words: int) -> Similarity:
-    """The cosine of words' positive pointwise mutual information, max(0, log2 P(w, v) / (P(w) P(v))), P being the
-    share of sentences: of words that stand in five of them, over such words."""
+    """Return the cosines of words' positive pointwise mutual information, max(0, log2 P(w, v) / (P(w) P(v))), where P
+    is the share of sentences, for words that occur in at least five of them, over such words."""
     sentences = training.each_sentence().counts(n_words).astype(bool).astype(np.float64).tocsc()
     frequent = np.flatnonzero(np.diff(sentences.indptr) >= FEWEST)
     sentences = sentences[:, frequent]
@@ -42,12 +42,12 @@ def distributional(training: Documents, n_words: int) -> Similarity:
 
 
 def alignment_based(training: Documents, n_words: int) -> Similarity:
-    """The cosine of words' translation probabilities, learned by aligning the captions of one document.
+    """Return the cosines of words' translation probabilities, learned by aligning the captions of each document.
 
-    Nouns and verbs are aligned apart: Pn(v|w) Pn(w) + Pv(v|w) Pv(w) is entry v of word w's vector, Pn(w) and Pv(w)
-    being how often it is the one or the other. Without a tagger, what ends like a participle is a verb and all else a
-    noun. Words that are nouns five times and half the time are aligned as nouns, those that are verbs 25 times and a
-    quarter of the time as verbs.
+    Nouns and verbs are aligned separately: entry v of word w's vector is Pn(v|w) Pn(w) + Pv(v|w) Pv(w), where Pn(w) and
+    Pv(w) are the shares of its occurrences as noun and verb. Without a tagger, words with a participle's ending are
+    verbs and all others nouns. Words that are nouns at least five times and half the time are aligned as nouns, those
+    that are verbs at least 25 times and a quarter of the time as verbs.
     """
     verbs = np.bincount(training.words[training.verbs], minlength=n_words)
     every = np.bincount(training.words, minlength=n_words)
@@ -64,25 +64,25 @@ def alignment_based(training: Documents, n_words: int) -> Similarity:
 def translations(training: Documents, n_words: int) -> sparse.csr_array:
     """Learn IBM model 1 over all ordered pairs of captions of a document: P(v | w), (V, V), row w and column v.
 
-    Every word of the one caption comes of a word of the other, or of none, which any caption has. Five rounds of
-    expectation and maximisation from equal chances. Memory: some 60 bytes a pair of words of two captions.
+    Every word of one caption is aligned to a word of the other, or to the empty word. Five rounds of expectation and
+    maximisation, starting from equal probabilities. Memory: about 60 bytes a pair of words of two captions.
     """
     sources, targets, tokens = _alignable(training, n_words)
     links, link_of = np.unique(sources * n_words + targets, return_inverse=True)
     source_of = links // n_words
-    chance = np.ones(len(links))
+    probability = np.ones(len(links))
     for _ in range(ROUNDS):
-        weight = chance[link_of]
+        weight = probability[link_of]
         expected = weight / np.bincount(tokens, weight)[tokens]
         counts = np.bincount(link_of, expected, len(links))
-        chance = counts / np.bincount(source_of, counts, n_words + 1)[source_of]
-    table = sparse.coo_array((chance, (source_of, links % n_words)), shape=(n_words + 1, n_words))
+        probability = counts / np.bincount(source_of, counts, n_words + 1)[source_of]
+    table = sparse.coo_array((probability, (source_of, links % n_words)), shape=(n_words + 1, n_words))
     return table.tocsr()[:n_words]
 
 
 def _alignable(training: Documents, n_words: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return all words that each word of a caption may come of, in another caption, and the word itself: sources,
-    targets, and which occurrence of the target it is. Source ``n_words`` is none."""
+    """Return all candidate alignments of words in two captions: source words, target words, and the number of the
+    target's occurrence. Source ``n_words`` is the empty word."""
     nothing = np.empty(0, dtype=np.int64)
     sources, targets, tokens = [nothing], [nothing], [nothing]
     started = 0
@@ -114,7 +114,8 @@ def _cosines(vectors: sparse.csr_array) -> NDArray[np.float64]:
 
 
 def _spread(cosines: NDArray[np.float64], known: Numbers, n_words: int, least: float) -> Similarity:
-    """Set the cosines of the known words among all, less what is below ``least``; any word is 1 with itself."""
+    """Return the cosines of the known words among all words, without those below ``least``; every word has 1 with
+    itself."""
     similarity = np.eye(n_words, dtype=np.float32)
     similarity[np.ix_(known, known)] = np.where(cosines < least, 0, cosines)
     similarity[known, known] = 1

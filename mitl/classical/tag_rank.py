@@ -1,4 +1,4 @@
-"""The TagRank kernel of Hwang and Grauman: words that come early in a sentence weigh more (section 3.4.2)."""
+"""The TagRank kernel of Hwang and Grauman: early words of a sentence weigh more (section 3.4.2)."""
 
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ MOST_MEASURED = 1000  # sentences, for the normalisation terms
 
 
 class Ranked(NamedTuple):
-    """The words of each sentence, each once and by rising id, with both of their ranks; where sentences start among
-    the words and documents among the sentences, as in ``Documents``."""
+    """The words of each sentence, each once and by rising id, with both of their ranks; the starts of sentences among
+    the words and of documents among the sentences, as in ``Documents``."""
 
     ids: Numbers
     absolute: NDArray[np.float64]
@@ -25,15 +25,15 @@ class Ranked(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Documents as the kernel compares them, and what each gives with itself (D,)."""
+    """Documents as the kernel compares them, and the value of each with itself (D,)."""
 
     ranked: Ranked
     own: NDArray[np.float64]
 
 
 class Positions(NamedTuple):
-    """Where words stood in the training sentences, an entry an occurrence, rising for each word: word w at
-    ``positions[starts[w] : starts[w + 1]]``. Positions count from 1."""
+    """Positions of words in the training sentences, rising for each word: those of word w are
+    ``positions[starts[w] : starts[w + 1]]``, counted from 1."""
 
     starts: Numbers
     positions: Numbers
@@ -42,10 +42,10 @@ class Positions(NamedTuple):
 class TagRank:
     """The mean of two chi-square kernels over absolute and relative tag ranks, averaged over all pairs of sentences.
 
-    Absolute: 1 / log2(1 + p) at position p, averaged where a word comes more than once. Relative: the share of the
-    word's occurrences in training that stand after p. A kernel is exp(-d / omega), d the sum of (x - y)^2 / (x + y)
-    and omega the mean d between training sentences, of 1,000 spread evenly where there are more. What two documents
-    give is scaled so that each with itself gives 1.
+    Absolute: 1 / log2(1 + p) at position p, averaged if a word occurs more than once. Relative: the share of the
+    word's training occurrences with a position above p. A kernel is exp(-d / omega), d the sum of (x - y)^2 / (x + y)
+    and omega the mean d between training sentences, of 1,000 evenly spread ones if there are more. The kernel is
+    scaled so that a document has 1 with itself.
     """
 
     def __init__(self, known: Positions, omegas: NDArray[np.float64]) -> None:
@@ -54,7 +54,7 @@ class TagRank:
 
     @classmethod
     def learn(cls, training: Documents, n_words: int) -> "TagRank":
-        """Learn where words stand, and how far sentences are apart."""
+        """Learn the positions of words and the mean distances of sentences."""
         positions = _positions(training)
         order = np.lexsort((positions, training.words))
         starts = np.searchsorted(training.words[order], np.arange(n_words + 1))
@@ -63,12 +63,12 @@ class TagRank:
 
     @classmethod
     def open(cls, arrays: dict[str, NDArray]) -> "TagRank":
-        """Return the kernel that ``arrays`` came from."""
+        """Return the kernel whose ``arrays`` are given."""
         return cls(Positions(arrays["position_starts"], arrays["positions"]), arrays["omegas"])
 
     @property
     def arrays(self) -> dict[str, NDArray]:
-        """What was learned."""
+        """The learned values."""
         return {"position_starts": self._known.starts, "positions": self._known.positions, "omegas": self._omegas}
 
     def read(self, documents: Documents) -> Read:
@@ -104,7 +104,7 @@ def _ranked(documents: Documents, known: Positions) -> Ranked:
 def _mean_distances(sentences: Ranked) -> NDArray[np.float64]:
     last = len(sentences.sentences) - 2
     means = _means(sentences, np.unique(np.linspace(0, last, MOST_MEASURED).astype(np.int64)))
-    means[means == 0] = 1  # all sentences are alike, and any term will do
+    means[means == 0] = 1  # all sentences are equal, and any value is right
     return means
 
 
@@ -120,7 +120,7 @@ def _share_after(ids, position, known):
 
 @njit(cache=True)
 def _distances(left, s, right, t):
-    """Both chi-square distances of sentences s and t: words are merged, and one that stands alone adds its rank."""
+    """Both chi-square distances of sentences s and t: their words are merged; a word of only one adds its rank."""
     absolute = relative = 0.0
     a, b = left.sentences[s], right.sentences[t]
     a_stop, b_stop = left.sentences[s + 1], right.sentences[t + 1]
@@ -159,7 +159,7 @@ def _means(sentences, some):
 
 @njit(cache=True)
 def _sum(left, i, right, j, omegas):
-    """The kernel summed over the pairs of sentences of documents i and j; those without words match nothing."""
+    """The kernel summed over the pairs of sentences of documents i and j; sentences without words match nothing."""
     total = 0.0
     for s in range(left.documents[i], left.documents[i + 1]):
         for t in range(right.documents[j], right.documents[j + 1]):

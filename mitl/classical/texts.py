@@ -1,4 +1,4 @@
-"""Captions as one of the paper's text kernels reads them: learned from the captions of a training set."""
+"""The text kernels of the paper by name, learned from the captions of a training set."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ from mitl.classical.tag_rank import TagRank
 from mitl.classical.trigrams import TrigramKernel
 
 Arrays = dict[str, NDArray]
-# How a word's IDF weighs it: "usual" is what the paper has for the kernel.
+# Weight of a word: 1, the root of its IDF, its IDF; "usual" is the paper's choice for the kernel.
 IDF = ("usual", "none", "root", "full")
 USUAL_IDF = {"tri5sem": "root", "f1": "full"}
 WEIGHTS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
@@ -24,13 +24,13 @@ WEIGHTS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 
 
 class TextKernel(Protocol):
-    """Compares documents, each read once."""
+    """A similarity of documents, each read once."""
 
     def read(self, documents: Documents) -> Any:
         """Return documents as ``compare`` takes them."""
 
     def compare(self, left: Any, right: Any) -> NDArray[np.float64]:
-        """Return what every two documents have in common: (n, m), from 0 to 1, which is a document with itself."""
+        """Return the similarity of every two documents: (n, m), from 0 to 1; a document has 1 with itself."""
 
 
 def learn_text(kind: str, texts: Sequence[Sequence[str]], idf: str = "usual") -> Arrays:
@@ -38,7 +38,7 @@ def learn_text(kind: str, texts: Sequence[Sequence[str]], idf: str = "usual") ->
 
     Args:
         kind: ``bow1``, ``bow5`` or ``f1`` (bags of words), ``tagrank``, ``tri5`` or ``tri5sem`` (string kernels).
-        idf: one of IDF: a word counts 1, the square root of its IDF, or its IDF. TagRank has weights of its own.
+        idf: one of IDF: a word counts 1, the square root of its IDF, or its IDF. TagRank has its own weights.
     """
     words = vocabulary_of(texts)
     documents = read_documents(texts, _places(words))
@@ -64,12 +64,12 @@ class Text:
         self.kernel = _kernel(kind, arrays)
 
     def documents(self, texts: Iterable[Sequence[str]]) -> Documents:
-        """Read documents, each its sentences. BoW1 takes the first of each, which stands for an arbitrary one."""
+        """Read documents, each its sentences. BoW1 reads only the first sentence of each."""
         documents = read_documents(texts, self._places)
         return documents.first_sentences() if self._only_first else documents
 
     def telling(self, documents: Documents) -> NDArray[np.bool_]:
-        """Return which documents have a word that counts: (D,)."""
+        """Return which documents have a word with a weight above 0: (D,)."""
         return documents.counts(len(self._weights)) @ self._weights > 0
 
 

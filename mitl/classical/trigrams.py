@@ -1,8 +1,8 @@
 """The truncated string kernel: word sequences of up to three words that two captions share, with gaps allowed.
 
-Sections 3.4.3 and 3.5.1. A sequence of length l matches wherever its words come in their order; each match of a
-match weighs 0.5^(2 l), and gaps cost nothing. With lexical similarities, sequences match as far as all their words do,
-one by one.
+Sections 3.4.3 and 3.5.1. A sequence of length l matches wherever its words occur in this order; a pair of matches
+weighs 0.5^(2 l), and gaps cost nothing. With lexical similarities, two sequences match as well as their words, one by
+one.
 """
 
 from typing import NamedTuple
@@ -19,9 +19,9 @@ MATCH = 0.5  # lambda_m; lambda_g, the cost of gaps, is 1
 
 
 class Sequences(NamedTuple):
-    """Words, and where sentences start among them and documents among the sentences, as in ``Documents``.
+    """Words, and the starts of sentences and documents, as in ``Documents``.
 
-    ``previous`` (T,) is the place in its sentence where the same word stood last; -1 where it did not.
+    ``previous`` (T,) is the place of the same word's last occurrence in the sentence, or -1.
     """
 
     words: Numbers
@@ -31,7 +31,7 @@ class Sequences(NamedTuple):
 
 
 class Read(NamedTuple):
-    """Documents as the kernel compares them, and what each gives with itself (D,)."""
+    """Documents as the kernel compares them, and the value of each with itself (D,)."""
 
     sequences: Sequences
     own: NDArray[np.float64]
@@ -41,9 +41,9 @@ class TrigramKernel:
     """K(s, s') = the sum over sequences w in s and w' in s', of equal length l up to 3, of m(s, w) m(s', w')
     sigma(w, w') 0.5^(2 l) sqrt(lambda(w) lambda(w')).
 
-    m(s, w) counts the substrings of s that start with the first word of w, end with its last and have the rest
-    between; sigma is the product of the words' similarities and lambda that of their weights. Documents are compared
-    by the sum over their sentences' pairs, scaled so that each with itself gives 1.
+    m(s, w) counts the substrings of s that start with the first word of w, end with its last and contain the rest
+    between them; sigma is the product of the words' similarities and lambda that of their weights. Documents are
+    compared by the sum over their pairs of sentences, scaled so that a document has 1 with itself.
 
     As sigma and lambda are products over the words, so is all but m: a word pair's part is
     0.25 similarity sqrt(weight weight'), and a pair of sentences is summed without listing its sequences.
@@ -51,7 +51,7 @@ class TrigramKernel:
 
     def __init__(self, weights: NDArray[np.float64], similarity: NDArray[np.float32]) -> None:
         """``weights`` (V,): the square root of each word's lambda. ``similarity`` (n, n): of the words below n to each
-        other; all others are similar to themselves alone."""
+        other; all others are similar only to themselves."""
         self._weights, self._similarity = weights, similarity
 
     def read(self, documents: Documents) -> Read:
@@ -79,7 +79,7 @@ def _previous(words, sentences):
 
 @njit(cache=True)
 def _match(a, b, weights, similarity):
-    """What two words add to a product: their similarity, weighed."""
+    """The factor of two words in a product: their weighted similarity."""
     if a < len(similarity) and b < len(similarity):
         return MATCH * MATCH * similarity[a, b] * weights[a] * weights[b]
     return MATCH * MATCH * weights[a] * weights[b] if a == b else 0.0
@@ -95,10 +95,10 @@ def _fill(matches, left, s, right, t, weights, similarity):
 
 @njit(cache=True)
 def _starting_with(i, j, matches, middles, previous, other_previous):
-    """Sum over the pairs and triples that start with words i and j, apart from what these two add to the product.
+    """Sum over the pairs and triples that start with words i and j, without the factor of these two.
 
-    ``middles[b]``: what middle words add, those of the one side between i and the current row with those of the other
-    between j and b. A middle word that comes again after the first makes the same sequence again, and counts once.
+    ``middles[b]``: the sum over middle words, those of the left between i and the current row with those of the right
+    between j and b. A middle word that is repeated gives the same sequence again, and counts once.
     """
     total = 0.0
     middles[j + 1 : len(other_previous)] = 0.0
@@ -116,7 +116,7 @@ def _starting_with(i, j, matches, middles, previous, other_previous):
 
 @njit(cache=True)
 def _between(left, s, right, t, weights, similarity, matches, middles):
-    """The kernel of two sentences. ``matches`` and ``middles`` are room to work in."""
+    """The kernel of two sentences. ``matches`` and ``middles`` are work arrays."""
     _fill(matches, left, s, right, t, weights, similarity)
     previous = left.previous[left.sentences[s] : left.sentences[s + 1]]
     other_previous = right.previous[right.sentences[t] : right.sentences[t + 1]]

@@ -1,4 +1,8 @@
-"""Pictures as histograms of visual words: what is measured at their points, the words learned from it, the kernel."""
+"""Pictures as histograms of visual words, over the whole or over nested cells, for the intersection kernel.
+
+Features at the points of a picture: colour, texture, and SIFT descriptors (section 3.3.1). A feature takes RGB (height,
+width, 3) and returns values and their places: row and column as shares of the height and width, from 0 to below 1.
+"""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -22,17 +26,13 @@ SIZE_OF_BIN = 2 / 3  # OpenCV's cells are 1.5 times a keypoint's size
 
 
 def colour(picture: Picture) -> tuple[Values, Values]:
-    """Every pixel's CIELAB coordinates: values (n, 3) and places (n, 2).
-
-    Like all features here it takes RGB (height, width, 3) and tells where each value stands: row and column as shares
-    of the height and the width, from 0 to below 1.
-    """
+    """Return every pixel's CIELAB coordinates: values (n, 3) and places (n, 2)."""
     lab = np.asarray(cv2.cvtColor(picture.astype(np.float32) / 255, cv2.COLOR_RGB2LAB), dtype=np.float32)
     return lab.reshape(-1, 3), _every_pixel(picture)
 
 
 def texture(picture: Picture) -> tuple[Values, Values]:
-    """How strongly every pixel lies on an edge, and on a bar, at six angles: values (n, 12)."""
+    """Return the response of every pixel to an edge and a bar filter at six angles: values (n, 12)."""
     grey = _grey(picture).astype(np.float32) / 255
     responses = [cv2.filter2D(grey, cv2.CV_32F, bank, borderType=cv2.BORDER_REFLECT) for bank in _filters()]
     values = np.stack(responses, axis=2).reshape(-1, len(responses)).astype(np.float32)
@@ -40,9 +40,10 @@ def texture(picture: Picture) -> tuple[Values, Values]:
 
 
 def sift(picture: Picture) -> tuple[Values, Values]:
-    """Upright SIFT descriptors of 16 x 16 pixels, every 8 pixels: values (n, 128), of length 1 or, on even ground, 0.
+    """Return upright SIFT descriptors of 16 x 16 pixels, every 8 pixels: values (n, 128), of length 1, or 0 in uniform
+    areas.
 
-    Histograms of the gradient do not fit into less than 16 pixels; where a side is shorter, it is stretched.
+    Sides shorter than the 16 pixels that a descriptor needs are stretched.
     """
     height, width = (max(side, 2 * STRIDE) for side in picture.shape[:2])
     grey = cv2.resize(_grey(picture), (width, height), interpolation=cv2.INTER_LINEAR)
@@ -70,7 +71,7 @@ def _every_pixel(picture: Picture) -> Values:
 
 @cache
 def _filters() -> list[Values]:
-    """First and second derivatives of an elongated Gaussian at each angle, of mean 0 and absolute sum 1."""
+    """Return first and second derivatives of an elongated Gaussian at each angle, of mean 0 and absolute sum 1."""
     y, x = np.mgrid[-REACH : REACH + 1, -REACH : REACH + 1].astype(np.float32)
     across_sigma, along_sigma = SIGMAS
     bank = []
@@ -85,19 +86,19 @@ def _filters() -> list[Values]:
 
 
 WORDS = {"colour": 128, "texture": 256, "sift": 256}
-PICTURES, POINTS = 200, 1000  # what words are learned from: so many points of so many pictures
+PICTURES, POINTS = 200, 1000  # visual words are learned from this many pictures, and points of each
 ROUNDS = 20  # of k-means
 LEVELS = {"histogram": 1, "pyramid": 3}
-BLOCK = 8192  # points that are named at a time
+BLOCK = 8192  # points that are assigned to words at a time
 
 Words = Mapping[str, Values]
 
 
 def learn_words(pictures: Iterable[Picture], sizes: Mapping[str, int], seed: int) -> dict[str, Values]:
-    """Cluster 1,000 points of each picture, by k-means, into visual words: a feature's name -> words (k, d).
+    """Cluster 1,000 points of each picture by k-means into visual words: a feature's name -> words (k, d).
 
-    ``pictures`` should be ``PICTURES`` of the training set. Of a feature with fewer different points than ``sizes`` has
-    words for it, every point is a word.
+    ``pictures`` should be ``PICTURES`` of the training set. If a feature has fewer different points than words are
+    wanted, every point is a word.
     """
     rng = np.random.default_rng(seed)
     points: dict[str, list[Values]] = {name: [] for name in sizes}
@@ -109,19 +110,19 @@ def learn_words(pictures: Iterable[Picture], sizes: Mapping[str, int], seed: int
 
 
 def signature(picture: Picture, words: Words, levels: int) -> NDArray[np.float32]:
-    """Return the numbers (D,) whose intersection with another picture's is the mean of their features' kernels.
+    """Return a picture's histograms (D,); the intersection of two pictures' is the mean of their features' kernels.
 
-    One level is the histogram kernel (section 3.3.1): the share of points of each word. With more, it is the pyramid
-    kernel (section 3.3.2): level l parts the picture into 2^l x 2^l cells, and what is first met at level l of L counts
-    1 / 2^(L - l). As level l's intersections hold those of level l + 1, this weighs level 0 by 1 / 2^L and level l by
-    1 / 2^(L - l + 1). Both are 1 for a picture with itself.
+    One level is the histogram kernel (section 3.3.1): the share of points of each word. More are the pyramid kernel
+    (section 3.3.2): level l divides the picture into 2^l x 2^l cells, and a match first found at level l of L counts
+    1 / 2^(L - l). As level l's intersections contain those of level l + 1, level 0 weighs 1 / 2^L and level l
+    1 / 2^(L - l + 1). Both kernels are 1 for a picture with itself.
     """
     parts = [_pyramid(*FEATURES[name](picture), centres, levels) for name, centres in words.items()]
     return np.concatenate(parts) / np.float32(len(words))
 
 
 def level_weights(levels: int) -> list[float]:
-    """Return what the intersections of each level count, the coarsest first."""
+    """Return the weight of each level's intersections, the coarsest first."""
     finest = levels - 1
     return [2.0 ** -(finest if level == 0 else finest - level + 1) for level in range(levels)]
 
@@ -130,7 +131,7 @@ def _clustered(points: Values, k: int, rng: np.random.Generator) -> Values:
     different = np.unique(points, axis=0)
     first = different[rng.permutation(len(different))[:k]]
     with warnings.catch_warnings():
-        # A word that loses all its points stays where it is, and is as good a word as before.
+        # A word that loses all its points stays as it is, which is fine.
         warnings.simplefilter("ignore", UserWarning)
         centres: Values = kmeans2(points, first, iter=ROUNDS, minit="matrix")[0]
     return centres
@@ -148,7 +149,7 @@ def _pyramid(values: Values, places: Values, centres: Values, levels: int) -> ND
 
 
 def _nearest(values: Values, centres: Values) -> NDArray[np.int64]:
-    """Return the word of each point: the nearest centre, of equally near ones the first."""
+    """Return the word of each point: the nearest centre, the first of equally near ones."""
     offsets = (centres**2).sum(axis=1) / 2
     blocks = (values[start : start + BLOCK] for start in range(0, len(values), BLOCK))
     return np.concatenate([np.argmax(block @ centres.T - offsets, axis=1) for block in blocks])

@@ -1,10 +1,10 @@
 """Training losses over one batch.
 
 A loss over ``similarity`` (B, B), float, reads rows as images and columns as captions; pair b stands at [b, b].
-Everything off the diagonal is a negative; an entry of -inf is left out (a further known match, say). It returns a
-scalar tensor and raises ValueError for a matrix that is not square. ``LOSSES`` holds those that need nothing more,
-by the names that ``train_annotator`` knows; all of them are summed over both directions of the batch but
-``hal-logsumexp``, which is a mean. PVSE's loss stands in ``pvse``, PCME's in ``pcme``.
+All entries off the diagonal are negatives; an entry of -inf is left out (another known match, say). It returns a scalar
+tensor and raises ValueError for a matrix that is not square. ``LOSSES`` holds those that need nothing else, by their
+names in ``train_annotator``; all are summed over both directions of the batch, except ``hal-logsumexp``, a mean. The
+losses of PVSE and PCME are in their annotators' modules.
 """
 
 from collections.abc import Callable

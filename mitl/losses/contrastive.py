@@ -1,4 +1,4 @@
-"""Losses that ask which item of the batch belongs to a query: softmax, sigmoid, and one true pair among others."""
+"""Contrastive losses: softmax over the batch, sigmoid of every pair, and one true pair among others."""
 
 import torch
 from torch import Tensor
@@ -22,7 +22,7 @@ def contrastive(similarity: Tensor, scale: Tensor | float = 1 / 0.07) -> Tensor:
 
 
 def sigmoid_contrastive(similarity: Tensor, scale: Tensor | float = 10.0, bias: Tensor | float = -10.0) -> Tensor:
-    """SigLIP's loss: every pair of the batch is a yes-or-no question; summed over pairs, divided by B.
+    """SigLIP's loss: every pair of the batch is a binary decision; summed over pairs, divided by B.
 
     Zhai et al. (2023), "Sigmoid loss for language image pre-training", eq. 1: -log sigmoid(z (scale s + bias)) with
     z = 1 for a positive and -1 for a negative. ``scale`` and ``bias`` may be learned.
@@ -40,7 +40,7 @@ def sigmoid_contrastive(similarity: Tensor, scale: Tensor | float = 10.0, bias: 
 def matching(logits: Tensor) -> Tensor:
     """Mean cross-entropy of the true pair among others: ``logits`` (B, 1 + n), the true pair first.
 
-    What ViLT is fine-tuned with (n = 15). An entry of -inf is left out.
+    ViLT is fine-tuned with it (n = 15). An entry of -inf is left out.
 
     >>> matching(torch.tensor([[0.0, 0.0, -torch.inf]]))
     tensor(0.6931)
@@ -49,7 +49,7 @@ def matching(logits: Tensor) -> Tensor:
 
 
 def _scaled(similarity: Tensor, scale: Tensor | float) -> Tensor:
-    """Return scale times similarity with -inf where it stood, so that no gradient passes through it to the scale."""
+    """Return scale times similarity; entries of -inf stay, and pass no gradient to the scale."""
     square = square_of(similarity)
     left_out = square == -torch.inf
     return (square.masked_fill(left_out, 0) * scale).masked_fill(left_out, -torch.inf)

@@ -1,4 +1,8 @@
-"""HAL"""
+"""HAL, the hubness-aware loss: negatives with many near queries weigh more.
+
+Two forms: eq. 4 of the hubness paper, and the log-sum-exp of the code that its authors published later, which can also
+take weights from a memory bank, beyond the batch.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,9 +15,9 @@ from mitl.losses.triplet import MARGIN, diagonal_of, square_of, triplet_max, tri
 
 
 @dataclass(frozen=True)
-class Crowd:
-    """How the published code weighs: how many neighbours in the bank are read, the sharpness and threshold for
-    positives and for negatives."""
+class BankParameters:
+    """Parameters of the memory bank's weights: the number of neighbours, the scale and threshold for positives and for
+    negatives."""
 
     k: int = 250
     positive_scale: float = 40.0
@@ -30,40 +34,44 @@ class HubWeights:
     positives: Tensor
 
 
-def bank_weights(similarity: Tensor, images_to_bank: Tensor, captions_to_bank: Tensor, crowd: Crowd) -> HubWeights:
+def bank_weights(
+    similarity: Tensor, images_to_bank: Tensor, captions_to_bank: Tensor, parameters: BankParameters
+) -> HubWeights:
     """Return the weights of a batch's pairs.
 
     Args:
         similarity: (B, B), the batch's own.
-        images_to_bank: (B, M), its images with the bank's captions. The bank holds nothing of the batch itself.
+        images_to_bank: (B, M), its images with the bank's captions. The bank contains nothing of the batch.
         captions_to_bank: (B, M), its captions with the bank's images.
-        crowd: its ``k`` is cut to the size of the *batch* where that is smaller, as in the code.
+        parameters: ``k`` is cut to the size of the *batch* if that is smaller, as in the published code.
 
     Raises:
         ValueError: for a bank smaller than k.
     """
     square = square_of(similarity).detach()
-    k = min(crowd.k, len(square))
+    k = min(parameters.k, len(square))
     if images_to_bank.shape[1] < k or captions_to_bank.shape[1] < k:
-        raise ValueError(f"A memory bank of {images_to_bank.shape[1]} has no {k} neighbours.")
+        raise ValueError(f"A memory bank of {images_to_bank.shape[1]} has fewer than {k} neighbours.")
     taus, thetas = (side.detach().topk(k, dim=1).values for side in (images_to_bank, captions_to_bank))
-    return HubWeights(_of_negatives(square, taus, thetas, crowd), _of_positives(square.diagonal(), taus, thetas, crowd))
+    return HubWeights(
+        _of_negatives(square, taus, thetas, parameters), _of_positives(square.diagonal(), taus, thetas, parameters)
+    )
 
 
-def _of_negatives(square: Tensor, taus: Tensor, thetas: Tensor, crowd: Crowd) -> Tensor:
-    """Return A / (A + own), A being the crowd around image i and around caption t; the threshold stands outside
-    the scale here, as in the code."""
+def _of_negatives(square: Tensor, taus: Tensor, thetas: Tensor, parameters: BankParameters) -> Tensor:
+    """Return A / (A + own), A being summed over the neighbours of image i and caption t; the threshold is outside the
+    scale, as in the published code."""
     around_images, around_captions = (
-        (crowd.negative_scale * side - crowd.negative_threshold).exp().sum(1) for side in (taus, thetas)
+        (parameters.negative_scale * side - parameters.negative_threshold).exp().sum(1) for side in (taus, thetas)
     )
     around = around_images[:, None] + around_captions
-    own = (crowd.negative_scale * square.diagonal()).exp()
+    own = (parameters.negative_scale * square.diagonal()).exp()
     return (around / (around + own[:, None] + own)).masked_fill(diagonal_of(square), 0)
 
 
-def _of_positives(own: Tensor, taus: Tensor, thetas: Tensor, crowd: Crowd) -> Tensor:
+def _of_positives(own: Tensor, taus: Tensor, thetas: Tensor, parameters: BankParameters) -> Tensor:
     def sharpened(side: Tensor) -> Tensor:
-        return (crowd.positive_scale * (side - crowd.positive_threshold)).exp()
+        return (parameters.positive_scale * (side - parameters.positive_threshold)).exp()
 
     positive = sharpened(own)
     return 1 - positive / (positive + sharpened(taus).sum(1) + sharpened(thetas).sum(1))
@@ -83,11 +91,11 @@ def hubness_aware(
     """HAL over one batch (B, B).
 
     Args:
-        k: how many neighbours tell how crowded it is around an item (``reweighted``); cut to the negatives there are.
+        k: number of neighbours that measure the hubness of an item (``reweighted``); at most the number of negatives.
         margin: of the hinges on the reweighted similarities.
         base: the hinges themselves, SUM or MAX.
         form: ``reweighted`` is eq. 4 of the hubness paper and then ``base``, summed; ``logsumexp`` is the published
-            code's local loss (``log_sum_exp``), a mean, for which the other settings mean nothing.
+            code's local loss (``log_sum_exp``), a mean, which ignores the other arguments.
 
     Raises:
         ValueError: for a matrix that is not square, an unknown base or form, or no neighbours.
@@ -98,22 +106,22 @@ def hubness_aware(
     if form == "logsumexp":
         return log_sum_exp(similarity)
     if form != "reweighted" or base not in BASES:
-        raise ValueError(f"HAL knows no base {base!r} in the form {form!r}.")
+        raise ValueError(f"HAL has no base {base!r} in the form {form!r}.")
     return BASES[base](reweighted(similarity, k), margin)
 
 
 def reweighted(similarity: Tensor, k: int) -> Tensor:
     """Return s'(i, t) = s(i, t) exp(mean of the k largest s(i, .) + mean of the k largest s(., t)) (eq. 4).
 
-    The neighbours are taken among the negatives of row i and of column t. They weigh and do not learn: no gradient
-    flows through the exponential, through which a positive would otherwise grow by drawing negatives near.
+    The neighbours are negatives of row i and column t. No gradient flows through the exponential: a positive could
+    otherwise grow by moving negatives closer.
     """
     if k < 1:
-        raise ValueError(f"HAL looks at 1 neighbour or more, not {k}.")
+        raise ValueError(f"HAL needs at least 1 neighbour, not {k}.")
     square = square_of(similarity)
     fixed = square.detach()
-    crowding = _crowding(fixed, k)[:, None] + _crowding(fixed.T, k)
-    return square * crowding.exp()
+    hubness = _hubness(fixed, k)[:, None] + _hubness(fixed.T, k)
+    return square * hubness.exp()
 
 
 def log_sum_exp(
@@ -132,23 +140,23 @@ def log_sum_exp(
 
 
 def log_sum_exp_of_paper(similarity: Tensor, scale: float = SCALE, threshold: float = THRESHOLD) -> Tensor:
-    """The same as its paper writes it, with all weights 1: the sums leave the diagonal out and the positives, which
-    must be above -1, are not cut at zero."""
+    """The same as in its paper, with all weights 1: the sums leave out the diagonal, and the positives, which must be
+    above -1, are not clipped at zero."""
     square = square_of(similarity)
     pushed = _weighted(square, None, scale, threshold).masked_fill(diagonal_of(square), -torch.inf)
     return _mean_of_logs(pushed, scale) - torch.log1p(square.diagonal()).mean()
 
 
-def _crowding(square: Tensor, k: int) -> Tensor:
-    """Return each row's mean over its k largest negatives, fewer where fewer are there; 0 where none is."""
+def _hubness(square: Tensor, k: int) -> Tensor:
+    """Return each row's mean over its k largest negatives, or over as many as there are; 0 without negatives."""
     negatives = square.masked_fill(diagonal_of(square), -torch.inf)
     nearest = negatives.topk(min(k, len(square)), dim=1).values
-    there = nearest > -torch.inf
-    return nearest.masked_fill(~there, 0).sum(1) / there.sum(1).clamp(min=1)
+    present = nearest > -torch.inf
+    return nearest.masked_fill(~present, 0).sum(1) / present.sum(1).clamp(min=1)
 
 
 def _weighted(square: Tensor, weights: HubWeights | None, scale: float, threshold: float) -> Tensor:
-    """Return what is exponentiated; what is left out stays at -inf whatever its weight."""
+    """Return the exponents; entries that are left out stay at -inf whatever their weight."""
     left_out = square == -torch.inf
     above = square.masked_fill(left_out, 0) - threshold
     return (scale * (weights.negatives * above if weights else above)).masked_fill(left_out, -torch.inf)

@@ -1,4 +1,4 @@
-"""Hinge losses: every positive is held a margin above its negatives, in both directions, and all is summed."""
+"""Triplet hinge losses: every positive must exceed its negatives by a margin, in both directions; summed."""
 
 import torch
 from torch import Tensor
@@ -32,8 +32,8 @@ def triplet_max(similarity: Tensor, margin: float = MARGIN) -> Tensor:
 def triplet_semi_hard(similarity: Tensor, margin: float = MARGIN) -> Tensor:
     """Semi-hard: for each query the largest negative strictly below its positive counts.
 
-    Where no negative is below the positive, the smallest one counts. The papers name this mining and do not
-    define it; the reading is ours, for both directions, hinged and summed as MAX is.
+    If no negative is below the positive, the smallest one counts. The papers name this mining without defining it;
+    the definition is ours, for both directions, with hinges and a sum as in MAX.
 
     >>> triplet_semi_hard(torch.tensor([[0.9, 0.8], [0.1, 0.5]]))
     tensor(0.6000)
@@ -51,9 +51,9 @@ def square_of(similarity: Tensor) -> Tensor:
 
 
 def violations(similarity: Tensor, margin: float) -> tuple[Tensor, Tensor]:
-    """Return by how much every negative violates the margin to its row's and to its column's positive: H and V.
+    """Return the margin violations of every negative against its row's and its column's positive: H and V.
 
-    Both (B, B), never negative, zero on the diagonal and for what is left out.
+    Both are (B, B), never negative, zero on the diagonal and for entries that are left out.
     """
     square = square_of(similarity)
     positives = square.diagonal()
@@ -74,5 +74,5 @@ def _semi_hard(similarity: Tensor, margin: float) -> Tensor:
 
 
 def diagonal_of(square: Tensor) -> Tensor:
-    """Return a mask (B, B), bool, that is true where the positives stand."""
+    """Return a mask (B, B), bool, that is True for the positives."""
     return torch.eye(len(square), dtype=torch.bool, device=square.device)

@@ -1,1 +1,1 @@
-"""Networks of the literature as plain torch modules, under the state-dict names of their authors' files."""
+"""Torch parts that several annotators share: trunks and layers, words and pictures as tensors, files of weights."""

@@ -1,8 +1,7 @@
-"""The caption decoder that VSRN is trained with, and that its published files leave out.
+"""The caption decoder that VSRN is trained with; its published files do not contain it.
 
-Li et al. (ICCV 2019), section 3.4. Regions that a sentence can be written from have been understood; so while VSRN
-learns to match, a small network reads its reasoned regions and has to say the caption, word by word. The encodings
-never see it.
+Li et al. (ICCV 2019), section 3.4. While VSRN learns to match, a small network generates the caption from its region
+features, word by word. The embeddings do not depend on it.
 """
 
 import torch
@@ -15,7 +14,7 @@ END = 2
 
 
 class Captioner(nn.Module):
-    """Tells a caption's probability, given reasoned regions (B, N, D) and the right words so far."""
+    """Log-likelihood of captions given region features (B, N, D), with teacher forcing."""
 
     def __init__(self, dim: int, vocabulary: int, *, hidden: int = HIDDEN, word_dim: int = 300) -> None:
         super().__init__()
@@ -25,12 +24,12 @@ class Captioner(nn.Module):
     def forward(self, regions: Tensor, token_ids: Tensor, lengths: Tensor) -> Tensor:
         """Return the negative log-likelihood of the captions, summed over tokens and divided by B, a scalar.
 
-        Besides the tokens after ``<start>``, one padding is to be predicted: the caption is over.
+        The targets are the tokens after ``<start>``, and one padding token that ends the caption.
 
         Args:
             regions: (B, N, D).
             token_ids: (B, L), 0 = padding, ``<start>`` first and ``<end>`` last.
-            lengths: (B,), valid tokens a caption.
+            lengths: (B,), valid tokens per caption.
         """
         token_ids, lengths = shortened(token_ids, lengths)
         targets = functional.pad(token_ids[:, 1:], (0, 1))
@@ -41,7 +40,7 @@ class Captioner(nn.Module):
 
 
 class RegionSequence(nn.Module):
-    """Reads regions one after the other: (B, N, D) to states (B, N, H) and the last one (1, B, H)."""
+    """A GRU over regions: (B, N, D) to states (B, N, H) and the last state (1, B, H)."""
 
     def __init__(self, dim: int, hidden: int) -> None:
         super().__init__()
@@ -54,7 +53,7 @@ class RegionSequence(nn.Module):
 
 
 class WordSequence(nn.Module):
-    """Says words one after the other, looking at the regions' states before each."""
+    """A GRU over words that attends to the states of the regions before each word."""
 
     def __init__(self, vocabulary: int, hidden: int, word_dim: int) -> None:
         super().__init__()
@@ -64,7 +63,7 @@ class WordSequence(nn.Module):
         self.out = nn.Linear(hidden, vocabulary)
 
     def forward(self, token_ids: Tensor, states: Tensor, last: Tensor) -> Tensor:
-        """Return log-probabilities (B, L, V) of the word after each of ``token_ids`` (B, L), the right ones."""
+        """Return log-probabilities (B, L, V) of the word after each of ``token_ids`` (B, L)."""
         hidden, outputs = last, []
         for words in self.embedding(token_ids).unbind(1):
             seen = torch.cat([words, self.attention(hidden[0], states)], dim=1)
@@ -74,7 +73,7 @@ class WordSequence(nn.Module):
 
 
 class StateAttention(nn.Module):
-    """Mean of states (B, N, H), weighted by how well they suit one hidden state (B, H)."""
+    """Mean of states (B, N, H), weighted by their fit to one hidden state (B, H)."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()

@@ -1,4 +1,8 @@
-"""ImageNet"""
+"""Pictures for networks trained on ImageNet: square views, scaled by that set's mean and deviation.
+
+A view is float32 (3, side, side), channels red, green, blue. Pictures are decoded in several threads, as Pillow
+releases Python's lock.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -23,17 +27,17 @@ CACHE_BYTES = 512 * 2**20
 
 
 class KeptPictures(Generic[Kind]):
-    """What ``read`` makes of images, kept up to ``limit`` bytes: a small collection is decoded once, and of a large one
-    what does not fit is decoded each time. May be asked by several threads."""
+    """A cache of decoded pictures of at most ``limit`` bytes: a small collection is decoded once, and of a large one
+    what does not fit is decoded each time. Threads may share it."""
 
     def __init__(self, read: Callable[[Image], Kind], size: Callable[[Kind], int], limit: int = CACHE_BYTES) -> None:
-        """``size`` tells how many bytes one takes."""
+        """``read`` decodes an image, ``size`` returns the bytes of the result."""
         self._read, self._size, self._room = read, size, limit
         self._kept: dict[int, Kind] = {}
         self._lock = Lock()
 
     def of(self, image: Image) -> Kind:
-        """Raises what ``read`` raises."""
+        """Return the decoded picture. Raises what ``read`` raises."""
         kept = self._kept.get(image.pk)
         return self._keep(image, self._read(image)) if kept is None else kept
 
@@ -61,7 +65,7 @@ BATCH = 32
 
 
 def evaluation_view(picture: Pillow.Image, side: int = SIDE, shorter: int | None = None) -> View:
-    """Return the middle of a picture after its shorter side was made ``shorter`` pixels, bilinear with antialiasing.
+    """Resize the shorter side of a picture to ``shorter`` pixels, bilinear with antialiasing, and crop the centre.
 
     ``shorter`` is 256 for a side of 224, and in that proportion for others.
     """
@@ -80,7 +84,7 @@ def evaluation_view(picture: Pillow.Image, side: int = SIDE, shorter: int | None
 def evaluation_batches(images: Sequence[Image], side: int = SIDE, batch: int = BATCH) -> Iterator[Tensor]:
     """Yield the images' evaluation views, (at most ``batch``, 3, side, side), in their order.
 
-    The next pictures are decoded while the last are being used. Raises CounterpartError for an image without a
+    The next pictures are decoded while the last are in use. Raises CounterpartError for an image without a
     readable picture.
     """
     with ThreadPoolExecutor(THREADS) as threads:
@@ -89,10 +93,10 @@ def evaluation_batches(images: Sequence[Image], side: int = SIDE, batch: int = B
             yield torch.from_numpy(np.stack(some))
 
 
-class TrainingPictures:
-    """Random views of pictures for training: a part of each, perhaps mirrored, perhaps with a hole.
+class TrainingViews:
+    """Random views of pictures for training: random crops, randomly mirrored, randomly with a rectangle erased.
 
-    Decoded pictures are kept up to ``limit`` bytes. What is kept changes no view.
+    Decoded pictures are cached, up to ``limit`` bytes; the cache changes no view.
     """
 
     def __init__(
@@ -103,7 +107,8 @@ class TrainingPictures:
         erasing: float = 0.0,
         limit: int = CACHE_BYTES,
     ) -> None:
-        """``smallest_crop`` is the least share of a picture that a view shows; ``erasing`` how likely a hole is."""
+        """``smallest_crop`` is the smallest share of a picture in a view; ``erasing`` the probability of an erased
+        rectangle."""
         self._side, self._smallest_crop, self._erasing = side, smallest_crop, erasing
         self._pictures = KeptPictures(open_picture, lambda picture: picture.width * picture.height * 3, limit)
 
@@ -128,7 +133,7 @@ class TrainingPictures:
 
 
 def _crop(width: int, height: int, smallest: float, rng: np.random.Generator) -> Box:
-    """Draw a part of a picture; where none fits, the whole is taken, cut to the widest or narrowest ratio."""
+    """Draw a crop of a picture; if none fits, crop the centre to the widest or narrowest ratio."""
     drawn = _rectangle(width, height, (smallest, 1.0), CROP_RATIOS, rng)
     if drawn:
         return drawn
@@ -141,7 +146,7 @@ def _crop(width: int, height: int, smallest: float, rng: np.random.Generator) ->
 def _rectangle(
     width: int, height: int, shares: tuple[float, float], ratios: tuple[float, float], rng: np.random.Generator
 ) -> Box | None:
-    """Draw a rectangle by its share of the area, evenly, and its ratio, evenly in logarithms; None if none fits."""
+    """Draw a rectangle: uniform in its share of the area and in the logarithm of its ratio; None if none fits."""
     for _ in range(TRIES):
         area = width * height * rng.uniform(*shares)
         ratio = np.exp(rng.uniform(*np.log(ratios)))

@@ -1,4 +1,8 @@
-"""Layers"""
+"""Layers that PVSE, PCME, VSRN and VSE++ share: a GRU over words, attention, and the PIE block.
+
+Captions are ``token_ids`` (B, L), padded with 0, and ``lengths`` (B,) of at least 1, in any order. Tokens beyond a
+caption's length change nothing.
+"""
 
 from typing import Literal, NamedTuple
 
@@ -13,10 +17,10 @@ def unit(vectors: Tensor) -> Tensor:
 
 
 class TwoHalves(nn.Module):
-    """A network that embeds pictures and captions apart from each other, one row or K rows an item."""
+    """A network that embeds pictures and captions separately, one row or K rows an item."""
 
     def embed_pictures(self, pictures: Tensor) -> Tensor:
-        """Return (B, D) or (B, K, D) for pictures (B, 3, H, W), or for what else stands for them."""
+        """Return (B, D) or (B, K, D) for pictures (B, 3, H, W), or for the features that replace them."""
         raise NotImplementedError
 
     def embed_captions(self, token_ids: Tensor, lengths: Tensor) -> Tensor:
@@ -28,17 +32,17 @@ Reading = Literal["legacy", "final"]
 
 
 def padding(lengths: Tensor, longest: int) -> Tensor:
-    """Return (B, ``longest``): True where a row is filled up."""
+    """Return (B, ``longest``): True where a row is padding."""
     return torch.arange(longest, device=lengths.device)[None, :] >= lengths[:, None]
 
 
 def read(rnn: nn.GRU, words: Tensor, lengths: Tensor, reading: Reading = "legacy") -> Tensor:
-    """Return what a one-layer GRU, forward or bidirectional, says of words (B, L, E): (B, H), or (B, 2 x H).
+    """Summarise words (B, L, E) with a one-layer GRU: (B, H), or (B, 2 x H) for a bidirectional one.
 
     Args:
-        reading: ``legacy`` takes the output at the last valid word, where the backward half has seen that word only:
-            how all published PVSE and PCME models read. ``final`` takes the last state of either direction. For a
-            forward GRU they are the same.
+        reading: ``legacy`` takes the output at the last valid word, where the backward half has seen that word only;
+            all published PVSE and PCME models read so. ``final`` takes the last state of both directions. For a
+            forward GRU they are equal.
     """
     packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
     outputs, states = rnn(packed)
@@ -50,7 +54,7 @@ def read(rnn: nn.GRU, words: Tensor, lengths: Tensor, reading: Reading = "legacy
 
 
 class Sentences(nn.Module):
-    """A table of words and a GRU over it, of ``units`` numbers in all."""
+    """A table of word vectors and a GRU over it, of ``units`` numbers in all."""
 
     def __init__(self, vocabulary: int, word: int, units: int, *, bidirectional: bool = False) -> None:
         super().__init__()
@@ -64,8 +68,8 @@ class Sentences(nn.Module):
 
 
 class Attended(NamedTuple):
-    """What a PIE block makes of B items: embeddings and residuals (B, K, D), or (B, D) where K is 1, and the weights
-    of its attention (B, L, K)."""
+    """Output of a PIE block for B items: embeddings and residuals (B, K, D), or (B, D) if K is 1, and attention
+    weights (B, L, K)."""
 
     embedding: Tensor
     attention: Tensor
@@ -92,7 +96,11 @@ class Attention(nn.Module):
 
 
 class PIE(nn.Module):
-    """LN(global vector + sigmoid(fc of the k-th attended mean of the parts)), for k = 1 to K."""
+    """K embeddings of an item: LN(global vector + sigmoid(fc of the k-th attended mean of its parts)).
+
+    Song and Soleymani (2019), "Polysemous visual-semantic embedding for cross-modal retrieval", section 3.2. PCME has
+    it with K = 1, and the same attention in its uncertainty modules.
+    """
 
     def __init__(self, channels: int, embed: int, heads: int = 1) -> None:
         super().__init__()
@@ -103,7 +111,7 @@ class PIE(nn.Module):
         nn.init.zeros_(self.fc.bias)
 
     def forward(self, whole: Tensor, parts: Tensor, padded: Tensor | None = None) -> Attended:
-        """Embed items given as global vectors ``whole`` (B, D) and ``parts`` (B, L, C); not scaled to length 1."""
+        """Embed items from global vectors ``whole`` (B, D) and ``parts`` (B, L, C); not scaled to length 1."""
         means, weights = self.attention(parts, padded)
         residual = torch.sigmoid(self.fc(means))
         embedding = self.layer_norm(whole[:, None] + residual)

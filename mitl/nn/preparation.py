@@ -1,4 +1,4 @@
-"""Preparation"""
+"""Pictures for transformers: resized by Pillow on 8-bit values, then scaled in batches on the device."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,19 +24,19 @@ Pixels = NDArray[np.uint8]
 CLIP_MEAN: Colours = (0.48145466, 0.4578275, 0.40821073)
 CLIP_DEVIATION: Colours = (0.26862954, 0.26130258, 0.27577711)
 HALVES: Colours = (0.5, 0.5, 0.5)
-# Detectors take 800 by 1333 pixels at most; ViLT keeps that shape (Kim, Son and Kim 2021).
+# ViLT keeps the proportion of detectors' largest pictures, 800 by 1333 (Kim, Son and Kim 2021).
 LONGEST_TO_SHORTEST = 1333 / 800
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to a picture.
+    """The preprocessing of a picture.
 
     Attributes:
         side: of the square, or of the shorter side, in pixels.
-        fit: ``crop`` resizes the shorter side and cuts the square out of the middle; ``stretch`` resizes to the
-            square; ``whole`` resizes the shorter side, or less where the longer would pass 1333 / 800 of it, and
-            both down to multiples of ``step``.
+        fit: ``crop`` resizes the shorter side and crops the central square; ``stretch`` resizes to the square;
+            ``whole`` resizes the shorter side, or the longer to 1333 / 800 of ``side`` where that is smaller, and
+            rounds both down to multiples of ``step``.
         mean, deviation: of the three colours, 0 to 1.
     """
 
@@ -48,7 +48,7 @@ class Preparation:
     resample: int = Pillow.Resampling.BICUBIC
 
     def pixels(self, picture: Pillow.Image) -> Pixels:
-        """Return an RGB picture resized and cut, (H, W, 3)."""
+        """Return an RGB picture resized and cropped, (H, W, 3)."""
         size = self._size(*picture.size)
         resized = picture.resize(size, Pillow.Resampling(self.resample))
         if self.fit == "crop":
@@ -57,31 +57,30 @@ class Preparation:
         return np.asarray(resized)
 
     def values(self, pixels: Pixels, device: str) -> Tensor:
-        """Return pictures of one size, (B, H, W, 3), as what the network sees on ``device``: (B, 3, H, W)."""
+        """Return pictures of one size, (B, H, W, 3), as the network's input on ``device``: (B, 3, H, W)."""
         seen = torch.from_numpy(pixels).to(device).permute(0, 3, 1, 2).float()
         mean, deviation = (torch.tensor(part, device=device)[:, None, None] for part in (self.mean, self.deviation))
         return seen.div_(255).sub_(mean).div_(deviation)
 
     def sized(self, side: int, step: int) -> Self:
-        """Return this for pictures of another side, and patches of ``step`` pixels where the whole picture is seen."""
+        """Return the same with another side, and patches of ``step`` pixels if whole pictures are read."""
         return replace(self, side=side, step=step if self.fit == "whole" else 1)
 
-    def adjusted(self, told: Mapping[str, Any]) -> Self:
-        """Return this, but with what a folder's ``preprocessor_config.json`` tells.
-
-        Colours, filter, and the shorter side of whole pictures; the side of a square is the network's own.
+    def adjusted(self, config: Mapping[str, Any]) -> Self:
+        """Return the same with the colours, the filter, and the shorter side of whole pictures that a folder's
+        ``preprocessor_config.json`` names; the side of a square is the network's.
         """
-        size = told.get("size") if self.fit == "whole" else None
+        size = config.get("size") if self.fit == "whole" else None
         found = {
             "side": size.get("shortest_edge") if isinstance(size, dict) else size,
-            "mean": told.get("image_mean"),
-            "deviation": told.get("image_std"),
-            "resample": told.get("resample"),
+            "mean": config.get("image_mean"),
+            "deviation": config.get("image_std"),
+            "resample": config.get("resample"),
         }
         return replace(self, **{name: _plain(value) for name, value in found.items() if value is not None})
 
     def to_json(self) -> str:
-        """Return all of it as text, to be kept with the weights."""
+        """Return it as text, to be stored with the weights."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -95,7 +94,7 @@ class Preparation:
             return self.side, self.side
         scale = self.side / min(width, height)
         if self.fit == "crop":
-            # The longer side is cut to a whole number, never rounded, as torchvision does.
+            # The longer side is truncated to a whole number, as in torchvision.
             return max(self.side, int(self.side * width / height)), max(self.side, int(self.side * height / width))
         longest = int(LONGEST_TO_SHORTEST * self.side)
         if max(width, height) * scale > longest:
@@ -104,35 +103,36 @@ class Preparation:
 
 
 def _plain(value: Any) -> Any:
-    """Lists of colours become tuples, so that equal preparations are equal."""
+    """Return lists of colours as tuples, so that equal preparations compare equal."""
     if isinstance(value, list):
         if len(value) != 3:
-            raise CounterpartError(f"A picture has three colours, but {value} tells {len(value)} numbers.")
+            raise CounterpartError(f"A picture has three colours, but {value} has {len(value)} numbers.")
         return tuple(value)
     return value
 
 
 def prepared(images: Sequence[Image], preparation: Preparation) -> Iterator[Pixels]:
-    """Yield the images' pictures in their order. Raises CounterpartError for one without a readable picture."""
+    """Yield the prepared pictures of images, in their order. Raises CounterpartError for one without a readable
+    picture."""
     with ThreadPoolExecutor(THREADS) as threads:
         yield from threads.map(lambda image: preparation.pixels(open_picture(image)), images)
 
 
-class TrainingPictures:
-    """Views of pictures for training: a part of each by lot, of its own proportions, mirrored half of the times.
+class TrainingViews:
+    """Random views of pictures for training: random crops of the picture's proportions, half of them mirrored.
 
-    Prepared pictures are kept up to ``limit`` bytes. What is kept changes no view.
+    Prepared pictures are cached, up to ``limit`` bytes; the cache changes no view.
     """
 
     def __init__(self, preparation: Preparation, smallest_crop: float, *, limit: int = CACHE_BYTES) -> None:
-        """``smallest_crop`` is the least share of a picture that a view shows; at 1 views are whole."""
+        """``smallest_crop`` is the smallest share of a picture in a view; 1 crops nothing."""
         self._smallest_crop = smallest_crop
         self._pictures = KeptPictures(
             lambda image: preparation.pixels(open_picture(image)), lambda pixels: pixels.nbytes, limit
         )
 
     def of(self, images: Sequence[Image]) -> list[Pixels]:
-        """Return one view an image, drawn from torch's own generator."""
+        """Return one view an image, drawn with torch's generator."""
         seeds = torch.randint(2**62, (len(images),)).tolist()
         with ThreadPoolExecutor(THREADS) as threads:
             return list(threads.map(self._view, images, seeds))

@@ -1,12 +1,12 @@
-"""Region features of pictures, read from a folder: what a detector saw in each, as the published VSRN was fed.
+"""Region features of pictures, computed by a detector and read from a folder; the published VSRN takes them.
 
-The folder holds one or more parts, published by split, each two files: ``NAME_ims.npy``, floats (images, regions,
-channels) with the regions in the detector's order, published as (images, 36, 2048); and ``NAME_ids.txt``, the images'
-ids in the collection, a line each, in the same order. An image may stand in several rows if they are equal. Whoever
-has one vector a picture calls its ``axes`` otherwise; all else is the same.
+The folder holds one or more parts (splits) of two files: ``NAME_ims.npy``, floats (images, regions, channels) with the
+regions in the detector's order, published as (images, 36, 2048); and ``NAME_ids.txt``, the images' ids in the
+collection, one a line, in the same order. An image may have several rows if they are equal. For one vector a picture
+only the ``axes`` differ.
 
-A folder can be larger than memory and stays where it is. ``survey`` reads all of it once and returns a digest a row;
-``Regions`` then reads single rows and holds each against its digest, so that no later change goes unseen.
+A folder can be larger than memory and stays where it is. ``survey`` reads all of it once and returns a digest per
+row; ``Regions`` then reads single rows and compares each with its digest, so that later changes are noticed.
 """
 
 import hashlib
@@ -27,10 +27,10 @@ REGIONS = ("regions", "channels")
 
 
 def survey(folder: Path, *, axes: Sequence[str] = REGIONS, progress: Progress = silent) -> Arrays:
-    """Read and check a whole folder. Returns ``region_ids`` (R,), texts, and ``region_digests`` (R, 16), bytes.
+    """Read and check a whole folder; return ``region_ids`` (R,), texts, and ``region_digests`` (R, 16), bytes.
 
-    Raises CounterpartError for a folder without parts, or a part that is no array of floats (images, *axes) of the
-    other parts' shape, has not as many ids as rows, or holds NaN, infinity, or two unequal rows of one image.
+    Raises CounterpartError for a folder without parts, and for a part that is not an array of floats (images, *axes)
+    of the other parts' shape, has another number of ids than rows, NaN, infinity, or unequal rows of one image.
     """
     parts = _open_parts(folder)
     _check_axes(parts[0][1], axes, folder)
@@ -51,9 +51,9 @@ def survey(folder: Path, *, axes: Sequence[str] = REGIONS, progress: Progress = 
 
 
 class Regions:
-    """The regions of images, read from a folder that ``survey`` has seen.
+    """The regions of images, read from a folder that ``survey`` has checked.
 
-    ``shape`` is of one image's, regions by channels. Raises CounterpartError where the folder can no longer be read.
+    ``shape`` is that of one image, regions by channels. Raises CounterpartError if the folder cannot be read anymore.
     """
 
     def __init__(self, folder: Path, surveyed: Arrays) -> None:
@@ -69,24 +69,24 @@ class Regions:
         missing = [image.key for image in images if image.key not in self._digests or image.key not in self._rows]
         if missing:
             raise CounterpartError(
-                f"{self._folder} has nothing of {len(missing)} of {len(images)} images: {some_of(missing)}. Add them to"
-                " the folder, and then the annotator again under another name."
+                f"{self._folder} lacks {len(missing)} of {len(images)} images: {some_of(missing)}. Add them"
+                " to the folder, then add the annotator again under another name."
             )
 
     def of(self, images: Sequence[Image]) -> Embeddings:
         """Return the regions of images, (N, *shape).
 
-        Raises CounterpartError where some are missing or are not what they were when the folder was surveyed.
+        Raises CounterpartError where some are missing or were changed after the survey.
         """
         self.check(images)
         rows = [_row(*self._rows[image.key]) for image in images]
-        others = [
+        changed = [
             image.key for image, row in zip(images, rows, strict=True) if _digest(row) != self._digests[image.key]
         ]
-        if others:
+        if changed:
             raise CounterpartError(
-                f"{self._folder} was changed after the annotator was added, in {len(others)} images that it is asked"
-                f" for: {some_of(others)}. Put the old files back, or add it again under another name."
+                f"{self._folder} was changed after the annotator was added, in {len(changed)} images that are needed:"
+                f" {some_of(changed)}. Restore the old files, or add the annotator again under another name."
             )
         return np.stack(rows)
 
@@ -97,37 +97,37 @@ Part = tuple[list[str], NDArray]
 def _open_parts(folder: Path) -> list[Part]:
     files = sorted(folder.glob(f"*{FEATURES}"))
     if not files:
-        raise CounterpartError(
-            f"{folder} is no folder of regions: it holds no NAME{FEATURES}. Name the folder that has them."
-        )
+        raise CounterpartError(f"{folder} has no region features, NAME{FEATURES}; pass the folder that has them.")
     parts = [_open_part(file) for file in files]
     shapes = {features.shape[1:] for _, features in parts}
     if len(shapes) > 1:
         raise CounterpartError(
-            f"{folder} has parts with regions of {len(shapes)} shapes: {some_of(sorted(shapes))}. Keep those of one."
+            f"{folder} has parts of {len(shapes)} shapes: {some_of(sorted(shapes))}. Keep the parts of one shape."
         )
     return parts
 
 
 def _open_part(file: Path) -> Part:
-    """Return ids (R,) and features (R, regions, channels) of one part; the features stay on the disk."""
+    """Return ids (R,) and features (R, regions, channels) of one part; the features stay on disk."""
     try:
         features = np.load(file, mmap_mode="r", allow_pickle=False)
         ids = file.with_name(file.name.removesuffix(FEATURES) + IDS).read_text().split("\n")
     except (OSError, ValueError, EOFError) as error:
-        raise CounterpartError(f"{file} cannot be read with its ids: {error}. Fetch both files again.") from error
+        raise CounterpartError(f"{file} cannot be read with its ids: {error}. Download both files again.") from error
     ids = [key.strip() for key in ids if key.strip()]
     if features.dtype.kind != "f" or 0 in features.shape:
-        raise CounterpartError(f"{file} must hold floats, not {features.dtype} of {features.shape}. Write it again.")
+        raise CounterpartError(
+            f"{file} must hold floats, not {features.dtype} of shape {features.shape}. Write it again."
+        )
     if len(ids) != len(features):
-        raise CounterpartError(f"{file} has {len(features)} rows and its ids are {len(ids)}; write one id a row.")
+        raise CounterpartError(f"{file} has {len(features)} rows but {len(ids)} ids; write one id per row.")
     return ids, features
 
 
 def _check_axes(features: NDArray, axes: Sequence[str], folder: Path) -> None:
     if features.ndim != 1 + len(axes):
         raise CounterpartError(
-            f"{folder} must hold arrays of shape (images, {', '.join(axes)}), not {features.shape}. Name another."
+            f"{folder} must hold arrays of shape (images, {', '.join(axes)}), not {features.shape}. Pass another one."
         )
 
 
@@ -148,4 +148,4 @@ def _digest(row: NDArray[np.float32]) -> bytes:
 def _refuse(keys: list[str], folder: Path, what: str) -> None:
     if keys:
         images = sorted(set(keys))
-        raise CounterpartError(f"{folder} holds {what} in {len(images)} images: {some_of(images)}. Mend the files.")
+        raise CounterpartError(f"{folder} holds {what} in {len(images)} images: {some_of(images)}. Correct the files.")

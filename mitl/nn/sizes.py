@@ -1,4 +1,4 @@
-"""The sizes of residual trunks by name. Read for every command, so nothing here imports torch."""
+"""Sizes of the residual trunks by name. Commands and pages read them, so nothing here imports torch."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ EXPANSION = 4
 
 @dataclass(frozen=True)
 class TrunkSize:
-    """How many bottlenecks each stage has, and the channels of the first stage's 3 x 3 convolutions.
+    """Number of bottlenecks in each stage, and channels of the first stage's 3 x 3 convolutions.
 
-    Every stage has twice the channels of the one before; a bottleneck puts out four times its own.
+    Every stage has twice the channels of the stage before; a bottleneck outputs four times its own width.
     """
 
     blocks: tuple[int, ...]

@@ -1,4 +1,8 @@
-"""Tokenisers"""
+"""Captions as word pieces for CLIP, SigLIP, BLIP and ViLT: byte pairs as in CLIP, word pieces as in BERT.
+
+Published vocabulary files are read; where there is none, pieces are learned from the collection's captions, the same
+pieces from the same captions on every computer.
+"""
 
 import gzip
 import html
@@ -17,20 +21,21 @@ START, END = "<|startoftext|>", "<|endoftext|>"
 WORD_END = "</w>"
 PAD, UNKNOWN, CLASS, SEPARATOR, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 CONTINUES = "##"
-# Letters, digits one by one, everything else that is no white space; English endings apart (Radford et al. 2021).
+# Words, single digits, other characters but white space; English endings separate (Radford et al. 2021).
 CLIP_WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 
 
 def learn_byte_pairs(texts: Sequence[str], size: int) -> Tokenizer:
-    """Learn at most ``size`` pieces of bytes by Sennrich et al. (2016); start and end come on top, the two last ids.
+    """Learn at most ``size`` pieces of bytes by Sennrich et al. (2016); start and end are two of them, with the last
+    ids.
 
-    Every text can be cut: all 256 bytes are pieces, alone and at a word's end, and count towards ``size``.
+    Every text can be tokenised: all 256 bytes are pieces, inside and at the end of a word, and count towards ``size``.
     """
     cutter = byte_pairs({}, [])
     alphabet = _byte_alphabet()
     trainer = trainers.BpeTrainer(
         vocab_size=max(size - 2, len(alphabet)),
-        # The trainer gives all but these their ids in the order of a hash table, which differs from run to run.
+        # The trainer numbers all other pieces in the order of a hash table, which differs between runs.
         special_tokens=alphabet,
         end_of_word_suffix=WORD_END,
         show_progress=False,
@@ -41,13 +46,13 @@ def learn_byte_pairs(texts: Sequence[str], size: int) -> Tokenizer:
 
 
 def byte_pair_ids(merges: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Number the pieces as CLIP does: bytes, bytes at a word's end, what merges make, start, end."""
+    """Number the pieces as CLIP does: bytes, bytes at a word's end, merged pieces, start, end."""
     pieces = [*_byte_alphabet(), *(first + second for first, second in merges), START, END]
     return {piece: number for number, piece in enumerate(pieces)}
 
 
 def byte_pairs(ids: dict[str, int], merges: Sequence[tuple[str, str]]) -> Tokenizer:
-    """Return CLIP's tokeniser over these pieces: lower case, single spaces, start in front and end behind."""
+    """Return CLIP's tokeniser over these pieces: lower case, single spaces, start first and end last."""
     tokenizer = Tokenizer(models.BPE(vocab=ids, merges=list(merges), end_of_word_suffix=WORD_END))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
@@ -82,7 +87,7 @@ def learn_word_pieces(texts: Sequence[str], size: int) -> Tokenizer:
 
 
 def word_pieces(ids: dict[str, int]) -> Tokenizer:
-    """Return BERT's tokeniser over these pieces: lower case, no accents, [CLS] in front and [SEP] behind."""
+    """Return BERT's tokeniser over these pieces: lower case, no accents, [CLS] first and [SEP] last."""
     tokenizer = Tokenizer(models.WordPiece(vocab=ids, unk_token=UNKNOWN, continuing_subword_prefix=CONTINUES))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -95,7 +100,7 @@ def word_pieces(ids: dict[str, int]) -> Tokenizer:
 
 
 def _byte_alphabet() -> list[str]:
-    """The 256 bytes as the letters that stand for them: those that print as themselves first, as in CLIP's list."""
+    """The 256 bytes as characters, first inside and then at the end of a word, in the order of CLIP's list."""
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     return [*letters, *(letter + WORD_END for letter in letters)]
 
@@ -108,18 +113,18 @@ PUBLISHED_MERGES = 48_894  # lines of CLIP's list that are used, after its first
 
 
 def repaired(text: str) -> str:
-    """Undo HTML's escapes, twice, as CLIP does: collections hold texts that were escaped once too often."""
+    """Undo HTML escapes, twice, as CLIP does: some collections hold texts that were escaped twice."""
     return html.unescape(html.unescape(text)).strip()
 
 
 @dataclass(frozen=True)
 class Tokeniser:
-    """Cuts captions into at most ``context`` ids, start and end included, of which the end is always kept.
+    """Turns captions into at most ``context`` ids, start and end included; the end is always kept.
 
     Attributes:
-        pad: the id that fills up shorter rows.
-        fills: whether every row is filled up to ``context``, for a network that reads the filling too.
-        clean: what is done to a text first.
+        pad: the id that pads shorter rows.
+        fills: whether every row is padded to ``context``, for a network that reads the padding too.
+        clean: applied to a text first.
     """
 
     tokenizer: Tokenizer
@@ -133,11 +138,11 @@ class Tokeniser:
         self.tokenizer.enable_truncation(self.context)
 
     def ids_of(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return every text's ids, not filled up."""
+        """Return the ids of every text, without padding."""
         return [cut.ids for cut in self.tokenizer.encode_batch_fast([self.clean(text) for text in texts])]
 
     def batch(self, rows: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-        """Return rows of ids, filled up behind to the longest, and a mask of what is not filling: both (B, L)."""
+        """Return rows of ids, padded to the longest, and a mask that is 0 at the padding: both (B, L)."""
         length = self.context if self.fills else max(map(len, rows))
         ids = torch.full((len(rows), length), self.pad)
         mask = torch.zeros((len(rows), length), dtype=torch.long)
@@ -148,12 +153,10 @@ class Tokeniser:
 
 
 def read_tokeniser(path: Path) -> Tokenizer:
-    """Read a published vocabulary, known by its file's name.
+    """Read a published vocabulary: ``tokenizer.json``; CLIP's list of merges, ``.txt.gz`` or ``.txt``, with the ids of
+    a ``vocab.json`` beside it if there is one; BERT's ``vocab.txt``; or a folder with one of these.
 
-    Accepted: ``tokenizer.json``; CLIP's list of merges, ``.txt.gz`` or ``.txt``, with the ids
-    of a ``vocab.json`` beside it where there is one; BERT's ``vocab.txt``; a folder that holds one of these.
-
-    Raises CounterpartError where there is none, or one that cannot be read.
+    Raises CounterpartError where there is none, or it cannot be read.
     """
     file = _file_in(path) if path.is_dir() else path
     try:
@@ -161,9 +164,9 @@ def read_tokeniser(path: Path) -> Tokenizer:
             return Tokenizer.from_str(file.read_text("utf-8"))
         lines = _lines(file)
         return _from_words(lines) if CLASS in lines else _from_merges(lines, file.parent / "vocab.json")
-    except Exception as error:  # the library of tokenisers raises plain Exception
+    except Exception as error:  # tokenizers raises plain Exception
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CounterpartError(f"{file} cannot be read as a tokeniser: {reason}. Fetch it again.") from error
+        raise CounterpartError(f"{file} cannot be read as a tokeniser: {reason}. Download it again.") from error
 
 
 def _file_in(folder: Path) -> Path:
@@ -171,8 +174,8 @@ def _file_in(folder: Path) -> Path:
         if (folder / name).exists():
             return folder / name
     raise CounterpartError(
-        f"{folder} lacks its tokeniser: it has no tokenizer.json, merges.txt or vocab.txt. Fetch one of them from where"
-        " the weights come from, or name one with --option tokeniser=PATH."
+        f"{folder} lacks its tokeniser: it has no tokenizer.json, merges.txt or vocab.txt. Download one from where the"
+        " weights come from, or pass one with --option tokeniser=PATH."
     )
 
 
@@ -186,10 +189,10 @@ def _from_words(lines: Sequence[str]) -> Tokenizer:
 
 
 def _from_merges(lines: Sequence[str], vocabulary: Path) -> Tokenizer:
-    """The first line tells the version. The published list goes on after what is used; it was made for more."""
+    """The first line is the version. Of the published list only the first part is used."""
     merges = [tuple(line.split()) for line in lines[1 : PUBLISHED_MERGES + 1] if line.strip()]
     pairs = [(pair[0], pair[1]) for pair in merges if len(pair) == 2]
     if not pairs or len(pairs) < len(merges):
-        raise ValueError("it is neither a list of merges, two pieces a line, nor of words with [CLS] among them")
+        raise ValueError("it is neither a list of merges, two pieces a line, nor a list of words with [CLS]")
     ids = json.loads(vocabulary.read_text("utf-8")) if vocabulary.exists() else byte_pair_ids(pairs)
     return byte_pairs(ids, pairs)

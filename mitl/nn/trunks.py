@@ -1,4 +1,9 @@
-"""Trunks"""
+"""Convolutional networks that read pictures for PVSE, PCME, VSRN and VSE++, under torchvision's names.
+
+ResNet: He, Zhang, Ren and Sun (2016), "Deep residual learning for image recognition", table 1, with the stride in the
+3 x 3 convolution of a block, as in torchvision. VGG-19: Simonyan and Zisserman (2015), "Very deep convolutional
+networks for large-scale image recognition", table 1, E.
+"""
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -7,7 +12,8 @@ from mitl.nn.sizes import EXPANSION, TrunkSize
 
 
 class ResNet(nn.Module):
-    """Pictures (B, 3, H, W) in, maps (B, ``size.channels``, H / 32, W / 32) out, rounded up."""
+    """A ResNet without pooling and classifier: pictures (B, 3, H, W) to maps (B, ``size.channels``, H / 32, W / 32),
+    rounded up."""
 
     def __init__(self, size: TrunkSize) -> None:
         super().__init__()
@@ -32,7 +38,7 @@ class ResNet(nn.Module):
 
 
 class Bottleneck(nn.Module):
-    """1 x 1 down to ``width`` channels, 3 x 3, 1 x 1 up to four times as many, added to what came in."""
+    """1 x 1 down to ``width`` channels, 3 x 3, 1 x 1 up to four times as many, added to the input."""
 
     def __init__(self, entering: int, width: int, *, stride: int) -> None:
         super().__init__()
@@ -56,7 +62,7 @@ class Bottleneck(nn.Module):
 
 
 def _initialise(module: nn.Module) -> None:
-    """Draw convolutions as He et al. (2015) do for rectified units."""
+    """Initialise convolutions as He et al. (2015) do for rectified units."""
     if isinstance(module, nn.Conv2d):
         nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
@@ -67,7 +73,7 @@ SIDE = 224
 
 
 class VGG19(nn.Module):
-    """Pictures (B, 3, 224, 224) in, vectors (B, 4096) out, rectified."""
+    """VGG-19 without its last layer: pictures (B, 3, 224, 224) to vectors (B, 4096), rectified."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Words"""
+"""Vocabularies of PVSE, VSRN, PCME and VSE++: Penn Treebank tokens by number, and published vocabulary files."""
 
 import json
 import pickle
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 SPECIALS = PAD, START, END, UNKNOWN = "<pad>", "<start>", "<end>", "<unk>"
-KEPT = 2**15  # captions whose tokens are kept: a small collection is read in every epoch of a training
+CACHED = 2**15  # captions whose tokens are cached: training reads them in every epoch
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of one machine in the order of their ids; the first four are the special ones."""
+    """The words of one annotator in the order of their ids; the first four are the special tokens."""
 
     words: tuple[str, ...]
 
     @classmethod
     def learn(cls, texts: Sequence[str], at_least: int = 1) -> "Vocabulary":
-        """Return the tokens that occur ``at_least`` times in the texts, in the order of the alphabet."""
+        """Return the tokens that occur ``at_least`` times in the texts, sorted."""
         used = Counter(token for text in texts for token in tokens_of(text))
         return cls((*SPECIALS, *sorted(token for token, times in used.items() if times >= at_least)))
 
@@ -40,12 +40,12 @@ class Vocabulary:
         return len(self.words)
 
     def ids_of(self, text: str) -> list[int]:
-        """Return the ids of a caption, start and end included; a word that is not there is the unknown one."""
+        """Return the ids of a caption, start and end included; unknown words become ``<unk>``."""
         unknown = self._ids[UNKNOWN]
         return [self._ids[START], *(self._ids.get(token, unknown) for token in tokens_of(text)), self._ids[END]]
 
     def batch(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """Return the ids of B captions, int64 (B, L), filled up with zeros, and how many each has, (B,)."""
+        """Return the ids of B captions, int64 (B, L), padded with zeros, and their lengths, (B,)."""
         rows = [torch.tensor(self.ids_of(text)) for text in texts]
         ids = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
         return ids, torch.tensor([len(row) for row in rows])
@@ -55,25 +55,25 @@ class Vocabulary:
         return {word: place for place, word in enumerate(self.words)}
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED)
 def tokens_of(text: str) -> tuple[str, ...]:
     """Return the lower-cased tokens of a caption as NLTK's ``word_tokenize`` makes them.
 
-    Sentences are told apart here, by a full stop, exclamation or question mark before white space, where NLTK asks a
-    trained model that has to be downloaded. The two differ after abbreviations.
+    Sentences are split here after a full stop, exclamation or question mark before white space, where NLTK uses a
+    trained model that must be downloaded. The two differ after abbreviations.
     """
     sentences = SENTENCE_END.split(text.lower().strip())
     return tuple(token for sentence in sentences for token in _tokeniser().tokenize(sentence))
 
 
 def as_bytes(text: str) -> str:
-    """Return a caption as Python 3 prints its bytes, ``b'a man'``, which HAL's authors took for the caption."""
+    """Return a caption as Python 3 prints its bytes, ``b'a man'``, which HAL's published models were trained on."""
     return str(text.encode())
 
 
 @cache
 def _tokeniser() -> "NLTKWordTokenizer":
-    # NLTK takes a second to import, which work on pictures alone should not cost.
+    # NLTK takes a second to import; work on pictures alone does not need it.
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return NLTKWordTokenizer()
@@ -85,16 +85,16 @@ CLASS = "Vocabulary"
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read ``word2idx`` from a pickle of an object of class ``Vocabulary``, of a dict, or from JSON.
 
-    No other class in a pickle is so much as looked up, and the class itself is a stand-in without behaviour. Texts
-    that Python 2 pickled are UTF-8. Raises CounterpartError for whatever is no vocabulary.
+    No other class in a pickle is looked up, and this class is replaced by one without behaviour. Texts that Python 2
+    pickled are UTF-8. Raises CounterpartError for an invalid vocabulary.
     """
     try:
         read = json.loads(path.read_text("utf-8")) if path.suffix == ".json" else _unpickled(path)
     except FileNotFoundError:
-        raise CounterpartError(f"There is no vocabulary at {path}; check the option vocabulary.") from None
+        raise CounterpartError(f"No vocabulary file at {path}; check the option vocabulary.") from None
     except pickle.UnpicklingError as error:
-        raise CounterpartError(f"{path} cannot be read as a vocabulary: {error}. Fetch it again.") from error
-    except Exception as error:  # on broken bytes pickle raises nearly anything
+        raise CounterpartError(f"{path} cannot be read as a vocabulary: {error}. Download it again.") from error
+    except Exception as error:  # pickle raises nearly any exception on broken bytes
         raise CounterpartError(
             f"{path} cannot be read as a vocabulary ({type(error).__name__}); pass a pickle or JSON with word2idx."
         ) from error
@@ -105,30 +105,30 @@ def read_vocabulary(path: Path) -> Vocabulary:
 def vocabulary_of(word_ids: object, where: str) -> Vocabulary:
     """Return the vocabulary of a dict of words to ids.
 
-    Raises CounterpartError unless ids run from 0 on, each once, with the four special words first. ``where`` names
-    where the dict stands.
+    Raises CounterpartError unless ids count up from 0, each once, with the four special words first. ``where`` names
+    the file.
     """
     if not isinstance(word_ids, Mapping) or not all(isinstance(word, str) for word in word_ids):
-        raise CounterpartError(f"{where} has no dict word2idx of words to ids; pass the vocabulary of these weights.")
+        raise CounterpartError(f"{where} has no dict word2idx from words to ids; pass the vocabulary of these weights.")
     if sorted(word_ids.values(), key=str) != sorted(range(len(word_ids)), key=str):
-        raise CounterpartError(f"{where}: the ids of {len(word_ids)} words must run from 0 on, each once.")
+        raise CounterpartError(f"{where}: the ids of its {len(word_ids)} words must count up from 0, each once.")
     words = tuple(sorted(word_ids, key=lambda word: word_ids[word]))
     if words[: len(SPECIALS)] != SPECIALS:
         raise CounterpartError(
-            f"{where} must begin with {' '.join(SPECIALS)}, not with {some_of(words[: len(SPECIALS)])}."
+            f"{where} must start with {' '.join(SPECIALS)}, not with {some_of(words[: len(SPECIALS)])}."
         )
     return Vocabulary(words)
 
 
 class _StandIn:
-    """What an object of class Vocabulary becomes: its fields and nothing else."""
+    """Replaces the class Vocabulary of a pickle: its fields and nothing else."""
 
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module_name: str, global_name: str, /) -> Any:
         if global_name != CLASS:
             raise pickle.UnpicklingError(
-                f"it holds {module_name}.{global_name}, which is no vocabulary; it was not run"
+                f"it contains {module_name}.{global_name}, which is not a vocabulary; nothing was run"
             )
         return _StandIn
 

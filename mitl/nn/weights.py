@@ -1,4 +1,5 @@
-"""Weights"""
+"""Files of weights: read in the layouts that authors publish, without running anything in them, checked against a
+network by the names and shapes of its tensors, and loaded into it."""
 
 import argparse
 import re
@@ -17,50 +18,50 @@ from torch import Tensor, nn
 from core.errors import CounterpartError, some_of
 from mitl.annotators.base import Arrays
 
-NETWORK = "network."  # what stands before a tensor's name in the arrays kept for a machine
-WRAPPER = "module"  # what torch's DataParallel puts into names
-COUNTER = "num_batches_tracked"  # which files from before PyTorch 0.4.1 lack, and no evaluation reads
+NETWORK = "network."  # precedes a tensor's name in the stored arrays of an annotator
+WRAPPER = "module"  # torch's DataParallel puts it into names
+COUNTER = "num_batches_tracked"  # missing in files from before PyTorch 0.4.1, and not needed for evaluation
 
 Value = TypeVar("Value")
 Shape = tuple[int, ...]
 
 
 def strip_prefix(tensors: Mapping[str, Value]) -> dict[str, Value]:
-    """Take ``module.`` out of names, wherever it stands as a whole part."""
+    """Remove ``module.`` from names, wherever it is a whole part."""
     return {".".join(part for part in name.split(".") if part != WRAPPER): tensor for name, tensor in tensors.items()}
 
 
 def check_keys(expected: Mapping[str, Shape], found: Mapping[str, Shape], where: str) -> None:
-    """Raise CounterpartError, one line, where ``found`` lacks tensors, has others, or has them in other shapes.
+    """Raise CounterpartError, one line, for missing tensors, unexpected ones, and ones of another shape.
 
-    The counters of batches that old files lack are not insisted on. ``where`` names the file or machine.
+    The batch counters that old files lack may be missing. ``where`` names the file or annotator.
     """
     missing = [name for name in expected if name not in found and not name.endswith(COUNTER)]
     unexpected = [name for name in found if name not in expected]
     both = [name for name in found if name in expected]
-    unlike = [f"{n} {_by(found[n])} for {_by(expected[n])}" for n in both if found[n] != expected[n]]
+    wrong_shape = [f"{n} {_by(found[n])} for {_by(expected[n])}" for n in both if found[n] != expected[n]]
     wrong = [
         f"{len(names)} {what}: {some_of(names)}"
-        for what, names in (("missing", missing), ("unexpected", unexpected), ("of another shape", unlike))
+        for what, names in (("missing", missing), ("unexpected", unexpected), ("of another shape", wrong_shape))
         if names
     ]
     if wrong:
         raise CounterpartError(
             f"{where} does not fit this network of {len(expected)} tensors; {'; '.join(wrong)}."
-            " Check the kind of machine and its options."
+            " Check the kind of annotator and its options."
         )
 
 
 def check_network(network: nn.Module, tensors: Arrays, where: str) -> None:
-    """Raise CounterpartError where ``tensors`` are not those of ``network``."""
+    """Raise CounterpartError where ``tensors`` do not fit ``network``."""
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     check_keys(expected, {name: array.shape for name, array in tensors.items()}, where)
 
 
 def load_network(network: nn.Module, arrays: Arrays, where: str) -> None:
-    """Put a machine's kept arrays into ``network``, in evaluation mode; it may have been made on ``meta``.
+    """Load the stored arrays of an annotator into ``network`` and set evaluation mode; it may be on ``meta``.
 
-    Raises CounterpartError where they do not fit, so ``where`` names them.
+    Raises CounterpartError, naming ``where``, if they do not fit.
     """
     tensors = {name.removeprefix(NETWORK): array for name, array in arrays.items() if name.startswith(NETWORK)}
     check_network(network, tensors, where)
@@ -71,12 +72,12 @@ def load_network(network: nn.Module, arrays: Arrays, where: str) -> None:
 
 
 def to_arrays(network: nn.Module) -> Arrays:
-    """Return a network's tensors as the arrays to keep for a machine."""
+    """Return a network's tensors as the arrays to store for an annotator."""
     return named({name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()})
 
 
 def named(tensors: Arrays) -> Arrays:
-    """Put ``network.`` in front of the names."""
+    """Prefix the names with ``network.``."""
     return {NETWORK + name: array for name, array in tensors.items()}
 
 
@@ -85,13 +86,13 @@ def _by(shape: Shape) -> str:
 
 
 SIDES = ("img_enc", "txt_enc")
-FOREIGN = re.compile(r"GLOBAL ([\w.]+)")  # what torch calls a class or function that it would have to look up
+FOREIGN = re.compile(r"GLOBAL ([\w.]+)")  # torch's message on a class or function that it would have to import
 
 
 @dataclass(frozen=True)
 class Published:
-    """What one file holds: the network's tensors by name, as float32 and whole numbers; the options it was trained
-    with; and whatever else the file has, by its own names."""
+    """Contents of one file: the network's tensors by name, as float32 and integers; its training options; and all
+    other entries, by their own names."""
 
     tensors: Arrays
     options: Mapping[str, object]
@@ -99,12 +100,12 @@ class Published:
 
 
 def read_published(path: Path) -> Published:
-    """Read the weights of a network in two halves, ``img_enc.`` and ``txt_enc.``.
+    """Read the weights of a network with an image and a text encoder, ``img_enc.`` and ``txt_enc.``.
 
-    Accepted are a flat state dict; a dict that has it, or a list of the two halves, under ``model``; the bare list.
-    ``module.`` is taken out of names wherever it stands; PVSE's older name of the PIE block gives way to the newer.
+    Accepted are a flat state dict; a dict with it, or with a list of two state dicts, under ``model``; the bare list.
+    ``module.`` is removed from names; PVSE's older name of the PIE block is replaced by the newer one.
 
-    Raises CounterpartError for a file that cannot be read, or holds no such thing, or numbers that are not finite.
+    Raises CounterpartError for a file that cannot be read, has another layout, or holds NaN or infinity.
     """
     checkpoint = read_checkpoint(path)
     wrapper = checkpoint if isinstance(checkpoint, dict) and not _is_state(checkpoint) else {}
@@ -117,10 +118,10 @@ def read_published(path: Path) -> Published:
 
 
 def read_checkpoint(path: Path) -> object:
-    """Return what a file of torch or safetensors holds; no code in it is run.
+    """Return the contents of a torch or safetensors file; no code in it is run.
 
-    Of classes only ``argparse.Namespace`` is let through, in which authors kept their options. Raises CounterpartError
-    naming what is wrong.
+    The only class allowed is ``argparse.Namespace``, in which authors kept their options. Raises CounterpartError for
+    other classes and broken files.
     """
     try:
         if path.suffix == ".safetensors":
@@ -133,24 +134,26 @@ def read_checkpoint(path: Path) -> object:
         OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError,
         SafetensorError,
     ) as error:  # fmt: skip  # torch raises all of these on broken bytes
-        raise CounterpartError(f"{path} cannot be read as weights: {_first_line(error)}. Fetch it again.") from error
+        raise CounterpartError(f"{path} cannot be read as weights: {_first_line(error)}. Download it again.") from error
 
 
 def _refusal(path: Path, error: UnpicklingError) -> str:
     foreign = FOREIGN.search(str(error))
     if foreign:
-        return f"{path} holds {foreign[1]}, which is no weight; it was not run. Fetch the file from who published it."
-    return f"{path} cannot be read as weights: it is cut, or no file of torch. Fetch it again."
+        return (
+            f"{path} contains {foreign[1]}, which is not a weight; nothing was run. Download the published file again."
+        )
+    return f"{path} cannot be read as weights: it is truncated, or not a torch file. Download it again."
 
 
 def _joined(model: object, path: Path) -> dict[str, Tensor]:
-    """Return one state dict; of a list of two, the halves' names are put in front."""
-    if isinstance(model, list) and len(model) == len(SIDES) and all(_is_state(half) for half in model):
-        halves = zip(SIDES, model, strict=True)
-        model = {f"{side}.{name}": tensor for side, half in halves for name, tensor in half.items()}
+    """Return one state dict; the two of a list get their encoder's name as prefix."""
+    if isinstance(model, list) and len(model) == len(SIDES) and all(map(_is_state, model)):
+        encoders = zip(SIDES, model, strict=True)
+        model = {f"{side}.{name}": tensor for side, state in encoders for name, tensor in state.items()}
     if not _is_state(model):
         raise CounterpartError(
-            f"{path} holds no weights by name, nor two lists of them for images and texts; pass a published checkpoint."
+            f"{path} holds neither a state dict nor a list of two, for images and texts; pass a published checkpoint."
         )
     return {name.replace("our_model.", "pie_net."): tensor for name, tensor in strip_prefix(model).items()}
 
@@ -171,7 +174,7 @@ def _checked(tensors: Mapping[str, Tensor], path: Path) -> Arrays:
     if broken:
         raise CounterpartError(
             f"{path} holds NaN or infinity in {len(broken)} of {len(arrays)} tensors: {some_of(broken)}."
-            " Fetch it again."
+            " Download it again."
         )
     return arrays
 

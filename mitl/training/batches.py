@@ -1,4 +1,4 @@
-"""The batches of one epoch: known pairs in an order by lot, no image and no caption twice in one batch."""
+"""The batches of one epoch: known pairs in random order, no image and no caption twice in a batch."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ from scipy import sparse
 
 from mitl.training.learners import Batch, TrainingSet
 
-# How many batches' worth of pairs are looked through for one that still fits. Without an end, a caption with very many
-# images would be passed over again and again.
+# Number of batches' worth of pairs that are searched for one that fits. Without a limit, a caption with very many
+# images would be skipped again and again.
 LOOK_AHEAD = 8
 
 Pairs = list[tuple[int, int]]
@@ -20,9 +20,9 @@ Pairs = list[tuple[int, int]]
 class Batches:
     """Batches of one set of examples, each of at most ``size`` pairs and at least two.
 
-    Weights act by lot: of pairs that weigh half as much as the heaviest ones, half take part in an epoch, another
-    half each time. So every loss, whatever it sums, gives a pair its weight on the average, and no learner need know.
-    An epoch in which no two of those drawn could stand together takes all.
+    Weights act by sampling: of pairs that weigh half as much as the heaviest ones, a random half takes part in an
+    epoch. So a pair has its weight on average in every loss, and no learner needs to know it. An epoch in which no two
+    of the sampled pairs fit into one batch takes all pairs.
     """
 
     def __init__(self, examples: TrainingSet, size: int) -> None:
@@ -33,9 +33,9 @@ class Batches:
         rng = np.random.default_rng([seed, number])
         pairs, weights = self._examples.pairs, self._examples.weights
         drawn = pairs[rng.permutation(np.flatnonzero(rng.random(len(weights)) < weights / weights.max()))]
-        some = next(disjoint(drawn, self._size), None) is not None
-        for dealt in disjoint(drawn if some else rng.permutation(pairs), self._size):
-            yield self._batch(*dealt.T)
+        any_fit = next(disjoint(drawn, self._size), None) is not None
+        for batch in disjoint(drawn if any_fit else rng.permutation(pairs), self._size):
+            yield self._batch(*batch.T)
 
     def _batch(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> Batch:
         known = self._known[images][:, captions].toarray()
@@ -54,27 +54,27 @@ class Batches:
 
 
 def disjoint(pairs: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
-    """Deal pairs (P, 2), in their order, into batches in which nothing stands twice; what does not fit comes in the
-    next. A pair that is left over alone is left out: there is nothing to tell it from."""
+    """Divide pairs (P, 2), in their order, into batches in which nothing occurs twice; what does not fit comes in the
+    next one. A single pair that is left over is dropped: it has no negatives."""
     waiting = deque(map(tuple, pairs.tolist()))
     while waiting:
-        batch, put_off = _deal(waiting, size)
-        waiting.extendleft(reversed(put_off))
+        batch, postponed = _next_batch(waiting, size)
+        waiting.extendleft(reversed(postponed))
         if len(batch) > 1:
             yield np.array(batch)
 
 
-def _deal(waiting: deque[tuple[int, int]], size: int) -> tuple[Pairs, Pairs]:
+def _next_batch(waiting: deque[tuple[int, int]], size: int) -> tuple[Pairs, Pairs]:
     batch: Pairs = []
-    put_off: Pairs = []
+    postponed: Pairs = []
     images: set[int] = set()
     captions: set[int] = set()
-    while waiting and len(batch) < size and len(put_off) < LOOK_AHEAD * size:
+    while waiting and len(batch) < size and len(postponed) < LOOK_AHEAD * size:
         image, caption = waiting.popleft()
         if image in images or caption in captions:
-            put_off.append((image, caption))
+            postponed.append((image, caption))
         else:
             batch.append((image, caption))
             images.add(image)
             captions.add(caption)
-    return batch, put_off
+    return batch, postponed

@@ -1,4 +1,4 @@
-"""What a collection has to learn from: its training split's known pairs, and a part of them to validate on."""
+"""Training examples of a collection: the known pairs of its training split, and a part of them for validation."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -22,8 +22,8 @@ Places = NDArray[np.int64]
 
 
 class Validation(StrEnum):
-    """What a training is validated on: the images of the split ``val``, where there are any; a tenth of the training
-    images, by lot; nothing."""
+    """What a training is validated on: the images of the split ``val``, if there are any; a random tenth of the
+    training images; nothing."""
 
     SPLIT = "split"
     HELD_OUT = "held-out"
@@ -31,28 +31,28 @@ class Validation(StrEnum):
 
 
 def read_examples(collection: Collection, source: str, *, validation: Validation, seed: int) -> TrainingSet:
-    """Return the pairs of a source among the images of the training splits, or of all where no image has one.
+    """Return the pairs of a source among the images of the training splits, or among all if no image has a split.
 
-    Images and captions without a pair teach nothing and are left out. Of a source with levels, level 1 weighs 1 and
-    level 2 half. A caption goes with its own image; a pair of something learned and something validated is dropped.
+    Images and captions without a pair are left out. Of a source with levels, level 1 weighs 1 and level 2 half. A
+    caption belongs to the same part as its own image; a pair across training and validation is dropped.
 
-    Raises CounterpartError for an unknown source, no pairs, or too few images to hold a tenth of them out.
+    Raises CounterpartError for an unknown source, no pairs, or too few images to hold out a tenth.
     """
     images, captions = _rows(collection)
     pairs, weights = _weighted_pairs(collection, source)
-    held = _held(images, validation, seed)
-    validated = _examples(images[held], captions, pairs, weights)
-    learned = _examples(images[~held], captions, pairs, weights, validated)
+    held_out = _held_out(images, validation, seed)
+    validated = _examples(images[held_out], captions, pairs, weights)
+    learned = _examples(images[~held_out], captions, pairs, weights, validated)
     if learned is None:
         raise CounterpartError(
-            f"The source {source!r} has no pairs among the {(~held).sum()} images that training may see;"
-            " pass --matches with another source."
+            f"The source {source!r} has no pairs among the {(~held_out).sum()} training images; pass --matches with"
+            " another source."
         )
     return learned
 
 
 def _rows(collection: Collection) -> tuple[Rows, Rows]:
-    """Return the images that training may see and their captions, by rising id."""
+    """Return the images of the training splits and their captions, by rising id."""
     training = collection.images.training()
     images = training if training.exists() else collection.images.all()
     captions = collection.captions.filter(image__in=images)
@@ -60,15 +60,15 @@ def _rows(collection: Collection) -> tuple[Rows, Rows]:
 
 
 def _weighted_pairs(collection: Collection, source: str) -> tuple[Places, NDArray[np.float32]]:
-    """Return a source's positive pairs of ids (P, 2), and how much each counts."""
+    """Return a source's positive pairs of ids (P, 2), and their weights."""
     pairs = known_pairs(collection, source, max_grade=WORST_POSITIVE_GRADE)
     best = set(map(tuple, known_pairs(collection, source, max_grade=BEST_GRADE).tolist()))
     weights = [1.0 if tuple(pair) in best else LESSER_WEIGHT for pair in pairs.tolist()]
     return pairs, np.array(weights, dtype=np.float32)
 
 
-def _held(images: Rows, validation: Validation, seed: int) -> NDArray[np.bool_]:
-    """Return which images are validated on."""
+def _held_out(images: Rows, validation: Validation, seed: int) -> NDArray[np.bool_]:
+    """Return which images are for validation."""
     if validation == Validation.SPLIT:
         return np.array([image.split == SPLIT for image in images], dtype=np.bool_)
     held = np.zeros(len(images), dtype=np.bool_)
@@ -85,7 +85,7 @@ def _held(images: Rows, validation: Validation, seed: int) -> NDArray[np.bool_]:
 def _examples(
     images: Rows, captions: Rows, pairs: Places, weights: NDArray[np.float32], validation: TrainingSet | None = None
 ) -> TrainingSet | None:
-    """Return the pairs among some images and the captions of these, or None if there are none."""
+    """Return the pairs among these images and their captions, or None if there are none."""
     image_ids = _ids(images)
     captions = captions[np.isin([caption.image_id for caption in captions], image_ids)]
     inside = np.isin(pairs[:, 0], image_ids) & np.isin(pairs[:, 1], _ids(captions))
@@ -102,8 +102,8 @@ def _examples(
 
 
 def _array(rows: Iterable[Image | Caption]) -> Rows:
-    things = list(rows)
-    return np.fromiter(things, dtype=object, count=len(things))
+    found = list(rows)
+    return np.fromiter(found, dtype=object, count=len(found))
 
 
 def _ids(rows: Rows) -> NDArray[np.int64]:

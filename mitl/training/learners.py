@@ -1,7 +1,7 @@
-"""What training is made of: examples, a plan, a learner that knows its loss, and what comes out.
+"""The parts of a training: examples, a plan, a learner with its loss, and the result.
 
-A machine's module builds a ``Learner`` and hands it to ``mitl.training.loop.fit``, which owns everything that is the
-same for all machines: the order of examples, the optimiser, validation, early stopping, and going on after a crash.
+An annotator's module builds a ``Learner`` and passes it to ``mitl.training.loop.fit``, which does what is the same for
+all annotators: the order of examples, the optimiser, validation, early stopping, and resuming after a crash.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingSet:
-    """What a machine learns from: images, captions and the pairs known between them, as places (P, 2) in both.
+    """Training examples: images, captions and the known pairs, as places (P, 2) in both.
 
-    ``weights`` (P,) is how much a pair counts, above 0 and at most 1: 1 for level 1 and for sources without levels,
-    0.5 for level 2 (ECCV Caption, eq. E.4).
+    ``weights`` (P,) are above 0 and at most 1: 1 for level 1 and for sources without levels, 0.5 for level 2 (ECCV
+    Caption, eq. E.4).
     """
 
     images: list[Image]
@@ -37,18 +37,18 @@ class TrainingSet:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over pictures, texts, pairs and the same of the validation split: equal sets train equal weights."""
+        """SHA-256 of pictures, texts and pairs, of the validation split too: equal sets train equal weights."""
         texts = "\n".join([*(image.sha256 for image in self.images), *(caption.text for caption in self.captions)])
-        then = self.validation.digest if self.validation else ""
+        validation = self.validation.digest if self.validation else ""
         return hashlib.sha256(
-            texts.encode() + self.pairs.tobytes() + self.weights.tobytes() + then.encode()
+            texts.encode() + self.pairs.tobytes() + self.weights.tobytes() + validation.encode()
         ).hexdigest()
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """One pass over the examples: its number from 1, the mean loss of its batches, seconds, and what was measured on
-    the validation split by name (R@1, R@5, R@10 of both directions in percent, rsum); empty without such a split."""
+    """One pass over the examples: its number from 1, the mean loss of its batches, seconds, and the figures of the
+    validation split by name (R@1, R@5, R@10 of both directions in percent, rsum); empty without such a split."""
 
     number: int
     loss: float
@@ -57,7 +57,7 @@ class Epoch:
 
 
 def in_order(recalls: Mapping[str, float]) -> dict[str, float]:
-    """Return recalls in the order in which they are measured; PostgreSQL keeps names in an order of its own."""
+    """Return recalls in the order of their measurement; PostgreSQL does not keep the order of names."""
     return {name: recalls[name] for name in sorted(recalls, key=_place)}
 
 
@@ -68,8 +68,8 @@ def _place(name: str) -> tuple[bool, str, int]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train: a machine's settings, the loss by name, the seed, the device; where unfinished work is kept; who
-    is told of every finished epoch."""
+    """How to train: the annotator's settings, the name of the loss, the seed, the device; where unfinished work is
+    kept; a function that is called with every finished epoch."""
 
     settings: Settings
     loss: str
@@ -81,10 +81,10 @@ class Plan:
 
 @dataclass(frozen=True)
 class Batch:
-    """B known pairs: image b belongs to caption b, and no image and no caption stands in it twice.
+    """B known pairs: image b belongs to caption b; no image and no caption occurs twice.
 
-    ``known`` (B, B), bool, tells which other pairs are known to match too: they are no negatives. Its diagonal is
-    False. Pairs come into batches by their weights (``mitl.training.batches``), so that here all count alike.
+    ``known`` (B, B), bool, marks the other pairs known to match, which are not negatives; its diagonal is False.
+    Weights have acted when the batch was drawn (``mitl.training.batches``): all pairs of a batch count alike.
     """
 
     images: Sequence[Image]
@@ -93,20 +93,20 @@ class Batch:
 
 
 class Learner(Protocol):
-    """A network that learns, and what one batch costs it."""
+    """A network that learns, with its loss."""
 
     network: "nn.Module"
 
     def loss(self, batch: Batch) -> "Tensor":
-        """Return the batch's loss, a scalar with a gradient. The network is in training mode."""
+        """Return the loss of a batch, a scalar with a gradient. The network is in training mode."""
 
     def machine(self) -> OpenAnnotator:
-        """Return the machine over the network as it stands, to be measured on the validation split."""
+        """Return the annotator with the network's present weights, to be measured on the validation split."""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """The weights to keep, by name, and figures of the training to be written down."""
+    """The weights to store, by name, and figures of the training."""
 
     arrays: Arrays
     figures: dict[str, object] = field(default_factory=dict)

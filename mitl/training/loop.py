@@ -1,4 +1,7 @@
-"""Fit"""
+"""The training loop, the same for all annotators, whatever they compute and whatever their loss.
+
+Unfinished work is saved after every epoch, so that an interrupted training resumes with the same numbers.
+"""
 
 import json
 from collections.abc import Iterator
@@ -25,9 +28,9 @@ from mitl.training.schedule import Schedule
 
 @contextmanager
 def repeatable(seed: int, threads: int = 1) -> Iterator[None]:
-    """Run torch with a seed of its own and always as many threads: sums depend on how they are split.
+    """Run torch with its own seed and a fixed number of threads, on which sums depend.
 
-    On a GPU the last digits may still differ: some sums are taken there in whatever order their parts are ready.
+    On a GPU the last digits may still differ: it computes some sums in varying order.
     """
     before = torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):
@@ -53,10 +56,10 @@ def set_weights(network: nn.Module, arrays: Arrays) -> None:
     network.load_state_dict({name: torch.from_numpy(arrays[f"network.{name}"]) for name in network.state_dict()})
 
 
-def keep(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimizer, curve: Curve, best: Arrays) -> None:
-    """Save where a training stands: the network, its optimiser, the epochs so far, the best weights among them.
+def save(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimizer, curve: Curve, best: Arrays) -> None:
+    """Save the state of a training: network, optimiser, the epochs so far and the best weights among them.
 
-    Random numbers need no keeping: each epoch draws its own, from the seed and its number.
+    Random numbers need not be saved: each epoch draws its own, from the seed and its number.
     """
     moments = {
         f"optimiser.{place}.{name}": tensor.cpu().numpy()
@@ -67,9 +70,9 @@ def keep(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimizer
     kept.save(PART, epochs=epochs, **weights_of(network), **moments, **{f"best.{name}": a for name, a in best.items()})
 
 
-def take_up(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[Curve, Arrays] | None:
-    """Bring network and optimiser to where the last try stood; return its epochs and its best weights, or None if
-    there was none."""
+def resume(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimizer) -> tuple[Curve, Arrays] | None:
+    """Load the state that ``save`` wrote into network and optimiser; return its epochs and best weights, or None if
+    there is none."""
     found = kept.load(PART)
     if found is None:
         return None
@@ -85,31 +88,31 @@ def take_up(kept: Checkpoints, network: nn.Module, optimiser: torch.optim.Optimi
 
 
 def fit(learner: Learner, examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
-    """Return the weights of the epoch that was best on the validation split, of the last where there is none.
+    """Return the weights of the epoch that was best on the validation split; of the last one without such a split.
 
-    How long and how fast is read from the machine's settings (``Schedule``). Parameters that require no gradient stay
-    as they are, and so do the statistics of modules of which none does. Whatever a learner draws it must draw from
-    torch's own generator, which is seeded anew for every epoch: an interrupted training, begun again with the same
-    arguments, then goes on after its last finished epoch to the same weights.
+    The annotator's settings hold the ``Schedule``. Parameters that require no gradient do not change, nor do the
+    running statistics of modules without any that does. A learner must draw random numbers only from torch's
+    generator, which is seeded for every epoch: a training that is started again with the same arguments then resumes
+    after its last finished epoch and ends with the same weights.
 
-    First weights are the caller's: make the network under ``repeatable(plan.seed)``. ``plan.report`` is told of every
-    epoch, those of an interrupted try first. ``plan.kept`` is left for the caller to clear once the weights are safe.
+    The caller builds the network under ``repeatable(plan.seed)``. ``plan.report`` is called with every epoch, also
+    those before an interruption. The caller clears ``plan.kept`` once the weights are stored.
 
-    Raises CounterpartError for examples of which no two can stand in a batch, a loss that is no number, and pictures
-    that are not there.
+    Raises CounterpartError for examples of which no two fit into one batch, a loss that is not finite, and missing
+    pictures.
     """
     schedule = Schedule.of(plan.settings)
     with repeatable(plan.seed, schedule.threads):
-        course = _Course(learner, examples, plan, schedule)
-        for epoch in course.curve:
+        run = _Run(learner, examples, plan, schedule)
+        for epoch in run.curve:
             plan.report(epoch)
-        while not course.is_over:
-            course.run_epoch(progress)
-    return Trained(course.best, course.figures)
+        while not run.is_over:
+            run.run_epoch(progress)
+    return Trained(run.best, run.figures)
 
 
-class _Course:
-    """One training under way: the epochs behind it and the best weights so far."""
+class _Run:
+    """A training in progress: its finished epochs and the best weights so far."""
 
     def __init__(self, learner: Learner, examples: TrainingSet, plan: Plan, schedule: Schedule) -> None:
         self._learner, self._examples, self._plan, self._schedule = learner, examples, plan, schedule
@@ -117,20 +120,20 @@ class _Course:
         learner.network.to(plan.device)
         self._learned = [parameter for parameter in learner.network.parameters() if parameter.requires_grad]
         self._optimiser = _optimiser(self._learned, schedule)
-        there = take_up(plan.kept, learner.network, self._optimiser)
-        self.curve: Curve = there[0] if there else []
-        self.best: Arrays = there[1] if there else weights_of(learner.network)
+        saved = resume(plan.kept, learner.network, self._optimiser)
+        self.curve: Curve = saved[0] if saved else []
+        self.best: Arrays = saved[1] if saved else weights_of(learner.network)
 
     @property
     def is_over(self) -> bool:
-        """Whether all epochs are run, or validation has grown no better for as long as the schedule waits."""
+        """Whether all epochs are finished, or validation has not improved for ``patience`` epochs."""
         patience, done = self._schedule.patience, len(self.curve)
         waited = patience and self._examples.validation and done - self._best_number >= patience
         return done >= self._schedule.epochs or bool(waited)
 
     @property
     def figures(self) -> dict[str, object]:
-        """What is written down of the training."""
+        """The figures of the training to store."""
         if not self.curve:
             return {}
         best = self.curve[self._best_number - 1]
@@ -143,19 +146,19 @@ class _Course:
         }
 
     def run_epoch(self, progress: Progress) -> None:
-        """Run one epoch, measure it, keep it, and tell of it."""
+        """Run one epoch, validate it, save it and report it."""
         started, number = perf_counter(), len(self.curve) + 1
         loss = self._learn(number, progress)
         recalls = self._measure(progress)
         self.curve.append(Epoch(number, loss, round(perf_counter() - started, 3), recalls))
         if self._best_number == number:
             self.best = weights_of(self._learner.network)
-        keep(self._plan.kept, self._learner.network, self._optimiser, self.curve, self.best)
+        save(self._plan.kept, self._learner.network, self._optimiser, self.curve, self.best)
         self._plan.report(self.curve[-1])
 
     @property
     def _best_number(self) -> int:
-        """The number of the best epoch, the first among equals; of the last one without validation; 0 before it."""
+        """The number of the best epoch, the first of equal ones; without validation the last; 0 before the first."""
         if not self._examples.validation:
             return len(self.curve)
         return max(self.curve, key=lambda epoch: (rsum(epoch.validation), -epoch.number)).number if self.curve else 0
@@ -173,19 +176,19 @@ class _Course:
             progress(f"epoch {number} of {self._schedule.epochs}", done, len(self._examples.pairs))
         if not losses:
             raise CounterpartError(
-                f"No two of the {len(self._examples.pairs)} known pairs can stand in one batch; they share their images"
-                " or captions, and there is nothing to tell apart. Train on more pairs."
+                f"No two of the {len(self._examples.pairs)} known pairs fit into one batch, as they share images or"
+                " captions. Train on more pairs."
             )
         return sum(losses) / len(losses)
 
     def _step(self, loss: torch.Tensor, number: int) -> float:
         self._optimiser.zero_grad()
         loss.backward()
-        length = clip_grad_norm_(self._learned, self._schedule.clip or inf)
-        if not (loss.isfinite() and length.isfinite()):
+        norm = clip_grad_norm_(self._learned, self._schedule.clip or inf)
+        if not (loss.isfinite() and norm.isfinite()):
             raise CounterpartError(
-                f"The loss is {loss.item():g} and its gradient {length.item():g} long in epoch {number}; nothing can be"
-                f" learned from that. Add the annotator again with a lower rate than {self._schedule.rate:g}."
+                f"In epoch {number} the loss is {loss.item():g} and the norm of its gradient {norm.item():g}. Add the"
+                f" annotator again with a learning rate below {self._schedule.rate:g}."
             )
         self._optimiser.step()
         return loss.item()
@@ -198,7 +201,7 @@ class _Course:
 
 
 def _optimiser(learned: list[nn.Parameter], schedule: Schedule) -> torch.optim.Optimizer:
-    """AdamW, which without weight decay is Adam; biases and scales are not decayed."""
+    """Return AdamW, which is Adam without weight decay; biases and scales have none."""
     matrices = [parameter for parameter in learned if parameter.ndim > 1]
     vectors = [parameter for parameter in learned if parameter.ndim <= 1]
     groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
@@ -206,7 +209,7 @@ def _optimiser(learned: list[nn.Parameter], schedule: Schedule) -> torch.optim.O
 
 
 def _set_learning(network: nn.Module) -> None:
-    """Set training mode, and evaluation mode where all parameters are fixed: running statistics would move."""
+    """Set training mode, but evaluation mode where all parameters are frozen: running statistics would change."""
     network.train()
     for module in network.modules():
         parameters = list(module.parameters())

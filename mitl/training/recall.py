@@ -1,4 +1,4 @@
-"""How well a machine finds the known matches of a validation split: recall of both directions, in percent."""
+"""Recall of both directions on a validation split, in percent."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,11 @@ Recalls = dict[str, float]
 def measure(machine: OpenAnnotator, split: TrainingSet, progress: Progress = silent) -> Recalls:
     """Return R@1, R@5 and R@10 of both directions, in percent, by names like ``i2t R@1``, and their sum, ``rsum``.
 
-    A query is found within k where any of its known matches stands among its k best; of equal scores the lower place
-    is the better one. Every image and caption with a known match is a query, all of the split are items.
+    A query counts as found at k if any of its known matches is among its k best; of equal scores the lower place is
+    better. Every image and caption with a known match is a query, all of the split are items.
 
-    A cross-encoder, to which every score is dear, instead ranks the true item of at most 100 pairs among 15 others,
-    the same ones each time; the names then end in ``of 16``, for such figures are higher.
+    A cross-encoder, whose scores are expensive, instead ranks the true item of at most 100 pairs among 15 others, the
+    same ones each time; the names then end in ``of 16``, as such figures are higher.
     """
     if isinstance(machine, CrossEncoder):
         return _named(_few_ranks(machine, split, progress), f" of {FEW_ITEMS}")
@@ -37,7 +37,7 @@ def measure(machine: OpenAnnotator, split: TrainingSet, progress: Progress = sil
 
 
 def rsum(recalls: Recalls) -> float:
-    """Return the figure by which one epoch is better than another."""
+    """Return the figure by which epochs are compared."""
     return next(figure for name, figure in recalls.items() if name.startswith(RSUM))
 
 
@@ -51,8 +51,7 @@ def _named(ranks: dict[Direction, NDArray[np.int64]], ending: str = "") -> Recal
 
 
 def _ranks(blocks: Blocks, positives: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each query with a positive, the place from 0 of its first one; the deepest of DEPTHS if it has none
-    so near."""
+    """Return, for each query with a positive, the place of its first one, from 0; at most the largest of DEPTHS."""
     n_items = blocks.shape[1]
     queries = np.unique(positives[:, 0])
     items, _ = best_places(blocks, min(max(DEPTHS), n_items), rows=queries)
@@ -61,7 +60,7 @@ def _ranks(blocks: Blocks, positives: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _few_ranks(machine: CrossEncoder, split: TrainingSet, progress: Progress) -> dict[Direction, NDArray[np.int64]]:
-    """Return the places of the true items, from 0; of equal scores the true one's is the last."""
+    """Return the places of the true items, from 0; of equal scores the true item is last."""
     machine.check_pictures(split.images)
     rng = np.random.default_rng(0)
     chosen = split.pairs[np.sort(rng.permutation(len(split.pairs))[:FEW_PAIRS])]
@@ -71,21 +70,21 @@ def _few_ranks(machine: CrossEncoder, split: TrainingSet, progress: Progress) ->
         Direction.CAPTION_TO_IMAGE: _tasks(chosen[:, ::-1], split.pairs[:, ::-1], shape[0], rng)[..., ::-1],
     }
     codes = {direction: pairs[..., 0] * shape[1] + pairs[..., 1] for direction, pairs in tasks.items()}
-    asked = np.unique(np.concatenate([code.ravel() for code in codes.values()]))
-    scores = _scores(machine, split, asked, progress)
-    return {direction: _true_places(scores[np.searchsorted(asked, code)]) for direction, code in codes.items()}
+    needed = np.unique(np.concatenate([code.ravel() for code in codes.values()]))
+    scores = _scores(machine, split, needed, progress)
+    return {direction: _true_places(scores[np.searchsorted(needed, code)]) for direction, code in codes.items()}
 
 
 def _true_places(scores: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Return how many others (columns from 1) score no less than the true item (column 0)."""
+    """Return the number of others (columns from 1) that score at least as high as the true item (column 0)."""
     return (scores[:, 1:] >= scores[:, :1]).sum(1)
 
 
 def _tasks(
     chosen: NDArray[np.int64], known: NDArray[np.int64], n_items: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return for each chosen pair (query, item) that pair and others of its query that are not known to match:
-    (Q, up to 16, 2), as many for each."""
+    """Return each chosen pair (query, item) with other items of its query that are not known to match: (Q, up to 16,
+    2), the same number for each."""
     drawn = []
     for query, item in chosen:
         others = np.setdiff1d(np.arange(n_items), known[known[:, 0] == query, 1])
@@ -98,7 +97,7 @@ def _tasks(
 def _scores(
     machine: CrossEncoder, split: TrainingSet, codes: NDArray[np.int64], progress: Progress
 ) -> NDArray[np.float32]:
-    """Score pairs, given as rising image * M + caption, in the batches that the machine takes."""
+    """Score pairs, given as rising numbers image * M + caption, in batches of the annotator's size."""
     ready = machine.ready(split.images, split.captions)
     images, captions = np.divmod(codes, len(split.captions))
     starts = range(0, len(codes), machine.batch_size)

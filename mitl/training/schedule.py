@@ -1,6 +1,6 @@
-"""What every learner can be told: the settings of a training, and the names of the losses over similarities.
+"""The settings of a training, and the names of the losses over similarities.
 
-Read for every command, so nothing here imports torch.
+Commands and pages read them, so nothing here imports torch.
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ LAST_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a network is fitted; a machine's options of the same names.
+    """How a network is trained; an annotator's options of the same names.
 
-    ``epochs`` passes in batches of at most ``batch`` pairs, by Adam at ``rate``; AdamW where ``weight_decay`` is above
-    0, which then draws matrices and never biases. Gradients longer than ``clip`` are shortened (0: none). ``decay``:
-    ``step`` divides the rate by 10 after every ``step`` epochs, ``cosine`` lets it fall to a hundredth by the last.
-    Training stops when ``patience`` epochs have not bettered the validation split (0: never). ``threads`` of the CPU
-    share a sum, and in another number of them it has other last digits.
+    ``epochs`` passes in batches of at most ``batch`` pairs, by Adam at ``rate``; AdamW if ``weight_decay`` is above 0,
+    for matrices and never for biases. Gradients longer than ``clip`` are shortened (0: none). ``decay``: ``step``
+    divides the rate by 10 after every ``step`` epochs, ``cosine`` lowers it to a hundredth by the last epoch. Training
+    stops after ``patience`` epochs without improvement on the validation split (0: never). ``threads`` is the number of
+    CPU threads; another number changes the last digits of sums.
     """
 
     epochs: int = 30
@@ -37,7 +37,7 @@ class Schedule:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Read a machine's settings; those that it does not have stay as they are here."""
+        """Read an annotator's settings; missing ones get the defaults above."""
         return cls(**{field.name: settings[field.name] for field in fields(cls) if field.name in settings})  # type: ignore[arg-type]
 
     def rate_at(self, epoch: int) -> float:
@@ -52,22 +52,22 @@ TRAINING_OPTIONS: Mapping[str, Option] = {
     "epochs": Option(30, "passes over the training pairs, 0 to 1000", allows=lambda epochs: 0 <= epochs <= 1000),
     "batch": Option(128, "pairs a batch, 2 to 8192", allows=lambda batch: 2 <= batch <= 8192),
     "rate": Option(2e-4, "learning rate, above 0 and at most 1", allows=lambda rate: 0 < rate <= 1),
-    "decay": Option("step", "how the rate falls", choices=("step", "cosine", "none")),
-    "step": Option(15, "with decay=step: epochs until the rate is a tenth", allows=lambda step: step >= 1),
-    "weight_decay": Option(0.0, "AdamW's pull on the weights, 0 to 1; 0 is Adam", allows=lambda pull: 0 <= pull <= 1),
-    "clip": Option(2.0, "longest gradient; 0 shortens none", allows=lambda clip: clip >= 0),
-    "patience": Option(0, "epochs to wait for a better validation; 0 waits for the last", allows=lambda n: n >= 0),
-    "threads": Option(1, "CPU threads that train", allows=lambda threads: 1 <= threads <= 1024),
+    "decay": Option("step", "how the learning rate falls", choices=("step", "cosine", "none")),
+    "step": Option(15, "with decay=step: epochs after which the rate is divided by 10", allows=lambda step: step >= 1),
+    "weight_decay": Option(0.0, "weight decay of AdamW, 0 to 1; 0 is Adam", allows=lambda decay: 0 <= decay <= 1),
+    "clip": Option(2.0, "norm to which gradients are clipped; 0: no clipping", allows=lambda clip: clip >= 0),
+    "patience": Option(0, "epochs without improvement after which training stops; 0: never", allows=lambda n: n >= 0),
+    "threads": Option(1, "number of CPU threads", allows=lambda threads: 1 <= threads <= 1024),
 }
 
 
 def training_options(**defaults: Value) -> dict[str, Option]:
-    """Return TRAINING_OPTIONS with a machine's own defaults: ``training_options(epochs=13, rate=1e-3)``.
+    """Return TRAINING_OPTIONS with an annotator's own defaults: ``training_options(epochs=13, rate=1e-3)``.
 
-    Raises TypeError for a setting that no training has.
+    Raises TypeError for an unknown setting.
     """
     if unknown := defaults.keys() - TRAINING_OPTIONS.keys():
-        raise TypeError(f"No training has the settings {', '.join(sorted(unknown))}.")
+        raise TypeError(f"Unknown training settings: {', '.join(sorted(unknown))}.")
     return {
         name: replace(option, default=defaults.get(name, option.default)) for name, option in TRAINING_OPTIONS.items()
     }

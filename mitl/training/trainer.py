@@ -1,4 +1,4 @@
-"""Train a machine on a collection's training split, from the pairs that one source knows."""
+"""Train an annotator on the known pairs of a collection's training split."""
 
 import hashlib
 import json
@@ -41,23 +41,22 @@ def train_annotator(
     device: str = "cpu",
     progress: Progress = silent,
 ) -> Annotator:
-    """Train an annotator and keep its weights. Trained already on the same data in the same way, it stays as it is.
+    """Train an annotator and store its weights. If it was trained on the same data in the same way, nothing changes.
 
-    Every finished epoch is written into ``Annotator.curve``. A training that was interrupted goes on after its last
-    finished epoch when it is begun again with the same arguments.
+    Every finished epoch is added to ``Annotator.curve``. An interrupted training resumes after its last finished epoch
+    when it is started again with the same arguments.
 
     Args:
-        collection: its training splits, or all of it where it has none.
-        matches: the source of the positive pairs; of one that has levels, 1 and 2, of which 2 counts half.
-        loss: one of those that the machine learns with; its usual one where None.
-        seed: of first weights and of the order of examples; the same seed gives the same weights.
-        validation: one of ``Validation``; by it the best epoch is chosen, and when to stop.
+        collection: its training splits, or all of it if it has none.
+        matches: the source of the positive pairs; of a source with levels, 1 and 2, and 2 counts half.
+        loss: one of the kind's losses; None for its default.
+        seed: for initial weights and the order of examples; the same seed gives the same weights.
+        validation: one of ``Validation``; decides the best epoch and early stopping.
         device: ``cpu`` or ``cuda``.
 
     Raises:
-        CounterpartError: for an unknown annotator, one that learns nothing, whose weights were brought along or
-            whose proposals stand in a pool, an unknown source or loss, no pairs, images without files, and when
-            somebody else trains it at the same time.
+        CounterpartError: for an unknown annotator, one that cannot be trained, has imported weights or is used in a
+            pool; for an unknown source or loss, no pairs, images without files, and a simultaneous training.
     """
     annotator = _trainable(name, seed, device)
     loss = _known_loss(annotator, loss)
@@ -87,9 +86,9 @@ def open_training(
     device: str = "cpu",
     by: User | None = None,
 ) -> Job:
-    """Open a job that trains an annotator (``train_annotator``), for a worker to take.
+    """Create a job that trains an annotator (``train_annotator``) on a worker.
 
-    Raises CounterpartError for what can be seen to be wrong without reading the examples.
+    Raises CounterpartError for invalid arguments, as far as they show without reading the examples.
     """
     annotator = _trainable(name, seed, device)
     _refuse_weights(annotator)
@@ -106,7 +105,7 @@ def open_training(
 
 
 def train_for(job: Job, progress: Progress) -> Annotator:
-    """Train the annotator that a job of ``open_training`` names."""
+    """Run a job of ``open_training``."""
     return train_annotator(
         **job.params | {"collection": Collection.objects.named(job.params["collection"])}, progress=progress
     )
@@ -128,42 +127,42 @@ def _trained(
 
 def _trainable(name: str, seed: int, device: str) -> Annotator:
     if seed < 0:
-        raise CounterpartError(f"A seed is 0 or more, not {seed}.")
+        raise CounterpartError(f"Invalid seed {seed}: use 0 or a larger whole number.")
     check_device(device)
     annotator = find_annotators([name])[0]
     if not hasattr(module_of(annotator.kind), "train"):
-        raise CounterpartError(f"{name} is of kind {annotator.kind}, which learns nothing; use it as it is.")
+        raise CounterpartError(f"{name} is of kind {annotator.kind}, which needs no training; use it as it is.")
     return annotator
 
 
 def _known_loss(annotator: Annotator, loss: str | None) -> str:
-    """Return the loss to learn with, the machine's usual one where none is named; empty where it has no choice."""
+    """Return the name of the loss, the kind's default if none is given; empty if the kind has no choice."""
     losses: tuple[str, ...] = getattr(module_of(annotator.kind), "LOSSES", ())
     if not loss:
         return losses[0] if losses else ""
     if loss not in losses:
         choice = f"choose one of {', '.join(losses)}" if losses else "it has no choice of losses, leave it out"
-        raise CounterpartError(f"A machine of kind {annotator.kind} has no loss {loss!r}; {choice}.")
+        raise CounterpartError(f"Annotators of kind {annotator.kind} have no loss {loss!r}; {choice}.")
     return loss
 
 
 def _refuse_weights(annotator: Annotator) -> None:
-    """Refuse to train what others rely on."""
+    """Refuse to replace imported weights, or weights that a pool was made with."""
     if annotator.checkpoint and not annotator.trained_on:
         raise CounterpartError(
-            f"The weights of {annotator} were brought along and training would replace them; add another annotator"
-            " without a checkpoint and train that."
+            f"The weights of {annotator} were imported, and training would replace them. Add another annotator without"
+            " a checkpoint and train that."
         )
     pools = list(Pool.objects.filter(retrievals__annotator=annotator).distinct().values_list("name", flat=True))
     if pools:
         raise CounterpartError(
-            f"Proposals of {annotator} stand in {len(pools)} pools: {some_of(pools)}. Other weights would belie them;"
-            " add another annotator and train that."
+            f"{annotator} is used in {len(pools)} pools ({some_of(pools)}), so it cannot be retrained. Add another"
+            " annotator and train that."
         )
 
 
 def _kept(annotator: Annotator, wanted: dict[str, Any], device: str) -> Checkpoints:
-    """Return the place for a training's unfinished work; what others left there long ago is removed on the way."""
+    """Return the place for a training's unfinished work; old work of others is removed."""
     root = settings.VAR_DIR / "training"
     remove_stale(root)
     training = json.dumps([annotator.kind, annotator.options, wanted, device], sort_keys=True)
@@ -171,33 +170,33 @@ def _kept(annotator: Annotator, wanted: dict[str, Any], device: str) -> Checkpoi
 
 
 class _Curve:
-    """The epochs of one training, written into the annotator's row as they come.
+    """The epochs of one training, written into the annotator's row as they finish.
 
-    Each writing begins from what stood there when this training began or wrote last: where another training has begun
-    meanwhile, one of the two finds other epochs and stops. Until the first epoch, the row stays as it is.
+    An update succeeds only if the row still holds what this training found or wrote last: of two simultaneous trainings
+    one stops. Until the first epoch is finished, the row does not change.
     """
 
     def __init__(self, annotator: Annotator) -> None:
         self._annotator = annotator
-        self._there = annotator.curve
+        self._stored = annotator.curve
         self._epochs: list[dict[str, Any]] = []
 
     def add(self, epoch: Epoch) -> None:
-        """Write one more epoch. Raises CounterpartError if somebody else trains the annotator."""
+        """Write one more epoch. Raises CounterpartError if another training of the annotator is running."""
         self._epochs = [*self._epochs, asdict(epoch)]
-        unmoved = Annotator.objects.filter(pk=self._annotator.pk, curve=self._there)
-        if not unmoved.update(curve=self._epochs):
+        unchanged = Annotator.objects.filter(pk=self._annotator.pk, curve=self._stored)
+        if not unchanged.update(curve=self._epochs):
             raise _lost(self._annotator)
-        self._there = self._epochs
+        self._stored = self._epochs
 
 
 def _keep(annotator: Annotator, arrays: Arrays, trained_on: dict[str, Any]) -> None:
     weights = write_arrays(f"annotators/{annotator.name}", **arrays)
-    told = architecture(annotator.kind, annotator.options, arrays)
-    unmoved = Annotator.objects.filter(pk=annotator.pk, checksum=annotator.checksum)
+    described = architecture(annotator.kind, annotator.options, arrays)
+    unchanged = Annotator.objects.filter(pk=annotator.pk, checksum=annotator.checksum)
     with transaction.atomic():
-        if not unmoved.update(
-            checkpoint=weights.path, checksum=weights.sha256, trained_on=trained_on, architecture=told
+        if not unchanged.update(
+            checkpoint=weights.path, checksum=weights.sha256, trained_on=trained_on, architecture=described
         ):
             raise _lost(annotator)
         record("trained", annotator, actor="train_annotator", sha256=weights.sha256, **trained_on)
@@ -205,4 +204,6 @@ def _keep(annotator: Annotator, arrays: Arrays, trained_on: dict[str, Any]) -> N
 
 
 def _lost(annotator: Annotator) -> CounterpartError:
-    return CounterpartError(f"{annotator} is trained by somebody else meanwhile; wait for that, then run this again.")
+    return CounterpartError(
+        f"Another training of {annotator} is running; wait until it is finished, then run this again."
+    )

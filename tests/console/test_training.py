@@ -86,7 +86,7 @@ def test_what_cannot_be_trained_opens_no_job(researcher, eyes, changed):
 def test_weights_that_others_brought_are_not_trained_over(researcher, eyes):
     Annotator.objects.update(checkpoint="a.npz", checksum="1")
     answer = researcher.post("/machines/eyes/train/", filled_in(make_coloured_collection()))
-    assert "were brought along and training would replace them" in answer.content.decode()
+    assert "were imported, and training would replace them" in answer.content.decode()
     assert 'href="/machines/eyes/train/"' not in researcher.get("/machines/eyes/").content.decode()
 
 

@@ -69,7 +69,7 @@ def test_pool_prints_its_counts(zoo, capsys):
             ("pool", "p", "--collection=zoo", "--annotators=words", "--queries=queries", "--control-depth=6"),
             "retrieve zoo",
         ),
-        (("train_annotator", "words", "--collection", "zoo"), "learns nothing"),
+        (("train_annotator", "words", "--collection", "zoo"), "needs no training"),
     ],
 )
 def test_a_wrong_wish_ends_in_one_clear_line(zoo, arguments, message):

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from corpus.models import Image
 from mitl.annotators.base import Settings
-from mitl.nn.imagenet import TrainingPictures, evaluation_batches
+from mitl.nn.imagenet import TrainingViews, evaluation_batches
 
 
 class Source(Protocol):
@@ -30,7 +30,7 @@ class Pictures:
 
     def __init__(self, settings: Settings, *, erasing: float = 0.0) -> None:
         self._side = int(settings["picture"])
-        self._drawn = TrainingPictures(self._side, smallest_crop=float(settings["smallest_crop"]), erasing=erasing)
+        self._drawn = TrainingViews(self._side, smallest_crop=float(settings["smallest_crop"]), erasing=erasing)
 
     def batches(self, images: Sequence[Image]) -> Iterator[Tensor]:
         return evaluation_batches(images, self._side)

@@ -13,7 +13,7 @@ from mitl.annotators.base import CrossEncoder, JointScores
 from mitl.annotators.transformer.opening import kept_model, new_model, trained_model
 from mitl.losses import matching
 from mitl.models import Annotator
-from mitl.nn.preparation import TrainingPictures, prepared
+from mitl.nn.preparation import TrainingViews, prepared
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.transformer_models.family import Family
 from mitl.transformer_models.model import Model
@@ -81,7 +81,7 @@ class PairsLearner:
         self.network = model.network
         self._model, self._pairing = model, pairing
         self._negatives, self._batch_size = negatives, batch_size
-        self._pictures = TrainingPictures(model.preparation, smallest_crop)
+        self._pictures = TrainingViews(model.preparation, smallest_crop)
 
     def machine(self) -> JointMachine:
         """Return the machine over the network as it stands."""

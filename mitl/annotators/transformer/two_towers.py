@@ -16,7 +16,7 @@ from mitl.annotators.base import EmbeddingAnnotator, Embeddings
 from mitl.annotators.transformer.opening import kept_model, new_model, trained_model
 from mitl.losses import LOSSES, contrastive, sigmoid_contrastive
 from mitl.models import Annotator
-from mitl.nn.preparation import TrainingPictures, prepared
+from mitl.nn.preparation import TrainingViews, prepared
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.transformer_models.family import Family
 from mitl.transformer_models.model import Model
@@ -65,7 +65,7 @@ class TowersLearner:
     def __init__(self, model: Model, loss: str, smallest_crop: float) -> None:
         self.network: Any = model.network
         self._model, self._loss = model, loss
-        self._pictures = TrainingPictures(model.preparation, smallest_crop)
+        self._pictures = TrainingViews(model.preparation, smallest_crop)
 
     def machine(self) -> TwoTowers:
         """Return the machine over the network as it stands."""

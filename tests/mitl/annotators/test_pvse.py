@@ -94,7 +94,7 @@ def drop(name):
         ),
         ({"words": WORDS[:-1]}, "15words.pkl has 15 words and .* was trained with 16; pass the vocabulary"),
         ({"vocabulary": ""}, "has no words of its own; pass --option vocabulary=FILE"),
-        ({"vocabulary": "nowhere.pkl"}, "There is no vocabulary at nowhere.pkl"),
+        ({"vocabulary": "nowhere.pkl"}, "No vocabulary file at nowhere.pkl"),
         ({"layout": "training", "training": {"order": True}}, "was trained with order embeddings"),
         ({"embed": "32"}, "contradicts 1 options: embed is 16, not 32"),
     ],

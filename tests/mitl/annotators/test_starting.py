@@ -72,7 +72,7 @@ def test_frozen_words_stay_as_they_were_drawn(colours):
     [
         ({"conv1.weight": torch.ones(16, 3, 7, 7)}, "The trunk of .* does not fit this network"),
         (LAYOUTS["plain"]({"features.0.weight": torch.ones(1)}, None), "1 unexpected: features.0.weight"),
-        ({"epoch": 3}, "holds no weights by name"),
+        ({"epoch": 3}, "holds neither a state dict nor a list of two"),
     ],
 )
 def test_a_file_without_this_trunk_is_refused(colours, tmp_path, state, message):

@@ -10,7 +10,7 @@ from corpus.models import Image
 from corpus.pictures import open_picture
 from mitl.annotators import clip, load, module_of
 from mitl.annotators.transformer.two_towers import TwoTowers
-from mitl.nn.preparation import TrainingPictures
+from mitl.nn.preparation import TrainingViews
 from mitl.registration import add_annotator
 from mitl.training.trainer import train_annotator
 from mitl.transformer_models.clip import FAMILY
@@ -132,7 +132,7 @@ def test_sizes_that_make_no_network_are_refused_before_training(colours, options
 
 def test_a_training_view_is_drawn_by_the_seed_and_the_picture_is_read_once(colours, untrained):
     images = list(colours.images.all()[:3])
-    pictures = TrainingPictures(untrained.preparation, 0.5)
+    pictures = TrainingViews(untrained.preparation, 0.5)
     views = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
@@ -146,4 +146,4 @@ def test_a_training_view_is_drawn_by_the_seed_and_the_picture_is_read_once(colou
 def test_whole_views_are_the_prepared_pictures(colours, untrained):
     images = list(colours.images.all()[:2])
     expected = [untrained.preparation.pixels(open_picture(image)) for image in images]
-    np.testing.assert_array_equal(TrainingPictures(untrained.preparation, 1.0, limit=0).of(images), expected)
+    np.testing.assert_array_equal(TrainingViews(untrained.preparation, 1.0, limit=0).of(images), expected)

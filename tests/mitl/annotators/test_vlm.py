@@ -129,7 +129,7 @@ def test_a_second_estimate_costs_nothing_and_tells_the_price(zoo, sample, stub, 
 def test_a_search_that_broke_off_goes_on_without_paying_again(zoo, sample, stub, words):
     wish = {"annotators": [seer_at(stub, parallel=1)], "sample": sample, "depth": 3, "cascade": Cascade(words, 3)}
     stub.answer = lambda asked: refused(500) if len(stub.asked) > 4 else likes_first_captions(asked)
-    with pytest.raises(CounterpartError, match="^seer: .* cannot answer now .*what was answered is kept"):
+    with pytest.raises(CounterpartError, match="^seer: .* cannot answer now .*answers are kept"):
         retrieve(zoo, **wish)
     stub.answer = likes_first_captions
     (found,) = retrieve(zoo, **wish)
@@ -142,7 +142,7 @@ def test_a_search_that_broke_off_goes_on_without_paying_again(zoo, sample, stub,
 
 def test_a_ceiling_stops_a_search_and_a_higher_one_goes_on(zoo, sample, stub, words):
     wish = {"sample": sample, "depth": 3, "cascade": Cascade(words, 3)}
-    with pytest.raises(CounterpartError, match="All 3 requests of its ceiling are spent"):
+    with pytest.raises(CounterpartError, match="All 3 requests of its ceiling are used"):
         retrieve(zoo, annotators=[seer_at(stub, ceiling=3)], **wish)
     assert len(stub.asked) == 3
     retrieve(zoo, annotators=[seer_at(stub, "higher")], **wish)

@@ -133,7 +133,7 @@ def test_embeddings_do_not_depend_on_the_company(add, colours):
     ("arguments", "message"),
     [
         ({"regions": ""}, "was trained on regions that a detector saw; pass --option regions=FOLDER"),
-        ({"regions": "nowhere"}, "nowhere is no folder of regions"),
+        ({"regions": "nowhere"}, "nowhere has no region features"),
         ({"words": WORDS[:-1]}, "15words.pkl has 15 words and .* was trained with 16"),
         ({"vocabulary": ""}, "has no words of its own; pass --option vocabulary=FILE"),
         ({"variant": "coco", "spoil": lambda state: state.pop("img_enc.fc.bias")}, "1 missing: img_enc.fc.bias"),
@@ -169,7 +169,7 @@ def test_an_image_without_regions_stops_a_search_in_one_line(add, colours, tmp_p
     images = [image.key for image in colours.images.all()]
     make_regions(tmp_path / "fewer", [key for key in images if not key.startswith("red")])
     machine = add(regions=str(tmp_path / "fewer"))
-    with pytest.raises(CounterpartError, match="has nothing of 1 of 6 images: red4. Add them"):
+    with pytest.raises(CounterpartError, match="lacks 1 of 6 images: red4. Add them"):
         retrieve(colours, annotators=[machine], depth=3)
 
 
@@ -193,7 +193,7 @@ def test_it_learns_from_regions(colours, regions):
 def test_images_without_regions_are_told_before_any_training(colours, tmp_path):
     make_regions(tmp_path / "few", ["red0", "red1"])
     options = SMALL_VSRN | {"regions": str(tmp_path / "few")}
-    with pytest.raises(CounterpartError, match="has nothing of 22 of 24 images: red2, red3, green0"):
+    with pytest.raises(CounterpartError, match="lacks 22 of 24 images: red2, red3, green0"):
         trained_arrays("vsrn", colours, loss="max", **options)
 
 

@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from mitl.chat.questions import NonsenseError, Usage, level_in, read_answer
+from mitl.chat.questions import InvalidAnswerError, Usage, level_in, read_answer
 from tests.mitl.chat.endpoint import said
 
 
@@ -33,7 +33,7 @@ def test_a_level_is_read_where_one_is_named(text, level):
 
 def test_a_level_without_probabilities_is_certain():
     answer = read_answer(said("2").body)
-    assert answer.chances == (0, 1, 0, 0)
+    assert answer.probabilities == (0, 1, 0, 0)
     assert answer.score == 0.5
 
 
@@ -44,7 +44,7 @@ def test_the_score_is_the_expected_match_weight():
 
 def test_what_is_no_level_is_left_out_and_the_rest_sums_to_one():
     answer = read_answer(said("2", levels={"2": 0.4, " 2": 0.1, "3": 0.25, "Yes": 0.2}).body)
-    assert answer.chances == pytest.approx((0, 0.5 / 0.75, 0.25 / 0.75, 0))
+    assert answer.probabilities == pytest.approx((0, 0.5 / 0.75, 0.25 / 0.75, 0))
 
 
 def test_the_probabilities_are_those_of_the_token_that_is_the_level():
@@ -60,14 +60,14 @@ def test_the_probabilities_are_those_of_the_token_that_is_the_level():
             for token, top in tokens
         ]
     }
-    assert read_answer(json.dumps(body)).chances == pytest.approx((0, 0, 0.75, 0.25))
+    assert read_answer(json.dumps(body)).probabilities == pytest.approx((0, 0, 0.75, 0.25))
 
 
 @pytest.mark.parametrize("logprobs", [None, {}, {"content": None}, {"content": [{"token": "2"}]}, {"content": "2"}, 7])
 def test_without_usable_probabilities_the_level_counts(logprobs):
     body = json.loads(said("2").body)
     body["choices"][0]["logprobs"] = logprobs
-    assert read_answer(json.dumps(body)).chances == (0, 1, 0, 0)
+    assert read_answer(json.dumps(body)).probabilities == (0, 1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_without_usable_probabilities_the_level_counts(logprobs):
     ],
 )
 def test_nonsense_is_told_in_a_few_words(body, holds):
-    with pytest.raises(NonsenseError) as told:
+    with pytest.raises(InvalidAnswerError) as told:
         read_answer(body)
     assert str(told.value) == holds
 
 
 def test_a_body_that_nests_without_end_is_nonsense():
-    with pytest.raises(NonsenseError, match="no JSON"):
+    with pytest.raises(InvalidAnswerError, match="no JSON"):
         read_answer("[" * 100_000)
 
 
@@ -97,17 +97,17 @@ def test_a_probability_that_is_no_number_is_not_used():
     body = json.loads(said("2").body)
     top = [{"token": "1", "logprob": float("nan")}, {"token": "2", "logprob": -0.5}]
     body["choices"][0]["logprobs"] = {"content": [{"token": "2", "logprob": -0.5, "top_logprobs": top}]}
-    assert read_answer(json.dumps(body)).chances == (0, 1, 0, 0)
+    assert read_answer(json.dumps(body)).probabilities == (0, 1, 0, 0)
 
 
 def test_nonsense_that_is_long_is_cut():
-    with pytest.raises(NonsenseError) as told:
+    with pytest.raises(InvalidAnswerError) as told:
         read_answer("x" * 5000)
     assert len(str(told.value)) < 90
 
 
 def test_nonsense_costs_what_it_says():
-    with pytest.raises(NonsenseError) as told:
+    with pytest.raises(InvalidAnswerError) as told:
         read_answer(said("hm", usage=(70, 2)).body)
     assert told.value.usage == Usage(70, 2)
 

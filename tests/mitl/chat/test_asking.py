@@ -125,7 +125,7 @@ def test_without_word_it_waits_longer_from_try_to_try(stub, ledger):
 
 def test_a_long_wait_is_left_to_the_person(asking, stub):
     stub.answer = lambda asked: refused(429, "daily limit", Retry_After="7200")
-    with pytest.raises(CounterpartError, match=r"asks to be left alone for 7,200 s \(429: daily limit\); run the same"):
+    with pytest.raises(CounterpartError, match=r"asks to wait 7,200 s \(429: daily limit\); run the same"):
         asking.ask("dog")
     assert asking.slept == []
 
@@ -133,16 +133,19 @@ def test_a_long_wait_is_left_to_the_person(asking, stub):
 @pytest.mark.parametrize(
     ("reply", "line"),
     [
-        (refused(401, "bad key"), r"refuses \(401: bad key\); check the key in the environment variable SEER_KEY\."),
-        (refused(403), r"refuses \(403\); check the key"),
+        (
+            refused(401, "bad key"),
+            r"refuses access \(401: bad key\); check the key in the environment variable SEER_KEY\.",
+        ),
+        (refused(403), r"refuses access \(403\); check the key"),
         (refused(404, "no such model"), r"knows no model 'seer' \(404: no such model\); check both names\."),
-        (refused(400, "too large"), r"takes no such question \(400: too large\); check the model and the options\."),
-        (Reply(307, "", {"Location": "http://elsewhere/"}), r"moves questions to another address \(307\)"),
+        (refused(400, "too large"), r"rejects the request \(400: too large\); check the model and the options\."),
+        (Reply(307, "", {"Location": "http://elsewhere/"}), r"redirects to another address \(307\)"),
         (
             Reply(429, '{"error": {"message": "pay", "code": "insufficient_quota"}}'),
-            r"has no credit left \(429: pay\); pay there, then go on\.",
+            r"has no credit left \(429: pay\); add credit, then run the same again\.",
         ),
-        (Reply(500, "<html>oops</html>"), r"cannot answer now \(500\), tried 3 times; run the same again later"),
+        (Reply(500, "<html>oops</html>"), r"cannot answer now \(500\), after 3 attempts; run the same again later"),
     ],
 )
 def test_a_refusal_is_one_clear_line_and_costs_nothing(asking, stub, ledger, reply, line):
@@ -155,7 +158,7 @@ def test_a_refusal_is_one_clear_line_and_costs_nothing(asking, stub, ledger, rep
 
 def test_without_a_key_a_refusal_says_how_one_is_given(stub, ledger):
     stub.answer = lambda asked: refused(401)
-    with pytest.raises(CounterpartError, match="put it into an environment variable .* key_variable=NAME"):
+    with pytest.raises(CounterpartError, match="it may need a key: set an environment variable .* key_variable=NAME"):
         Asking(stub, ledger, key="", key_variable="").ask("dog")
 
 
@@ -194,7 +197,7 @@ def test_an_endpoint_without_log_probabilities_is_asked_without(asking, stub):
 
 def test_one_that_minds_log_probabilities_that_nobody_asked_for_is_not_asked_for_ever(asking, stub):
     stub.answer = lambda asked: refused(400, "logprobs")
-    with pytest.raises(CounterpartError, match="takes no such question"):
+    with pytest.raises(CounterpartError, match="rejects the request"):
         asking.ask("dog")
     assert len(stub.asked) == 2
 
@@ -202,7 +205,7 @@ def test_one_that_minds_log_probabilities_that_nobody_asked_for_is_not_asked_for
 def test_a_time_out_is_tried_again_and_counts_as_paid(stub, ledger):
     asking = Asking(stub, ledger, timeout=0.1, attempts=2)
     stub.answer = lambda asked: time.sleep(0.4) or said("1")
-    with pytest.raises(CounterpartError, match=r"did not answer within 0.1 s, tried 2 times; run the same again later"):
+    with pytest.raises(CounterpartError, match=r"did not answer within 0.1 s, after 2 attempts; run the same again"):
         asking.ask("dog")
     assert ledger.spent(asking.service.purse) == (2, 2 * asking.service.prices.most("dog"))
 
@@ -215,14 +218,14 @@ def test_a_connection_that_breaks_off_is_tried_again_and_counts(asking, stub, le
 
 def test_an_address_where_nobody_listens_is_named_and_costs_nothing(stub, ledger):
     asking = Asking(stub, ledger, endpoint="http://127.0.0.1:9/v1")
-    with pytest.raises(CounterpartError, match=r"http://127.0.0.1:9/v1/chat/completions cannot be reached .* 3 times"):
+    with pytest.raises(CounterpartError, match=r"127.0.0.1:9/v1/chat/completions cannot be reached .* 3 attempts"):
         asking.ask("dog")
     assert ledger.spent(asking.service.purse) == (0, 0)
 
 
 def test_a_ceiling_ends_the_asking_and_keeps_what_was_answered(stub, ledger):
     asking = Asking(stub, ledger, ceiling=Ceiling(2, None), parallel=1)
-    with pytest.raises(CounterpartError, match="All 2 requests of its ceiling are spent"):
+    with pytest.raises(CounterpartError, match="All 2 requests of its ceiling are used"):
         asking.ask("dog", "cat", "bus")
     assert len(stub.asked) == 2
     assert len(ledger.answers_to([f"digest of {caption}" for caption in ("dog", "cat", "bus")])) == 2
@@ -232,7 +235,7 @@ def test_money_is_never_passed_even_by_many_at_once(stub, ledger):
     most = service_at("").prices.most("dog")
     asking = Asking(stub, ledger, ceiling=Ceiling(100, 2 * most), parallel=8)
     stub.answer = lambda asked: said("1", usage=None)
-    with pytest.raises(CounterpartError, match="could pass that ceiling"):
+    with pytest.raises(CounterpartError, match="could exceed that ceiling"):
         asking.ask(*(f"d{number}g" for number in range(8)))
     assert len(stub.asked) <= 2
     assert ledger.spent(asking.service.purse)[1] <= 2 * most

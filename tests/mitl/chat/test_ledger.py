@@ -64,14 +64,14 @@ def test_purses_are_apart(ledger):
 
 def test_the_ceiling_of_requests_stops_the_next_one(ledger):
     paid(ledger)
-    with pytest.raises(CounterpartError, match="All 1 requests of its ceiling are spent; what was answered is kept"):
+    with pytest.raises(CounterpartError, match="All 1 requests of its ceiling are used; answers are kept"):
         ledger.reserve("r", "purse", Decimal(0), Ceiling(1, None))
 
 
 def test_the_ceiling_of_money_stops_what_could_pass_it(ledger):
     paid(ledger, cost="0.9")
     ledger.reserve("r", "purse", Decimal("0.1"), Ceiling(10, Decimal(1)))
-    with pytest.raises(CounterpartError, match=r"^1 of 1 are spent, and one more request, of up to 0.1, could pass"):
+    with pytest.raises(CounterpartError, match=r"^1 of 1 are spent, and one more request, of up to 0.1, could exceed"):
         ledger.reserve("s", "purse", Decimal("0.1"), Ceiling(10, Decimal(1)))
     assert ledger.spent("purse")[0] == 2
 

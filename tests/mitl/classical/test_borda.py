@@ -40,5 +40,5 @@ def test_a_ranking_that_lacks_an_item_is_refused(rankings):
 
 
 def test_no_rankings_are_refused():
-    with pytest.raises(ValueError, match="one row a system"):
+    with pytest.raises(ValueError, match="one row per system"):
         borda(np.empty((0, 3), dtype=int))

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from mitl.losses import hubness_aware, triplet_sum
-from mitl.losses.hal import Crowd, HubWeights, bank_weights, log_sum_exp, log_sum_exp_of_paper, reweighted
+from mitl.losses.hal import BankParameters, HubWeights, bank_weights, log_sum_exp, log_sum_exp_of_paper, reweighted
 from tests.mitl.losses.gradients import check_on_embeddings
 from tests.mitl.losses.test_triplet import slow_loss
 
@@ -78,7 +78,7 @@ def test_what_a_bank_weighs_nothing_pushes_nothing():
 
 def test_bank_weights_worked_by_hand():
     # One pair among two, k 1: the crowd around image 0 and caption 1 is exp(0.5) and exp(0.2), both times exp(-0.1).
-    crowd = Crowd(k=1, positive_scale=1, negative_scale=1)
+    crowd = BankParameters(k=1, positive_scale=1, negative_scale=1)
     similarity = torch.tensor([[0.9, 0.8], [0.1, 0.5]], dtype=torch.float64)
     images, captions = torch.tensor([[0.5, 0.1], [0.3, 0.0]]), torch.tensor([[0.4, 0.4], [0.2, 0.1]])
     weights = bank_weights(similarity, images, captions, crowd)
@@ -95,7 +95,7 @@ def test_bank_weights_worked_by_hand():
     [
         ({"base": "min"}, "no base 'min' in the form 'reweighted'"),
         ({"form": "other"}, "no base 'sum' in the form 'other'"),
-        ({"k": 0}, "1 neighbour or more, not 0"),
+        ({"k": 0}, "HAL needs at least 1 neighbour, not 0"),
     ],
 )
 def test_what_it_does_not_know_is_refused(arguments, message):
@@ -104,8 +104,8 @@ def test_what_it_does_not_know_is_refused(arguments, message):
 
 
 def test_a_bank_smaller_than_the_neighbourhood_is_refused():
-    with pytest.raises(ValueError, match="bank of 1 has no 2 neighbours"):
-        bank_weights(torch.eye(2), torch.zeros(2, 1), torch.zeros(2, 1), Crowd(k=2))
+    with pytest.raises(ValueError, match="bank of 1 has fewer than 2 neighbours"):
+        bank_weights(torch.eye(2), torch.zeros(2, 1), torch.zeros(2, 1), BankParameters(k=2))
 
 
 @pytest.mark.shared
@@ -137,7 +137,7 @@ def bank_of(fixture: dict[str, np.ndarray], k: int) -> HubWeights:
     outside = ~np.isin(fixture["bank_indices"], fixture["batch_indices"])
     images, captions = torch.tensor(fixture["image_embedding"]), torch.tensor(fixture["text_embedding"])
     bank = {side: torch.tensor(fixture[f"bank_{side}"][outside]) for side in ("image", "text")}
-    return bank_weights(images @ captions.T, images @ bank["text"].T, captions @ bank["image"].T, Crowd(k=k))
+    return bank_weights(images @ captions.T, images @ bank["text"].T, captions @ bank["image"].T, BankParameters(k=k))
 
 
 @pytest.mark.shared

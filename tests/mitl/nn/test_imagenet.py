@@ -4,7 +4,7 @@ from PIL import Image as Pillow
 
 from core.errors import CounterpartError
 from mitl.nn import imagenet
-from mitl.nn.imagenet import DEVIATION, MEAN, TrainingPictures, evaluation_batches, evaluation_view
+from mitl.nn.imagenet import DEVIATION, MEAN, TrainingViews, evaluation_batches, evaluation_view
 from tests.factories import make_collection
 from tests.mitl.nn.authors import FOLDER
 from tests.mitl.pictured import make_coloured_collection
@@ -56,7 +56,7 @@ def test_what_is_kept_changes_no_view_and_spares_decoding(images, monkeypatch):
     views = {}
     for limit, decoded in ((2**20, 6), (0, 12), (48 * 36 * 3, 11)):
         opened.clear()
-        pictures = TrainingPictures(32, limit=limit)
+        pictures = TrainingViews(32, limit=limit)
         views[limit] = [pictures.batch(images, np.random.default_rng(seed)) for seed in (0, 1)]
         assert len(opened) == decoded
     for ours in zip(*views.values(), strict=True):
@@ -72,7 +72,7 @@ def gradient() -> Pillow.Image:
 
 def views_of(picture, monkeypatch, n=60, seed=0, **settings):
     monkeypatch.setattr(imagenet, "open_picture", lambda image: picture)
-    pictures = TrainingPictures(16, **settings)
+    pictures = TrainingViews(16, **settings)
     image = type("Row", (), {"pk": 1})()
     return shown(pictures.batch([image] * n, np.random.default_rng(seed)).numpy())
 

@@ -90,7 +90,7 @@ def test_safetensors_are_read_too(tmp_path):
 def test_code_in_a_checkpoint_is_named_and_not_run(tmp_path, monkeypatch, zipped):
     monkeypatch.chdir(tmp_path)
     torch.save({"model": STATE, "opt": Harmful()}, tmp_path / "w.pth", _use_new_zipfile_serialization=zipped)
-    assert "holds posix.system, which is no weight; it was not run" in refusal(tmp_path / "w.pth")
+    assert "contains posix.system, which is not a weight; nothing was run" in refusal(tmp_path / "w.pth")
     assert not (tmp_path / "harmed").exists()
 
 
@@ -123,7 +123,7 @@ def test_bytes_that_are_no_weights_are_refused(tmp_path, suffix, content):
     [{}, [], {"model": {}}, {"model": [STATE]}, {"epoch": 3}, [STATE, STATE, STATE], torch.ones(3), {"a": 1}, "text"],
 )
 def test_a_file_without_weights_by_name_is_refused(tmp_path, checkpoint):
-    assert "holds no weights by name" in refusal(saved(tmp_path, checkpoint))
+    assert "holds neither a state dict nor a list of two" in refusal(saved(tmp_path, checkpoint))
 
 
 def test_weights_that_are_not_finite_are_refused(tmp_path):

@@ -84,7 +84,9 @@ def test_a_tokeniser_of_the_hub_is_read_as_it_is(tmp_path):
 def test_what_is_no_tokeniser_is_refused_in_one_line(tmp_path, name, content):
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(CounterpartError, match=f"{name} cannot be read as a tokeniser: .+ Fetch it again.") as refused:
+    with pytest.raises(
+        CounterpartError, match=f"{name} cannot be read as a tokeniser: .+ Download it again."
+    ) as refused:
         read_tokeniser(tmp_path / name)
     assert "\n" not in str(refused.value)
 

@@ -67,7 +67,7 @@ def test_json_is_read(tmp_path):
 def test_a_foreign_class_is_named_and_not_run(tmp_path, monkeypatch, content):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "vocab.pkl").write_bytes(content)
-    with pytest.raises(CounterpartError, match="it holds posix.system, which is no vocabulary; it was not run"):
+    with pytest.raises(CounterpartError, match="it contains posix.system, which is not a vocabulary; nothing was run"):
         read_vocabulary(tmp_path / "vocab.pkl")
     assert not (tmp_path / "harmed").exists()
 
@@ -80,9 +80,9 @@ def test_a_foreign_class_is_named_and_not_run(tmp_path, monkeypatch, content):
         (b"nonsense", "cannot be read as a vocabulary"),
         (pickle.dumps([1, 2]), "has no dict word2idx"),
         (pickle.dumps({"word2idx": {1: "a"}}), "has no dict word2idx"),
-        (pickle.dumps({"word2idx": {**IDS, "cat": 3}}), "ids of 8 words must run from 0 on, each once"),
-        (pickle.dumps({"word2idx": {**IDS, "cat": "9"}}), "ids of 8 words must run from 0 on, each once"),
-        (pickle.dumps({"word2idx": {"a": 0, "b": 1}}), "must begin with <pad> <start> <end> <unk>, not with a, b"),
+        (pickle.dumps({"word2idx": {**IDS, "cat": 3}}), "ids of its 8 words must count up from 0, each once"),
+        (pickle.dumps({"word2idx": {**IDS, "cat": "9"}}), "ids of its 8 words must count up from 0, each once"),
+        (pickle.dumps({"word2idx": {"a": 0, "b": 1}}), "must start with <pad> <start> <end> <unk>, not with a, b"),
     ],
 )
 def test_what_is_no_vocabulary_is_refused_in_one_line(tmp_path, content, message):
@@ -93,5 +93,5 @@ def test_what_is_no_vocabulary_is_refused_in_one_line(tmp_path, content, message
 
 
 def test_a_vocabulary_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(CounterpartError, match="There is no vocabulary at .*vocab.pkl; check the option vocabulary"):
+    with pytest.raises(CounterpartError, match="No vocabulary file at .*vocab.pkl; check the option vocabulary"):
         read_vocabulary(tmp_path / "vocab.pkl")

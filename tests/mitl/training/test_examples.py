@@ -92,7 +92,7 @@ def test_too_few_images_to_hold_out_are_refused(db):
 def test_a_source_without_pairs_in_the_training_splits_is_refused(zoo):
     Image.objects.filter(pk__in=zoo.images.values("pk")[:3]).update(split="train")
     grade(zoo, {(9, 18): 1})
-    with pytest.raises(CounterpartError, match="'truth' has no pairs among the 3 images.*--matches"):
+    with pytest.raises(CounterpartError, match="'truth' has no pairs among the 3 training images.*--matches"):
         read(zoo, "truth")
 
 

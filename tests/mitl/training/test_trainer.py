@@ -108,11 +108,11 @@ def test_a_machine_without_weights_says_so(db):
     ("arguments", "message"),
     [
         ({"name": "nobody"}, "1 annotators are unknown: nobody; there are blind, eyes"),
-        ({"name": "blind"}, "blind is of kind overlap, which learns nothing"),
-        ({"loss": "hope"}, "embedding has no loss 'hope'; choose one of sum, max, semi-hard, hal"),
+        ({"name": "blind"}, "blind is of kind overlap, which needs no training"),
+        ({"loss": "hope"}, "embedding have no loss 'hope'; choose one of sum, max, semi-hard, hal"),
         ({"device": "tpu"}, "Unknown device 'tpu'"),
         ({"matches": "cxc"}, "no matches from 'cxc'"),
-        ({"seed": -1}, "seed is 0 or more, not -1"),
+        ({"seed": -1}, "Invalid seed -1: use 0 or a larger"),
     ],
 )
 def test_what_cannot_be_trained_is_named(colours, arguments, message):
@@ -135,7 +135,7 @@ def test_a_machine_whose_proposals_are_pooled_keeps_its_weights(colours):
     sample.images.set(colours.images.gallery())
     sample.captions.set(colours.captions.gallery())
     make_pool(sample, [make_retrieval(annotator, sample)])
-    with pytest.raises(CounterpartError, match="Proposals of eyes stand in 1 pools: pool"):
+    with pytest.raises(CounterpartError, match=r"eyes is used in 1 pools \(pool\), so it cannot be retrained"):
         train_annotator("eyes", collection=colours)
 
 
@@ -143,7 +143,7 @@ def test_weights_that_were_brought_along_are_not_trained_over(colours, tmp_path)
     trained = train_annotator(machine().name, collection=colours)
     (tmp_path / "eyes.npz").write_bytes(local_copy(StoredFile(trained.checkpoint, trained.checksum)).read_bytes())
     brought = add_annotator("brought", kind="embedding", options=trained.options, checkpoint=tmp_path / "eyes.npz")
-    with pytest.raises(CounterpartError, match="weights of brought were brought along.*add another annotator"):
+    with pytest.raises(CounterpartError, match="weights of brought were imported.*Add another annotator"):
         train_annotator("brought", collection=colours)
     assert Annotator.objects.get(name="brought").checksum == brought.checksum
 
@@ -189,7 +189,7 @@ def test_every_epoch_is_written_into_the_curve(colours, little):
 
 def test_a_machine_without_a_choice_of_losses_is_trained_with_its_own(colours, little):
     assert train_annotator("little", collection=colours).trained_on["loss"] == ""
-    with pytest.raises(CounterpartError, match="has no loss 'sum'; it has no choice of losses, leave it out"):
+    with pytest.raises(CounterpartError, match="have no loss 'sum'; it has no choice of losses, leave it out"):
         train_annotator("little", collection=colours, loss="sum")
 
 
@@ -239,7 +239,7 @@ def test_two_that_train_the_same_machine_do_not_mix_their_epochs(colours, little
         if step.startswith("epoch 2 "):
             Annotator.objects.update(curve=[{"number": 1, "loss": 9.0, "seconds": 1.0, "validation": {}}])
 
-    with pytest.raises(CounterpartError, match="little is trained by somebody else meanwhile"):
+    with pytest.raises(CounterpartError, match="Another training of little is running"):
         train_annotator("little", collection=colours, progress=second_one_begins)
     little.refresh_from_db()
     assert (little.curve[0]["loss"], little.checkpoint) == (9.0, "")
@@ -278,7 +278,7 @@ def test_a_cancelled_job_keeps_its_epochs_for_the_next(colours, little, monkeypa
 
 
 def test_a_job_that_cannot_work_is_not_opened(colours, little):
-    with pytest.raises(CounterpartError, match="has no loss 'hope'"):
+    with pytest.raises(CounterpartError, match="have no loss 'hope'"):
         open_training("little", collection=colours, loss="hope")
     assert not Job.objects.exists()
 
