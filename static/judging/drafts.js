@@ -5,18 +5,21 @@ const RETRY_AFTER = 3000;
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
- * Return { save(place, answer), stop() }; `show(text, isTrouble)` is told how it goes. Stop before submitting:
- * the form itself then carries every answer. Without a url nothing is kept.
+ * Return { save(place, answer), stop() }; `show(text, isTrouble)` reports progress. Call stop() before a form is
+ * submitted: it drops the drafts that wait and aborts the one under way, as the server refuses drafts after the
+ * answers themselves. Without a url nothing is saved.
  */
 export function draftSaver(url, show) {
   if (!url) return { save() {}, stop() {} };
   const waiting = new Map();
+  const stopped = new AbortController();
   let sending = false;
 
   async function sendOne(place, answer) {
     const body = new URLSearchParams({ place });
     for (const [part, value] of Object.entries(answer)) body.set(`${part}-${place}`, value);
-    const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit" });
+    const { signal } = stopped;
+    const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", signal });
     if (response.status >= 500) throw new Error(`status ${response.status}`);
     return response.ok ? "" : (await response.json()).error;
   }
@@ -30,6 +33,7 @@ export function draftSaver(url, show) {
       try {
         refusal = await sendOne(place, answer);
       } catch {
+        if (stopped.signal.aborted) return;
         if (!waiting.has(place)) waiting.set(place, answer);
         show("not saved, trying again", true);
         await pause(RETRY_AFTER);
@@ -45,5 +49,10 @@ export function draftSaver(url, show) {
     if (!sending) sendAll();
   }
 
-  return { save, stop: () => waiting.clear() };
+  function stop() {
+    waiting.clear();
+    stopped.abort();
+  }
+
+  return { save, stop };
 }

@@ -123,6 +123,7 @@ form.addEventListener("change", (event) => {
   if (pointer && isFinished(pair)) setTimeout(() => deck.pair() === pair && advance(), LOOK);
 });
 form.addEventListener("submit", submit);
+addEventListener("submit", (event) => event.target.closest(".give-back") && stop());
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
 byId("previous").addEventListener("click", () => deck.show(deck.at() - 1));

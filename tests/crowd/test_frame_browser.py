@@ -1,11 +1,14 @@
 """The judging page in a frame of another site, in a browser that blocks every third-party cookie."""
 
 import shutil
+from threading import Event
+from time import sleep
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import FrameLocator, Page, expect
 
+from crowd.frame import views
 from crowd.models import PlatformAssignment, Posting
 from tests.browser import Underway
 from tests.crowd.framing import claims, frame_of, post_hit, serve_mturk
@@ -189,6 +192,37 @@ def test_nothing_on_the_way_breaks_the_security_policy_or_a_script(open_frame, s
     submit(page)
     taken(page)
     assert troubles == []
+
+
+def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_error(
+    open_frame, site, posting, monkeypatch
+):
+    """As on a loaded machine: the last draft is refused while the page with the platform's form is being made."""
+    troubles, is_saved, is_refused = [], Event(), Event()
+    keep, send = views.keep_answer, views._sending
+
+    def keep_late(*given) -> None:
+        is_saved.wait(10)
+        try:
+            keep(*given)
+        finally:
+            is_refused.set()
+
+    def send_late(*given, **more):
+        is_saved.set()
+        is_refused.wait(10)
+        sleep(0.5)
+        return send(*given, **more)
+
+    monkeypatch.setattr(views, "keep_answer", keep_late)
+    monkeypatch.setattr(views, "_sending", send_late)
+    page = open_frame(posting)
+    for event in ("console", "pageerror"):
+        page.on(event, lambda told: troubles.append(str(getattr(told, "text", told))))
+    press(page, "1111")
+    submit(page)
+    taken(page)
+    assert (troubles, site.taken[0][1]["answers"]) == ([], "1.1.1.1")
 
 
 def test_the_frame_fits_its_900_pixels(open_frame, asking):
