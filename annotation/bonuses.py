@@ -5,8 +5,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from annotation.amounts import bonus_fee, cents
-from annotation.budget import check_may_give
-from annotation.ledger import locked, note_owed
+from annotation.budget import check_may_give, locked
 from annotation.models import Assignment, Payment, Worker
 from annotation.paying import order_payment
 from annotation.wording import check_words
@@ -41,7 +40,6 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
         payment = Payment.objects.create(
             assignment=assignment, round=round, kind=Payment.Kind.BONUS, reason=reason, amount=amount, fee=fee
         )
-        note_owed(payment)
         record("owed", payment, actor=actor, amount=str(amount), kind="bonus")
         order_payment(payment)
     return payment

@@ -1,49 +1,60 @@
-"""What a round has promised to pay, against the most that it may cost. Platform fees included."""
+"""The one rule that no round passes its ceiling. Everything that promises money asks ``room`` first."""
 
 from decimal import Decimal
 
-from django.db.models import Sum
-
-from annotation.amounts import cents, seat_cost
-from annotation.ledger import EARNED, Account, balances
-from annotation.models import Payment
+from annotation.amounts import seat_cost
+from annotation.ledger import balance_of, commitment_of, spent_on
 from core.errors import CounterpartError
 from hits.models import Round, Seat
 
 
 class CeilingError(CounterpartError):
-    """The wish would take a round past its ceiling."""
+    """The act would take a round past its ceiling."""
 
 
-def promised(round: Round) -> Decimal:
-    """Return what the round owes or has paid in US dollars: rewards, bonuses and their fees."""
-    payments = Payment.objects.filter(round=round, state__in=EARNED)
-    return sum((cents(one) for one in payments.aggregate(Sum("amount"), Sum("fee")).values() if one), Decimal("0.00"))
+def locked(round: Round) -> Round:
+    """Read the round and lock it until the transaction ends, so that its money moves one change at a time."""
+    return Round.objects.select_for_update(no_key=True).get(pk=round.pk)
 
 
-def may_lease(round: Round) -> bool:
-    """Whether one more lease could still be paid, once everybody who is at work has been."""
-    at_work = Seat.objects.filter(hit__round=round, state=Seat.State.TAKEN).count()
-    return promised(round) + seat_cost(round) * (at_work + 1) <= round.ceiling
+def room(round: Round, *, beside_waiting: bool = False) -> Decimal:
+    """Return how many US dollars the round may still promise under its ceiling. It locks the round, so that this holds
+    until the transaction ends.
+
+    ``beside_waiting``: what is planned for answer sets that may still come is left to them. Negative where the ceiling
+    was passed by what a platform has paid by itself.
+    """
+    current = locked(round)
+    return balance_of(current).free if beside_waiting else current.ceiling - commitment_of(current).bound
 
 
-def check_may_owe(round: Round, amount: Decimal) -> None:
-    """Raise CeilingError if a reward of ``amount``, fee included, would take the round past its ceiling."""
-    owed = promised(round)
-    if owed + amount > round.ceiling:
+def has_room_for_seat(round: Round) -> bool:
+    """Whether a worker of the browser pool may take one more seat.
+
+    While the ceiling pays for every seat that is not filled, nobody can pass it, and the round is not locked, as
+    workers would wait for each other.
+    """
+    cost, ceiling = seat_cost(round), Round.objects.values_list("ceiling", flat=True).get(pk=round.pk)
+    unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).count()
+    return spent_on(round) + cost * unfilled <= ceiling or room(round) >= cost
+
+
+def check_owed(round: Round, amount: Decimal) -> None:
+    """Raise CeilingError if ``amount``, which was just written down as owed, has taken the round past its ceiling."""
+    left = room(round)
+    if left < 0:
+        promised = round.ceiling - left - amount
         raise CeilingError(
-            f"Round {round} has promised ${owed}; ${amount} more would pass its ceiling of ${round.ceiling}. "
+            f"Round {round} has promised ${promised}; ${amount} more would pass its ceiling of ${round.ceiling}. "
             "Raise it with set_ceiling."
         )
 
 
 def check_may_give(round: Round, amount: Decimal) -> None:
-    """Raise CeilingError if bonuses of ``amount``, fees included, need more than what is promised to nobody: neither
-    paid nor owed, held by the platform or planned for answer sets to come."""
-    amounts = balances(round)
-    kept = sum((amounts[account] for account in Account if account not in (Account.OUTSIDE, Account.FREE)), Decimal(0))
-    if kept + amount > round.ceiling:
+    """Raise CeilingError if bonuses of ``amount``, fees included, need more than is promised to nobody."""
+    left = max(room(round, beside_waiting=True), Decimal(0))
+    if amount > left:
         raise CeilingError(
-            f"Round {round} has ${max(round.ceiling - kept, Decimal(0))} to give within its ceiling of "
-            f"${round.ceiling}; this takes ${amount}. Raise it with set_ceiling."
+            f"Round {round} has ${left} to give within its ceiling of ${round.ceiling}; this takes ${amount}. "
+            "Raise it with set_ceiling."
         )

@@ -1,10 +1,11 @@
-"""What a platform may still bring for a round: answer sets asked for, those in its hands, and the seats left over."""
+"""What platforms may still bring: answer sets that they hold money for or are asked for, and seats left over."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 
+from annotation.models import Payment
 from crowd.models import PlatformAssignment, Posting
 from hits.models import HIT, Round, Seat
 
@@ -13,31 +14,69 @@ State = Posting.State
 COMING = (State.PLANNED, State.LIVE)
 
 
+def asked_of(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
+    """Return for each round how many answer sets its platform keeps money for, and how many more are asked for that it
+    does not know of yet.
+
+    Money is kept for all that were posted or, once the posting is settled, for those that were submitted; it is kept no
+    more for what was earned or rejected.
+    """
+    if not rounds:
+        return {}
+    postings = Posting.objects.filter(hit__round__in=rounds).order_by().values_list("hit__round")
+    counts = postings.annotate(
+        posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),
+        unposted=Sum(F("max_assignments") - F("posted_assignments"), filter=Q(state__in=COMING), default=0),
+    )
+    earned = Payment.objects.filter(
+        assignment=OuterRef("assignment"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED
+    )
+    turns = PlatformAssignment.objects.filter(posting__hit__round__in=rounds).order_by()
+    listed = turns.values_list("posting__hit__round").annotate(
+        listed=Count("pk", filter=~Q(status="") & Q(posting__settled_at__isnull=False)),
+        done=Count("pk", filter=Q(status=PlatformAssignment.Status.REJECTED) | Q(Exists(earned))),
+    )
+    submitted = {round: listed - done for round, listed, done in listed}
+    asked = {round.pk: (0, 0) for round in rounds}
+    return asked | {round: (posted + submitted.get(round, 0), unposted) for round, posted, unposted in counts}
+
+
+def short_of(rounds: Sequence[Round]) -> Counter[int]:
+    """Count for each round the open seats for which no answer set is coming."""
+    short: Counter[int] = Counter()
+    for round, missing in _missing(rounds).values():
+        short[round] += missing
+    return short
+
+
 def short_of_work(round: Round) -> Iterator[tuple[HIT, int]]:
-    """HITs with more open seats than answer sets that may still come, and how many more."""
-    open_seats = Count("seats", filter=Q(seats__state=Seat.State.OPEN))
-    coming = _coming(round)  # before the seats: what is taken in between leaves too little asked for, not too much
-    for hit in round.hits.annotate(n_open=open_seats).filter(n_open__gt=0):
-        if (missing := hit.n_open - coming[hit.pk]) > 0:
-            yield hit, missing
+    """Yield the HITs with more open seats than answer sets that may still come, and how many more."""
+    missing = _missing([round])
+    for hit in round.hits.filter(pk__in=missing):
+        yield hit, missing[hit.pk][1]
 
 
-def unposted(round: Round) -> int:
-    """Count the answer sets that are asked for in postings, but that the platform does not know of yet."""
-    postings = Posting.objects.filter(hit__round=round, state__in=COMING)
-    return postings.aggregate(n=Sum(F("max_assignments") - F("posted_assignments")))["n"] or 0
+def _missing(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
+    """Return for each HIT that lacks answer sets its round and how many."""
+    if not rounds:
+        return {}
+    seats = Seat.objects.filter(hit__round__in=rounds, state=Seat.State.OPEN).order_by()
+    # Before what is coming: what is taken in between leaves too little asked for, not too much.
+    open_seats = list(seats.values_list("hit", "hit__round").annotate(n=Count("pk")))
+    coming = _coming(rounds)
+    return {hit: (round, n - coming[hit]) for hit, round, n in open_seats if n > coming[hit]}
 
 
-def _coming(round: Round) -> Counter[int]:
+def _coming(rounds: Sequence[Round]) -> Counter[int]:
     """By HIT: answer sets asked for in live or planned postings and not yet submitted, and those that are submitted
     and wait to be taken in, which will fill a seat each."""
-    postings = Posting.objects.filter(hit__round=round, state__in=COMING).order_by()
+    postings = Posting.objects.filter(hit__round__in=rounds, state__in=COMING).order_by()
     listed = Count("assignments", filter=~Q(assignments__status=""))
     coming: Counter[int] = Counter()
     for hit, count in postings.annotate(unused=F("max_assignments") - listed).values_list("hit", "unused"):
         coming[hit] += max(count, 0)
-    # Read last: what somebody else collects meanwhile is then counted twice, which the next look mends, and not left
+    # Read last: what somebody else collects meanwhile is then counted twice, which the next look corrects, and not left
     # out, which would ask and pay for one more.
-    arrived = PlatformAssignment.objects.filter(posting__hit__round=round, assignment=None, problem="")
+    arrived = PlatformAssignment.objects.filter(posting__hit__round__in=rounds, assignment=None, problem="")
     coming.update(arrived.exclude(status="").values_list("posting__hit", flat=True))
     return coming

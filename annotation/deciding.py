@@ -6,12 +6,11 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from annotation.admitting import has_room
-from annotation.budget import CeilingError
+from annotation.budget import CeilingError, has_room_for_seat
 from annotation.models import Assignment, Decision
 from annotation.moving import claim, move
 from annotation.paying import owe
 from annotation.rejecting import drop_proposal, reject, standing_rejection
-from annotation.reserving import reserve_where_closed
 from annotation.reversing import pay_once, reverse
 from annotation.ruling import for_ruling, rule
 from annotation.workers import actor_of, locked
@@ -113,13 +112,12 @@ def _accept(assignment: Assignment) -> bool:
 
 
 def _regain(assignment: Assignment) -> bool:
-    """Take back the seat of a lease that ran out, if nobody has it and the worker has not taken the HIT anew, nor had
-    as many others instead as one worker may."""
+    """Take back the seat of a lease that ran out. False: somebody else has it, the worker has taken the HIT again or as
+    many others as one worker may, or the round's ceiling is reached."""
     worker = locked(assignment.worker_id)
     if not Assignment.objects.filter(pk=assignment.pk, state=State.EXPIRED).exists():
         return False
-    anew = worker.assignments.filter(hit=assignment.hit_id).exclude(state__in=Assignment.ABANDONED)
-    if anew.exists() or not has_room(assignment.hit.round, worker) or not claim(assignment.seat_id):
+    again, round = worker.assignments.filter(hit=assignment.hit_id), assignment.hit.round
+    if again.exclude(state__in=Assignment.ABANDONED).exists() or not has_room(round, worker):
         return False
-    reserve_where_closed([assignment.hit_id])
-    return True
+    return has_room_for_seat(round) and claim(assignment.seat_id)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import F, Q, Sum
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from annotation.amounts import cents
-from annotation.ledger import Account, balances
-from annotation.models import LedgerEntry, Payment
+from annotation.ledger import balance_of, balances_of
+from annotation.models import Payment
 from core.events import record
 from crowd import channels
 from crowd.channels import ChannelError
@@ -83,18 +83,18 @@ def still_to_fund(round: Round) -> Decimal:
     set aside: answer sets yet to be posted, and bonuses that are owed."""
     bonuses = Payment.objects.filter(round=round, kind=Payment.Kind.BONUS, state=Payment.State.OWED)
     owed = bonuses.aggregate(total=Sum(F("amount") + F("fee")))["total"] or Decimal(0)
-    return balances(round)[Account.PLANNED] + cents(owed)
+    return balance_of(round).planned + cents(owed)
 
 
 def _needed() -> dict[tuple[str, str], Decimal]:
     """By platform and environment, what all rounds there will still take from the account."""
     remote = [name for name, channel in channels.CHANNELS.items() if channel.is_remote]
     where = ("round__channel", "round__environment")
-    entries = LedgerEntry.objects.filter(round__channel__in=remote).order_by()
-    inward, outward = (Sum("amount", filter=Q(**{end: Account.PLANNED})) for end in ("target", "source"))
     needed: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
-    for channel, environment, came, went in entries.values_list(*where).annotate(came=inward, went=outward):
-        needed[channel, environment] += cents((came or Decimal(0)) - (went or Decimal(0)))
+    rounds = list(Round.objects.filter(channel__in=remote, published_at__isnull=False))
+    balances = balances_of(rounds)
+    for round in rounds:
+        needed[round.channel, round.environment] += balances[round.pk].planned
     bonuses = Payment.objects.filter(round__channel__in=remote, kind=Payment.Kind.BONUS, state=Payment.State.OWED)
     for channel, environment, owed in bonuses.order_by().values_list(*where).annotate(owed=Sum(F("amount") + F("fee"))):
         needed[channel, environment] += cents(owed)

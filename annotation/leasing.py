@@ -10,10 +10,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.admitting import admit
-from annotation.budget import may_lease
+from annotation.budget import has_room_for_seat
 from annotation.models import Assignment, Worker
 from annotation.moving import claim, move
-from annotation.reserving import reserve_where_closed
 from annotation.seen import hits_of, pairs_seen
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError
@@ -40,16 +39,12 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         _expire(_overdue(held))
         if running := held.filter(state=Assignment.State.LEASED, deadline__gt=timezone.now()).first():
             return running
-        return _lease_next(round, worker) if admit(round, worker) and may_lease(round) else None
+        return _lease_next(round, worker) if admit(round, worker) and has_room_for_seat(round) else None
 
 
 def return_assignment(assignment: Assignment, *, actor: str) -> bool:
     """Give a lease back and offer its seat again. False: it is not leased any more."""
-    with transaction.atomic():
-        if not move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.RETURNED, actor=actor):
-            return False
-        reserve_where_closed([assignment.hit_id])
-    return True
+    return move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.RETURNED, actor=actor)
 
 
 def expire_leases() -> int:
@@ -119,6 +114,5 @@ def _expire(overdue: QuerySet[Assignment]) -> int:
         state=Assignment.State.EXPIRED
     )
     Seat.objects.filter(pk__in=[assignment.seat_id for assignment in assignments]).update(state=Seat.State.OPEN)
-    reserve_where_closed({assignment.hit_id for assignment in assignments})
     record_each("expired", assignments, actor="reconciler")
     return len(assignments)

@@ -1,132 +1,227 @@
-"""A round's money as double entries: what may be spent, is planned, held by the platform, owed, paid and taken as fees.
+"""A round's money, computed from its payments, seats and postings: no second record exists that could differ."""
 
-Every move is written in the transaction of the change that causes it, once a subject and cause, so that all accounts
-always sum to zero and each equals what the rows it is about say (``annotation.auditing`` holds them together).
-"""
-
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from io import StringIO
 
-from django.db.models import Model, Sum
+from django.db.models import Count, Q, Sum, TextChoices
 
 from annotation.amounts import cents, seat_cost
-from annotation.models import LedgerEntry, Payment
-from core.events import subject_of
-from crowd.models import PlatformAssignment, Posting
-from hits.models import Round
+from annotation.coming import asked_of, short_of
+from annotation.models import Payment
+from annotation.wording import harmless
+from crowd import channels
+from hits.models import Round, Seat
 
-Account = LedgerEntry.Account
-
-EARNED = (Payment.State.OWED, Payment.State.PAID)
-
-
-def move(round: Round, amount: Decimal, *, source: str, target: str, subject: Model, cause: str) -> None:
-    """Write one entry; the same subject and cause again changes nothing, and so does an amount of zero."""
-    if amount:
-        LedgerEntry.objects.get_or_create(
-            round=round,
-            subject=subject_of(subject),
-            cause=cause,
-            defaults={"amount": amount, "source": source, "target": target},
-        )
+NOTHING = Decimal("0.00")
+EARNED = Payment.EARNED
+COLUMNS = ("number", "at", "worker", "assignment", "kind", "reason", "amount", "fee", "state", "paid_at")
 
 
-def numbered(round: Round, subject: Model, cause: str) -> str:
-    """Return the cause for one more entry of its kind: ``owed``, then ``owed 2``. The round must be locked, and the
-    change that causes it must be one that happens once."""
-    entries = LedgerEntry.objects.filter(round=round, subject=subject_of(subject))
-    earlier = entries.filter(cause__regex=rf"^{cause}( \d+)?$").count()
-    return f"{cause} {earlier + 1}" if earlier else cause
+class Account(TextChoices):
+    """Where a round's money is. All accounts sum to zero: ``outside`` is the ceiling, negated."""
+
+    OUTSIDE = "outside"
+    FREE = "free", "free (within the ceiling, promised to nobody)"
+    PLANNED = "planned", "planned (seats that wait for an answer set)"
+    HELD = "held", "held (set aside by the platform for posted HITs)"
+    OWED = "owed", "owed (earned and not yet paid, with its fee)"
+    PAID = "paid", "paid (to workers)"
+    FEES = "fees", "fees (to the platform)"
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """What a round has spent or must still pay, in US dollars, platform fees included.
+
+    ``seat`` is the cost of one answer set, ``held`` what the platform has set aside for postings. ``due`` counts the
+    answer sets that cannot be called off: somebody is at work on them, or the platform is being asked for them.
+    """
+
+    seat: Decimal
+    held: Decimal
+    due: int
+    owed: Decimal = NOTHING
+    paid: Decimal = NOTHING
+    fees: Decimal = NOTHING
+
+    @property
+    def gone(self) -> Decimal:
+        return self.owed + self.paid + self.fees + self.held
+
+    @property
+    def bound(self) -> Decimal:
+        """What cannot be taken back: gone, or to be earned by answer sets that are due."""
+        return self.gone + self.seat * self.due
+
+
+@dataclass(frozen=True)
+class Balance:
+    """A round's commitment under its ceiling. ``waiting`` counts the answer sets that may still come and that no money
+    is held for, those that are due included."""
+
+    ceiling: Decimal
+    commitment: Commitment
+    waiting: int
+
+    @property
+    def planned(self) -> Decimal:
+        """What is kept for the answer sets that may still come: for as many as the ceiling leaves room for."""
+        cost = self.commitment.seat
+        room = (self.ceiling - self.commitment.gone) // cost if cost else 0
+        return cost * max(min(self.waiting, int(room)), 0)
+
+    @property
+    def free(self) -> Decimal:
+        """What is promised to nobody; negative where a platform has paid past the ceiling by itself."""
+        return self.ceiling - self.commitment.gone - self.planned
+
+    def accounts(self) -> dict[str, Decimal]:
+        """Return what each account holds. They sum to zero."""
+        inside = {name: getattr(self.commitment, name) for name in ("held", "owed", "paid", "fees")}
+        return {"outside": -self.ceiling, "free": self.free, "planned": self.planned, **inside}
+
+
+@dataclass(frozen=True)
+class Earner:
+    """What one worker has earned in a round in US dollars, by pseudonym: for rewards and bonuses, paid and owed.
+    Fees are the platform's."""
+
+    pseudonym: str
+    rewards: int
+    bonuses: int
+    owed: Decimal
+    paid: Decimal
+    fees: Decimal
+
+
+def commitment_of(round: Round) -> Commitment:
+    """Return one round's commitment."""
+    return _commitments([round])[round.pk]
+
+
+def spent_on(round: Round) -> Decimal:
+    """Return what the round owes and has paid in US dollars, platform fees included."""
+    return sum(_payments([round])[round.pk].values(), NOTHING)
+
+
+def balances_of(rounds: Sequence[Round]) -> dict[int, Balance]:
+    """Return the balance of each round, by its id, with as many queries for many rounds as for one."""
+    commitments = _commitments(rounds)
+    is_open = {round.pk for round in rounds if round.state == "open"}
+    short = short_of([round for round in rounds if round.pk in is_open and _is_remote(round)])
+    empty = _seats([round for round in rounds if round.pk in is_open and not _is_remote(round)], Seat.State.OPEN)
+    return {
+        round.pk: Balance(round.ceiling, bound, waiting=bound.due + short[round.pk] + empty[round.pk])
+        for round, bound in ((round, commitments[round.pk]) for round in rounds)
+    }
+
+
+def balance_of(round: Round) -> Balance:
+    """Return one round's balance."""
+    return balances_of([round])[round.pk]
 
 
 def balances(round: Round) -> dict[str, Decimal]:
-    """Return what stands in each account in US dollars. They sum to zero."""
-    amounts = dict.fromkeys(Account.values, Decimal("0.00"))
-    entries = LedgerEntry.objects.filter(round=round).order_by()
-    for source, target, total in entries.values_list("source", "target").annotate(total=Sum("amount")):
-        amounts[source] -= cents(total)
-        amounts[target] += cents(total)
-    return amounts
+    """Return what each account holds in US dollars. They sum to zero, and are all empty before publication."""
+    return balance_of(round).accounts() if round.published_at else dict.fromkeys(Account.values, NOTHING)
 
 
-def locked(round: Round) -> Round:
-    """Read the round and hold it until the transaction ends, so that its money moves one change at a time."""
-    return Round.objects.select_for_update(no_key=True).get(pk=round.pk)
+def accounts_of(round: Round) -> list[tuple[str, str, Decimal]]:
+    """Return every account: its name, what it holds in words, and US dollars."""
+    amounts = balances(round)
+    return [(account.value, account.label, amounts[account]) for account in Account]
 
 
-def note_ceiling(round: Round) -> None:
-    """Bring what may be spent to the round's ceiling: opened with it, more where it was raised, less where lowered."""
-    change = round.ceiling + balances(round)[Account.OUTSIDE]
-    ends = (Account.OUTSIDE, Account.FREE) if change > 0 else (Account.FREE, Account.OUTSIDE)
-    cause = numbered(round, round, "ceiling")
-    move(round, abs(change), source=ends[0], target=ends[1], subject=round, cause=cause)
+def earners_of(round: Round) -> list[Earner]:
+    """Return what each worker has earned, the highest sums first."""
+    owed, paid = Q(state=Payment.State.OWED), Q(state=Payment.State.PAID)
+    rows = (
+        Payment.objects.filter(round=round, state__in=EARNED)
+        .order_by()
+        .values("assignment__worker__pseudonym")
+        .annotate(
+            rewards=Count("pk", filter=Q(kind=Payment.Kind.REWARD)),
+            bonuses=Count("pk", filter=Q(kind=Payment.Kind.BONUS)),
+            owed=Sum("amount", filter=owed),
+            paid=Sum("amount", filter=paid),
+            fees=Sum("fee"),
+        )
+    )
+    earners = [
+        Earner(
+            row["assignment__worker__pseudonym"],
+            row["rewards"],
+            row["bonuses"],
+            *(cents(row[name] or NOTHING) for name in ("owed", "paid", "fees")),
+        )
+        for row in rows
+    ]
+    return sorted(earners, key=lambda earner: (-earner.owed - earner.paid, earner.pseudonym))
 
 
-def hold(posting: Posting, *, slots: int, cause: str) -> None:
-    """The platform sets money aside for ``slots`` answer sets that were planned."""
-    round = locked(posting.hit.round)
-    amount = seat_cost(round) * slots
-    move(round, amount, source=Account.PLANNED, target=Account.HELD, subject=posting, cause=cause)
+def payments_as_csv(round: Round) -> Iterator[str]:
+    """Yield the round's payments as CSV, the oldest first; no worker's platform id is in it."""
+    payments = Payment.objects.filter(round=round).select_related("assignment__worker").order_by("pk")
+    yield _line(COLUMNS)
+    for payment in payments.iterator():
+        yield _line(
+            (
+                payment.pk,
+                payment.created_at.isoformat(timespec="seconds"),
+                payment.assignment.worker.pseudonym,
+                payment.assignment_id,
+                payment.kind,
+                payment.reason,
+                payment.amount,
+                payment.fee,
+                payment.state,
+                payment.paid_at.isoformat(timespec="seconds") if payment.paid_at else "",
+            )
+        )
 
 
-def release_held(posting: Posting, *, slots: int, cause: str) -> None:
-    """The platform lets go of the money for ``slots`` answer sets that will not come."""
-    round = locked(posting.hit.round)
-    amount = seat_cost(round) * slots
-    move(round, amount, source=Account.HELD, target=Account.FREE, subject=posting, cause=cause)
+def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
+    payments = _payments(rounds)
+    asked = asked_of([round for round in rounds if _is_remote(round)])
+    at_work = _seats([round for round in rounds if not _is_remote(round)], Seat.State.TAKEN)
+    commitments = {}
+    for round in rounds:
+        cost = seat_cost(round) if round.channel else NOTHING
+        held, due = asked.get(round.pk, (0, at_work[round.pk]))
+        commitments[round.pk] = Commitment(cost, cost * held, due, **payments[round.pk])
+    return commitments
 
 
-def note_rejected(turn: PlatformAssignment) -> None:
-    """The platform lets go of the money for one answer set that it will not pay, unless we owe it all the same."""
-    round = locked(turn.posting.hit.round)
-    if Payment.objects.filter(assignment=turn.assignment_id, kind=Payment.Kind.REWARD, state__in=EARNED).exists():
-        return
-    move(round, seat_cost(round), source=Account.HELD, target=Account.FREE, subject=turn, cause="rejected")
+def _payments(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
+    """Return what each round owes with its fees, has paid, and paid as fees."""
+    sums: dict[int, dict[str, Decimal]] = defaultdict(dict)
+    earned = Payment.objects.filter(round__in=rounds, state__in=EARNED).order_by()
+    totals = earned.values_list("round", "state").annotate(rewards=Sum("amount"), fees=Sum("fee"))
+    for round, state, amount, fee in totals:
+        if state == Payment.State.OWED:
+            sums[round]["owed"] = cents(amount + fee)
+        else:
+            sums[round] |= {"paid": cents(amount), "fees": cents(fee)}
+    return sums
 
 
-def note_owed(payment: Payment) -> None:
-    """It was earned: a reward out of what was set aside for its answer set, a bonus out of what is free. To be called
-    while the round is locked, as the next one is."""
-    _between(payment, fund_of(payment), Account.OWED, "owed")
+def _seats(rounds: Sequence[Round], state: str) -> Counter[int]:
+    """Count the seats of each round that are in ``state``."""
+    if not rounds:
+        return Counter()
+    seats = Seat.objects.filter(hit__round__in=rounds, state=state).order_by()
+    return Counter(dict(seats.values_list("hit__round").annotate(n=Count("pk"))))
 
 
-def note_withdrawn(payment: Payment) -> None:
-    """What was owed and not yet paid goes back to where it was taken from."""
-    _between(payment, Account.OWED, fund_of(payment), "withdrawn")
-    turn = _turn_of(payment)
-    if turn and turn.status == PlatformAssignment.Status.REJECTED:
-        note_rejected(turn)
+def _is_remote(round: Round) -> bool:
+    return bool(round.channel) and channels.get(round.channel).is_remote
 
 
-def note_paid(payment: Payment) -> None:
-    """What was owed has gone: the reward to the worker, the fee to the platform."""
-    for amount, account in ((payment.amount, Account.PAID), (payment.fee, Account.FEES)):
-        cause = numbered(payment.round, payment, account.value)
-        move(payment.round, amount, source=Account.OWED, target=account, subject=payment, cause=cause)
-
-
-def note_unpaid(payment: Payment) -> None:
-    """What was taken for paid has not gone after all, and is owed still."""
-    for amount, account in ((payment.amount, Account.PAID), (payment.fee, Account.FEES)):
-        cause = numbered(payment.round, payment, f"not {account.value}")
-        move(payment.round, amount, source=account, target=Account.OWED, subject=payment, cause=cause)
-
-
-def fund_of(payment: Payment) -> str:
-    """Name the account that a payment comes from. A platform that has rejected work holds no money for it any more."""
-    if payment.kind == Payment.Kind.BONUS:
-        return Account.FREE
-    turn = _turn_of(payment)
-    if turn is None:
-        return Account.PLANNED
-    released = LedgerEntry.objects.filter(round=payment.round_id, subject=subject_of(turn), cause="rejected")
-    return Account.FREE if released.exists() else Account.HELD
-
-
-def _turn_of(payment: Payment) -> PlatformAssignment | None:
-    return PlatformAssignment.objects.filter(assignment=payment.assignment_id).first()
-
-
-def _between(payment: Payment, source: str, target: str, cause: str) -> None:
-    round = payment.round
-    cause = numbered(round, payment, cause)
-    move(round, payment.amount + payment.fee, source=source, target=target, subject=payment, cause=cause)
+def _line(cells: Iterable[object]) -> str:
+    buffer = StringIO()
+    csv.writer(buffer).writerow([harmless(str(cell)) for cell in cells])
+    return buffer.getvalue()

@@ -10,7 +10,6 @@ from annotation.leasing import return_assignment
 from annotation.ledger import EARNED
 from annotation.models import Assignment, Decision, Payment
 from annotation.paying import note_paid_there, owe
-from annotation.reserving import reserve
 from annotation.ruling import DECIDABLE, for_ruling, rule
 from core.errors import CounterpartError
 from core.events import record
@@ -62,7 +61,6 @@ def _stand_in(turn: PlatformAssignment, *, reason: str, by: User) -> Assignment:
     turn.save(update_fields=["assignment", "problem"])
     Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
     record("lost by us", assignment, actor=str(by), reason=reason)
-    reserve(turn.posting.hit.round, subject=turn, cause="answers lost")
     return assignment
 
 

@@ -3,10 +3,8 @@
 from django.db import transaction
 
 from annotation.amounts import cents, seat_cost
-from annotation.budget import check_may_owe
-from annotation.ledger import locked, note_owed, note_withdrawn
+from annotation.budget import check_owed, locked
 from annotation.models import Assignment, Payment
-from annotation.reserving import reserve
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd.models import Outbox
@@ -66,8 +64,6 @@ def withdraw(assignment: Assignment, *, actor: str) -> bool:
             raise CounterpartError(
                 f"The ${payment.amount} for {assignment} were paid already; decide again and leave the work paid."
             )
-        note_withdrawn(payment)
-        reserve(payment.round, subject=payment, cause="seat unpaid")
         record("withdrawn", payment, actor=actor, amount=str(payment.amount))
     return True
 
@@ -77,12 +73,11 @@ def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tup
     payment = _reward_of(assignment) or Payment(assignment=assignment, round=round)
     if payment.pk and payment.state != Payment.State.WITHDRAWN:
         return payment, False
-    if not has_gone:
-        check_may_owe(round, seat_cost(round))
     payment.amount, payment.state = cents(round.reward), Payment.State.OWED
     payment.fee = seat_cost(round) - payment.amount
     payment.save()
-    note_owed(payment)
+    if not has_gone:
+        check_owed(round, payment.amount + payment.fee)
     record("owed", payment, actor="ledger", amount=str(payment.amount))
     return payment, True
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from annotation.codes import completion_code
 from annotation.models import Payment, Worker
+from annotation.wording import harmless
 from crowd import channels
 from hits.models import Round
 
@@ -54,7 +55,7 @@ def write_wages(round: Round) -> str:
         keys = " ".join(str(payment.pk) for payment in wage.payments)
         receipts, code = " ".join(wage.receipts), completion_code(round, wage.worker)
         cells = [wage.worker.pseudonym, *wage.identity, wage.hits, wage.amount, code, receipts, keys]
-        writer.writerow([_harmless(str(cell)) for cell in cells])
+        writer.writerow([harmless(str(cell)) for cell in cells])
     return written.getvalue()
 
 
@@ -62,8 +63,3 @@ def _identity(worker: Worker) -> tuple[str, str]:
     """The browser pool's own ids name nobody."""
     outside = [one for one in worker.identities.all() if one.channel in channels.CHANNELS and one.channel != "browser"]
     return (outside[0].channel, outside[0].external_id) if outside else ("", "")
-
-
-def _harmless(cell: str) -> str:
-    """Keep a spreadsheet from reading a cell as a formula: the apostrophe makes it text."""
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell

@@ -11,12 +11,11 @@ from django.dispatch import Signal
 
 from annotation.leasing import AT_ONCE, expire_leases
 from annotation.models import Assignment
-from annotation.reserving import reserve
 from core.events import record_each
 from core.jobs import resend_stale_jobs
 from crowd.disposing import dispose_of_finished
 from crowd.outbox import deliver_due
-from hits.models import Round, Seat
+from hits.models import Seat
 
 logger = logging.getLogger(__name__)
 
@@ -64,8 +63,6 @@ def free_orphaned_seats() -> int:
     with transaction.atomic():
         seats = list(orphaned.select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
         Seat.objects.filter(pk__in=[seat.pk for seat in seats]).update(state=Seat.State.OPEN)
-        for round in Round.objects.filter(hits__seats__in=seats).distinct():
-            reserve(round, subject=round, cause="seats reopened")
         record_each("reopened", seats, actor="reconciler")
     return len(seats)
 

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.ledger import locked
+from annotation.budget import locked
 from annotation.models import Assignment, Rejection
 from annotation.reversing import compensation_of
 from annotation.ruling import for_ruling, rule

@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 from django.contrib.auth.models import User
 
-from annotation.ledger import locked
+from annotation.budget import locked
 from annotation.models import Assignment, Decision, Payment
 from annotation.moving import claim, move
 from annotation.paying import owe, withdraw
-from annotation.reserving import reserve
 from core.errors import CounterpartError
 from core.events import record
 
@@ -46,7 +45,6 @@ def rule(assignment: Assignment, *, votes_count: bool, paid: bool, reason: str, 
         pay(assignment)
     else:
         withdraw(assignment, actor=str(by))
-    reserve(assignment.hit.round, subject=assignment, cause="decided")
     return decision
 
 

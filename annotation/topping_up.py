@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.amounts import bonus_fee
 from annotation.bonuses import owe_bonus
-from annotation.budget import check_may_give
-from annotation.ledger import EARNED, locked
+from annotation.budget import check_may_give, locked
+from annotation.ledger import EARNED
 from annotation.models import Assignment, Payment
 from annotation.wages import LEAST_TIMED, Timing, fair_reward, timing_of
 from core.errors import CounterpartError

@@ -19,3 +19,8 @@ def check_words(text: str, *, what: str, at_most: int) -> str:
     if odd:
         raise CounterpartError(f"The {what} holds {len(odd)} control characters: {some_of(odd)}. Remove them.")
     return text
+
+
+def harmless(cell: str) -> str:
+    """Keep a spreadsheet from reading a cell of a CSV file as a formula: the apostrophe makes it text."""
+    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell

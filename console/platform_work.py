@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.auditing import check_ledger
 from annotation.funds import note_funds
 from annotation.masking import mask_workers
 from console.counting import counted
@@ -82,8 +81,10 @@ def sync_on_platform(round: Round, *, progress: Progress) -> str:
 
 
 def audit_round(round: Round, *, actor: str, progress: Progress) -> str:
-    """Compare the round with its platform and its ledger with its rows, and keep what differs; nothing else changes.
-    Raises CounterpartError as ``find_differences`` does."""
+    """Compare the round with its platform, and keep what differs; nothing else changes.
+
+    Raises CounterpartError as ``find_differences`` does.
+    """
     return keep_audit(round, find_differences(round, progress=progress), actor=actor)
 
 
@@ -104,13 +105,10 @@ def repair_round(audit: Audit, *, actor: str, progress: Progress) -> str:
 def keep_audit(round: Round, found: list[Difference], *, actor: str, repaired: int | None = None) -> str:
     """Store an audit; return its outcome in a sentence."""
     rows = [_figures(one) | {"mends": one.mend is not None} for one in found[:MOST_KEPT]]
-    books = [str(one) for one in check_ledger(round)[:MOST_KEPT]]
     with transaction.atomic():
-        Audit.objects.create(round=round, by=actor, differences=rows, books=books, repaired=repaired)
-        record("audited", round, actor=actor, differences=len(found), books=len(books))
-    if not found and not books:
-        return "Both sides and the books agree."
-    return f"{counted(len(found), 'difference')} to the platform and {len(books):,} in the books."
+        Audit.objects.create(round=round, by=actor, differences=rows, repaired=repaired)
+        record("audited", round, actor=actor, differences=len(found))
+    return f"{counted(len(found), 'difference')} to the platform." if found else "Both sides agree."
 
 
 def _figures(difference: Difference) -> dict[str, str]:

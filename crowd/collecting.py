@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotation.ledger import note_rejected
 from annotation.models import WorkerIdentity
 from annotation.paying import note_paid_there
 from annotation.workers import worker_for
@@ -161,8 +160,6 @@ def _move(row: PlatformAssignment, listed: Listed) -> int:
     record(f"{listed.status} on the platform", row, actor="sync")
     if listed.status == Status.APPROVED and row.assignment:
         note_paid_there(row.assignment)
-    if listed.status == Status.REJECTED:
-        note_rejected(row)
     return 1
 
 

@@ -145,7 +145,6 @@ class Audit(models.Model):
     at = models.DateTimeField(default=timezone.now)
     by = models.CharField(max_length=150)
     differences = models.JSONField(default=list, help_text="Rows of words, each with whether it can be repaired.")
-    books = models.JSONField(default=list, help_text="Lines on which the ledger and the rows disagree.")
     repaired = models.PositiveIntegerField(null=True, help_text="Repaired just before; null if nothing was asked.")
 
     class Meta:

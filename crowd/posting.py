@@ -3,8 +3,9 @@
 from django.db import transaction
 from django.db.models import F
 
+from annotation.amounts import seat_cost
+from annotation.budget import locked, room
 from annotation.coming import COMING, short_of_work
-from annotation.reserving import affordable, reserve
 from core.events import record
 from crowd import channels
 from crowd.models import Outbox, Posting
@@ -25,14 +26,14 @@ def post_open_seats(round: Round) -> int:
         return 0
     added = 0
     with transaction.atomic():
-        locked = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
-        if locked.state != "open":
+        current = locked(round)
+        if current.state != "open":
             return 0
-        room = affordable(locked)
-        for hit, missing in list(short_of_work(locked)):
-            added += _post(locked, hit, min(missing, room - added))
-        reserve(locked, subject=locked, cause="seats opened")
-        send_round_on_commit(locked)
+        left, cost = room(current), seat_cost(current)
+        for hit, missing in list(short_of_work(current)):
+            affordable = int(left // cost) - added if cost else missing
+            added += _post(current, hit, min(missing, affordable))
+        send_round_on_commit(current)
     return added
 
 

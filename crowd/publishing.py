@@ -10,8 +10,6 @@ from django.utils import timezone
 
 from annotation.admission import Admission
 from annotation.amounts import seat_cost
-from annotation.ledger import note_ceiling
-from annotation.reserving import reserve
 from annotation.wages import Expectation, check_wage
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -69,7 +67,6 @@ def publish_round(
         if won:
             told = {"missing": len(missing), **asdict(expected), **admission.as_data()}
             record("published", round, actor=actor, **where, **told)
-            open_ledger(round)
             post_open_seats(round)
     return round
 
@@ -111,14 +108,7 @@ def close_round(round: Round, *, actor: str) -> Round:
         if won:
             record("closed", round, actor=actor)
             close_postings(round)
-            reserve(round, subject=round, cause="closed")
     return round
-
-
-def open_ledger(round: Round) -> None:
-    """Put the ceiling of a round that is published now into its books, and plan for its seats."""
-    note_ceiling(round)
-    reserve(round, subject=round, cause="published")
 
 
 def join_link(round: Round) -> str:

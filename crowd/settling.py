@@ -5,9 +5,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.ledger import hold, locked, note_paid, note_rejected, note_unpaid, release_held
+from annotation.budget import locked
 from annotation.models import Payment
-from annotation.reserving import reserve
 from core.events import record
 from crowd.models import PlatformAssignment, Posting
 
@@ -21,7 +20,6 @@ def mark_paid(payment: Payment, *, actor: str) -> bool:
         owed = Payment.objects.filter(pk=payment.pk, state=Payment.State.OWED)
         if not owed.update(state=Payment.State.PAID, paid_at=now):
             return False
-        note_paid(payment)
         record("paid", payment, actor=actor, amount=str(payment.amount))
     payment.state, payment.paid_at = Payment.State.PAID, now
     return True
@@ -33,7 +31,6 @@ def mark_unpaid(payment: Payment, *, actor: str) -> bool:
         paid = Payment.objects.filter(pk=payment.pk, state=Payment.State.PAID)
         if not paid.update(state=Payment.State.OWED, paid_at=None):
             return False
-        note_unpaid(payment)
         record("not paid after all", payment, actor=actor, amount=str(payment.amount))
     payment.state, payment.paid_at = Payment.State.OWED, None
     return True
@@ -44,8 +41,7 @@ def mark_posted(posting: Posting) -> None:
     names = ("external_id", "type_id", "excludes", "status", "posted_at", "expires_at")
     fields = {name: getattr(posting, name) for name in names} | {"posted_assignments": posting.max_assignments}
     locked(posting.hit.round)
-    if _move(posting, (State.PLANNED,), State.LIVE, **fields):
-        hold(posting, slots=posting.max_assignments, cause="posted")
+    _move(posting, (State.PLANNED,), State.LIVE, **fields)
 
 
 def mark_extended(posting: Posting) -> None:
@@ -54,29 +50,23 @@ def mark_extended(posting: Posting) -> None:
     known, wanted = posting.posted_assignments, posting.max_assignments
     grown = Posting.objects.filter(pk=posting.pk, posted_assignments=known)
     if known < wanted and grown.update(posted_assignments=wanted):
-        hold(posting, slots=wanted - known, cause=f"extended to {wanted}")
         record("extended", posting, actor="outbox", max_assignments=wanted)
 
 
 def mark_closed(posting: Posting) -> None:
     """Note that nobody can take the posting any more. What was accepted before may still come in."""
-    with transaction.atomic(savepoint=False):
-        if _move(posting, (State.LIVE,), State.CLOSED):
-            reserve(posting.hit.round, subject=posting, cause="closed")
+    _move(posting, (State.LIVE,), State.CLOSED)
 
 
 def mark_called_off(posting: Posting) -> None:
     """Note that the posting will never be on the platform."""
-    with transaction.atomic(savepoint=False):
-        if _move(posting, (State.PLANNED,), State.CLOSED, settled_at=timezone.now()):
-            reserve(posting.hit.round, subject=posting, cause="called off")
+    _move(posting, (State.PLANNED,), State.CLOSED, settled_at=timezone.now())
 
 
 def mark_over(posting: Posting, *, unused: int) -> None:
     """Note that nothing more will come of the posting; the platform let go of the money for ``unused`` answer sets."""
+    locked(posting.hit.round)
     if Posting.objects.filter(pk=posting.pk, settled_at=None).update(settled_at=timezone.now()):
-        release_held(posting, slots=unused, cause="over")
-        reserve(posting.hit.round, subject=posting, cause="room")
         record("over", posting, actor="sync", unused=unused)
 
 
@@ -99,8 +89,6 @@ def mark_rejected(turn: PlatformAssignment) -> bool:
         now = turn.decided_at or timezone.now()
         if not others.update(status=PlatformAssignment.Status.REJECTED, decided_at=now):
             return False
-        note_rejected(turn)
-        reserve(turn.posting.hit.round, subject=turn, cause="room")
         record("rejected", turn, actor="platform")
     turn.status, turn.decided_at = PlatformAssignment.Status.REJECTED, now
     return True

@@ -14,7 +14,6 @@ from PIL import Image as Picture
 
 from annotation.models import Assignment, Worker
 from corpus.models import Caption, Collection, Image, Match, Sample
-from crowd.publishing import open_ledger
 from hits.models import HIT, Control, Item, Round, Seat
 from mitl.gallery import open_gallery
 from mitl.lists import RankedLists, store_lists
@@ -152,8 +151,6 @@ def make_round(
         hit = HIT.objects.create(round=made, number=number)
         fill_hit(hit, islice(turning, candidates + 2))
         Seat.objects.bulk_create(Seat(hit=hit, number=seat) for seat in range(1, replication + 1))
-    if published:
-        open_ledger(made)
     return made
 
 

@@ -1,7 +1,7 @@
 """Who works, what they answered, what was decided about it and what it earned."""
 
 from annotation.models.answers import Draft, Judgment, JudgmentQuerySet
-from annotation.models.money import LedgerEntry, Payment
+from annotation.models.money import Payment
 from annotation.models.qualifying import Participant, QualificationTest, TestAttempt, TestItem
 from annotation.models.work import (
     Appeal,
@@ -22,7 +22,6 @@ __all__ = [
     "Exclusion",
     "Judgment",
     "JudgmentQuerySet",
-    "LedgerEntry",
     "Participant",
     "Payment",
     "QualificationTest",

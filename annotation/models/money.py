@@ -1,4 +1,4 @@
-"""What is owed and what was sent to the outside world."""
+"""What work has earned."""
 
 from decimal import Decimal
 
@@ -23,6 +23,8 @@ class Payment(models.Model):
         PAID = "paid"
         WITHDRAWN = "withdrawn", "withdrawn (a person decided not to pay)"
 
+    EARNED = (State.OWED, State.PAID)
+
     round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="payments")
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="payments", db_index=False)
     kind = models.CharField(max_length=6, choices=Kind, default=Kind.REWARD)
@@ -45,39 +47,3 @@ class Payment(models.Model):
 
     def __str__(self) -> str:
         return f"${self.amount} {self.state}"
-
-
-class LedgerEntry(models.Model):
-    """Money that moved from one account of a round to another. Only added; all accounts of a round sum to zero.
-
-    The ceiling stands in ``free`` at first; ``outside`` is where it came from, and so the sum of the others, negated.
-    """
-
-    class Account(models.TextChoices):
-        OUTSIDE = "outside"
-        FREE = "free", "free (within the ceiling, promised to nobody)"
-        PLANNED = "planned", "planned (seats that wait for an answer set)"
-        HELD = "held", "held (set aside by the platform for posted HITs)"
-        OWED = "owed", "owed (earned and not yet paid, with its fee)"
-        PAID = "paid", "paid (to workers)"
-        FEES = "fees", "fees (to the platform)"
-
-    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="ledger")
-    source = models.CharField(max_length=7, choices=Account)
-    target = models.CharField(max_length=7, choices=Account)
-    amount = models.DecimalField(max_digits=12, decimal_places=2)
-    subject = models.CharField(max_length=120, help_text="The row it is about, as app.model:key.")
-    cause = models.CharField(max_length=40, help_text="What moved it; once a subject and cause.")
-    at = models.DateTimeField(default=timezone.now)
-
-    class Meta:
-        verbose_name_plural = "ledger entries"
-        ordering = ["id"]
-        constraints = [
-            models.CheckConstraint(condition=Q(amount__gt=0), name="ledger_amount_positive"),
-            models.CheckConstraint(condition=~Q(source=models.F("target")), name="ledger_moves"),
-            models.UniqueConstraint(fields=["round", "subject", "cause"], name="ledger_entry_once"),
-        ]
-
-    def __str__(self) -> str:
-        return f"${self.amount} {self.source} to {self.target}"

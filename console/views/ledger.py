@@ -1,4 +1,4 @@
-"""A round's books: accounts and entries, who earned what, what its time is worth, top-ups, and what it may cost."""
+"""A round's ledger: accounts and payments, earnings by worker, worth of the time, top-ups, and the ceiling."""
 
 from decimal import Decimal, InvalidOperation
 
@@ -8,10 +8,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.auditing import check_ledger
 from annotation.ceilings import set_ceiling
-from annotation.models import LedgerEntry
-from annotation.statements import accounts_of, earners_of, entries_as_csv
+from annotation.ledger import accounts_of, earners_of, payments_as_csv
+from annotation.models import Payment
 from annotation.topping_up import shortfall_of
 from annotation.wages import fair_reward, timing_of
 from console import tasks
@@ -26,15 +25,14 @@ from hits.models import Round
 @require_safe
 def ledger(request: HttpRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
-    timing = timing_of(found)
+    timing, payments = timing_of(found), Payment.objects.filter(round=found)
     context = {
         "round": found,
         "accounts": accounts_of(found),
-        "differences": check_ledger(found),
         "earners": earners_of(found),
         "timing": timing,
         "fair": fair_reward(timing.active, found.wage_floor) if timing else None,
-        "rows": page_of(request, LedgerEntry.objects.filter(round=found).order_by("-id")),
+        "rows": page_of(request, payments.select_related("assignment__worker").order_by("-id")),
     }
     return render(request, "console/ledger.html", context)
 
@@ -43,7 +41,7 @@ def ledger(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
     found = _round_or_404(name)
-    answer = StreamingHttpResponse(entries_as_csv(found), content_type="text/csv; charset=utf-8")
+    answer = StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="ledger-{found.name}.csv"'
     return answer
 

@@ -126,7 +126,6 @@ def _latest(round: Round) -> dict[str, Any]:
         "audit": audit,
         "mendable": [row for row in rows if row["mends"]],
         "left": [row for row in rows if not row["mends"]],
-        "books": audit.books if audit else [],
     }
 
 

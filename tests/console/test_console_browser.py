@@ -72,7 +72,7 @@ def staged(site, monkeypatch) -> Site:
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
     Message.objects.create(worker=worker, subject="Thank you", text="Your notes helped.", by="robin")
     Outbox.objects.filter(pk=Outbox.objects.last().pk).update(state="failed", error="Refused for a long reason. " * 5)
-    record("audited", made, actor="robin", differences=2, platform=DIFFERENCES, books=["owed is $1.00 and $2.00"])
+    record("audited", made, actor="robin", differences=2, platform=DIFFERENCES)
     return site
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.models import Assignment, LedgerEntry, Payment
+from annotation.models import Assignment, Payment
 from core.models import Job
 from hits.models import Round
 from tests.console.conftest import answer_rightly
@@ -18,25 +18,17 @@ def made(db) -> Round:
     return made
 
 
-def test_the_page_shows_accounts_entries_and_workers(member, made):
+def test_the_page_shows_accounts_payments_and_workers(member, made):
     answer = member.get("/rounds/round-1/ledger/")
     accounts = {name: amount for name, _, amount in answer.context["accounts"]}
     assert (accounts["planned"], accounts["owed"]) == (Decimal("3.25"), Decimal("0.65"))
-    assert [entry.cause for entry in answer.context["rows"]] == ["owed", "published", "ceiling"]
+    assert [payment.state for payment in answer.context["rows"]] == ["owed"]
     assert Assignment.objects.get().worker.pseudonym in answer.text
-    assert "The ledger agrees" in answer.text
 
 
-def test_a_difference_is_named_on_the_page(member, made):
-    LedgerEntry.objects.filter(cause="owed").delete()
-    page = member.get("/rounds/round-1/ledger/").text
-    assert "owed is $0.00 in the ledger and $0.65 by the rows" in page
-    assert "The ledger agrees" not in page
-
-
-def test_a_drafts_page_says_when_the_books_open(member, db):
+def test_a_drafts_page_says_that_its_accounts_are_empty(member, db):
     make_round(published=False)
-    assert "The books open when the round is published." in member.get("/rounds/round-1/ledger/").text
+    assert "The accounts are empty until the round is published." in member.get("/rounds/round-1/ledger/").text
 
 
 def test_the_page_shows_active_and_elapsed_time_and_what_is_short(member, made):
@@ -51,7 +43,7 @@ def test_the_page_shows_active_and_elapsed_time_and_what_is_short(member, made):
 def test_the_ledger_is_downloaded_as_csv(member, made):
     answer = member.get("/rounds/round-1/ledger.csv")
     assert answer["Content-Disposition"] == 'attachment; filename="ledger-round-1.csv"'
-    assert b"".join(answer.streaming_content).decode().count("\r\n") == 4
+    assert b"".join(answer.streaming_content).decode().count("\r\n") == 2
 
 
 def test_a_researcher_sets_the_ceiling(researcher, made):
@@ -71,7 +63,7 @@ def test_a_ceiling_that_cannot_be_is_told(researcher, made, ceiling, told):
     assert made.ceiling == 500
 
 
-def test_a_ledger_asks_no_more_for_more_entries(member, made, django_assert_max_num_queries):
+def test_a_ledger_asks_no_more_for_more_payments(member, made, django_assert_max_num_queries):
     for _ in range(5):
         answer_rightly(made)
     with django_assert_max_num_queries(25):

@@ -1,11 +1,10 @@
-"""Show a round's books."""
+"""Show a round's ledger."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.auditing import check_ledger
-from annotation.statements import accounts_of, earners_of
+from annotation.ledger import accounts_of, earners_of
 from annotation.wages import timing_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
@@ -14,8 +13,8 @@ from hits.models import Round
 
 class Command(ActCommand):
     help = (
-        "Show what a round may spend, plans, has left with its platform, owes and has paid, and whether that agrees "
-        "with its payments, postings and seats."
+        "Show what a round may still spend, plans to spend, has set aside with its platform, owes and has paid, and "
+        "what each worker has earned."
     )
     figures = True
 
@@ -36,9 +35,5 @@ class Command(ActCommand):
                 | {"owed": str(one.owed), "paid": str(one.paid), "fees": str(one.fees)}
                 for one in earners
             ],
-            "entries": round.ledger.count(),
-            "differences": [
-                {"subject": one.subject, "account": one.account, "ledger": str(one.ledger), "rows": str(one.rows)}
-                for one in check_ledger(round)
-            ],
+            "payments": round.payments.count(),
         }

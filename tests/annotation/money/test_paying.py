@@ -6,6 +6,7 @@ from annotation.budget import CeilingError
 from annotation.deciding import accept, mark_submitted
 from annotation.leasing import lease_seat
 from annotation.models import Assignment, Payment
+from annotation.moving import move
 from annotation.paying import owe, withdraw
 from core.errors import CounterpartError
 from core.models import Event
@@ -21,7 +22,7 @@ from tests.factories import make_round, make_worker
 def excluded(made):
     """Work that was done and does not count; whether it is paid is open."""
     assignment = lease_seat(made, worker=make_worker())
-    Assignment.objects.filter(pk=assignment.pk).update(state=Assignment.State.EXCLUDED)
+    move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.EXCLUDED, actor="robin")
     return assignment
 
 

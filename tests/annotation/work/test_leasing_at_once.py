@@ -5,10 +5,10 @@ from django.db import connection
 from django.db.models import Count
 
 from annotation.deciding import mark_submitted
-from annotation.leasing import expire_leases, lease_seat
+from annotation.leasing import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment
 from annotation.workers import worker_for
-from hits.models import Seat
+from hits.models import Round, Seat
 from tests.at_once import at_once
 from tests.factories import make_round, make_worker
 
@@ -65,6 +65,30 @@ def test_fifty_workers_empty_a_round_of_a_hundred_seats(postgresql):
     assert Assignment.objects.count() == 100
     assert not Assignment.objects.values("seat").annotate(n=Count("pk")).filter(n__gt=1).exists()
     assert not Assignment.objects.values("hit", "worker").annotate(n=Count("pk")).filter(n__gt=1).exists()
+
+
+@pytest.mark.service
+def test_leases_at_once_near_the_ceiling_never_pass_it(postgresql):
+    made = make_round(hits=8)
+    for _ in range(5):
+        ceiling = 3 * made.reward
+        Round.objects.update(ceiling=ceiling)
+        leases = at_once(*(lease_for(made, make_worker()) for _ in range(8)))
+        assert sum(lease is not None for lease in leases) == 3
+        for lease in filter(None, leases):
+            return_assignment(lease, actor="robin")
+
+
+@pytest.mark.service
+def test_late_submissions_at_once_near_the_ceiling_never_pass_it(postgresql):
+    made = make_round(hits=8)
+    leases = [lease_seat(made, worker=make_worker()) for _ in range(8)]
+    Assignment.objects.update(deadline="2026-01-01T00:00Z")
+    expire_leases()
+    Round.objects.update(ceiling=3 * made.reward)
+    late = [Assignment.objects.select_related("worker").get(pk=lease.pk) for lease in leases]
+    receipts = at_once(*(lambda one=one: mark_submitted(one, active_seconds=60) for one in late))
+    assert sum(receipt is not None for receipt in receipts) == 3
 
 
 @pytest.mark.service
