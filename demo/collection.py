@@ -12,10 +12,10 @@ from core.progress import Progress, silent, tracked
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures import StoredPicture, store_picture
 from demo.drawing.layout import draw_scene
+from demo.grades import grades
 from demo.meanings import CAPTIONS_EACH, Meaning, meanings_of
+from demo.phrases import word
 from demo.scenes import Scene, sample_scenes
-from demo.truth import grades
-from demo.wording import word
 
 FEWEST, MOST = 10, 5000  # pictures; the truth grows with their square
 ROUNDS, LESSONS = ("test", 0.4), ("val", 0.1)  # the held-out split and its share
@@ -44,7 +44,7 @@ def make_demo_collection(
     With ``lessons`` the collection is only for training annotators: 10% in "val", the others in "train".
 
     Writes the ``original`` matches, and for the test split the full truth: ``Match(source="truth", grade)``
-    for every pair of grade 1-3 (see ``demo.truth``); pairs not listed have grade 4. Equal arguments give equal
+    for every pair of grade 1-3 (see ``demo.grades``); pairs not listed have grade 4. Equal arguments give equal
     bytes. An existing collection with the same arguments is returned. Raises CounterpartError for a name that
     another collection has, and for an invalid size or seed.
     """

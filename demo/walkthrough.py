@@ -17,7 +17,7 @@ from dataset.release import release_version
 from demo.collection import make_demo_collection
 from demo.machines import add_demo_machines
 from evaluation.metrics import Coverage, coverage
-from evaluation.scores import evaluate_version
+from evaluation.runs import evaluate_version
 from hits.models import Round
 from hits.ordering import RoundOrder
 from hits.pipeline import run_pipeline

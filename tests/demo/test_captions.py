@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from demo.collection import compose
+from demo.grades import grade
 from demo.meanings import SEVERAL, SOME, Claim, Meaning
+from demo.phrases import word
 from demo.scenes import KINDS, sample_scenes
-from demo.truth import grade
-from demo.wording import word
 
 WORDS = """
     a air along an animal animals apple apples are as asleep at ball balloon balloons balls bananas be beach

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.publishing import join_link
-from demo.server import free_port, serve
+from demo.local_site import free_port, serve
 from demo.walkthrough import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login
 from hits.models import Round
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.naming import find_version
-from evaluation.scores import csv_table, evaluate_version, figures, latex_table, plain_table
+from evaluation.runs import csv_table, evaluate_version, figures, latex_table, plain_table
 
 
 class Command(ActCommand):

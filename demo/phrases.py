@@ -1,4 +1,4 @@
-"""The wording of a meaning: a random one of several, with all claims of the meaning and no others."""
+"""The phrases of a caption: a random wording of a meaning, with all of its claims and no others."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The exact truth: the level of any caption for any scene, computed from the number of wrong claims.
+"""Grades: the exact level of any caption for any scene, computed from the number of wrong claims.
 
 A caption's *faults* for a scene are counted as follows:
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from demo.collection import compose
+from demo.grades import grade, grades
 from demo.meanings import GENERAL_NOUNS, PLACES, SEVERAL, SOME, Claim, Meaning
 from demo.scenes import KINDS, Group, Scene
-from demo.truth import grade, grades
 
 DOGS = Group("dog", 2, "brown", "large", "running", "left")
 BALL = Group("ball", 1, "red", "small", None, "right")
@@ -136,7 +136,7 @@ def test_many_captions_are_graded_in_blocks_as_they_are_one_by_one(monkeypatch):
     meanings = [meaning for plate in plates for meaning in plate.meanings]
     scenes = [plate.scene for plate in plates]
     whole = grades(meanings, scenes)
-    monkeypatch.setattr("demo.truth.BLOCK", 7)
+    monkeypatch.setattr("demo.grades.BLOCK", 7)
     np.testing.assert_array_equal(grades(meanings, scenes), whole)
 
 

@@ -1,4 +1,4 @@
-"""Scores of rankings on a released version: computed, stored as a Run per model, and printed as tables."""
+"""Runs: score rankings on a released version, store a Run with its Scores per model, and print tables."""
 
 import csv
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set

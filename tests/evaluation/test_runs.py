@@ -7,7 +7,7 @@ from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.release import release_version
 from evaluation.models import Run, Score
-from evaluation.scores import evaluate_version
+from evaluation.runs import evaluate_version
 from mitl.lists import RankedLists, store_lists
 from mitl.models import Direction, Retrieval
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_sample

@@ -11,9 +11,9 @@ from urllib.request import urlopen
 
 import pytest
 
-from demo.server import FIRST_PORT, free_port
+from demo.local_site import FIRST_PORT, free_port
 
-SERVE = "import django; django.setup(); from demo.server import serve; serve({port}, 'http://127.0.0.1:{port}')"
+SERVE = "import django; django.setup(); from demo.local_site import serve; serve({port}, 'http://127.0.0.1:{port}')"
 
 
 def test_a_taken_port_is_passed_over():
