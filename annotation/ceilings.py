@@ -13,13 +13,13 @@ from hits.models import Round
 from hits.terms import Terms
 
 
-def set_ceiling(round: Round, ceiling: Decimal, *, actor: str) -> Round:
+def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
     """Set the most that a round may cost in US dollars, fees included, and post the seats that it now pays for.
 
     Raises CounterpartError for an invalid amount, and for one below what was paid, is owed, is held by the
     platform or asked of it, or will be earned by those who are at work.
     """
-    ceiling = Terms(reward=round.reward, ceiling=ceiling).ceiling
+    ceiling = Terms.from_json({"ceiling": amount}).ceiling
     with transaction.atomic():
         held = locked(round)
         if ceiling < (bound := commitment_of(held).bound):

@@ -82,7 +82,8 @@ def ids_of(rows) -> np.ndarray:
 def pool_and_pack(name: str):
     """Pool and pack with the functions that the commands call; return the round and the seconds of every step."""
     from corpus.models import Collection
-    from hits.packed_rounds import pack_round
+    from hits.parameters import PackParameters
+    from hits.rounds import pack_round
     from mitl.models import Annotator
     from mitl.pooling import pool_proposals
 
@@ -96,7 +97,7 @@ def pool_and_pack(name: str):
         progress=clock,
     )
     clock("pack: beginning", 0, None)
-    packed = pack_round(name, pool=pool, ceiling=Decimal(1_000_000), progress=clock)
+    packed = pack_round(name, pool, PackParameters(ceiling=Decimal(1_000_000)), progress=clock)
     clock("", 0, None)
     return packed, clock.seconds
 

@@ -1,87 +1,67 @@
 """What staff fill in: a plan of a round, a decision, a release. A form types and checks its fields, and no more."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db.models import Model, QuerySet
 
 from annotation.admission import Admission
 from annotation.models import QualificationTest, Rejection
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match, Sample
 from dataset.models import Version
-from hits.designs import DESIGNS
 from hits.models import Round
-from hits.ordering import LONGEST
+from hits.parameters import RoundParameters
 from hits.question import Level
 from mitl.models import Annotator
 from mitl.training.examples import Validation
 
-DESIGN_CHOICES = [
-    (name, f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls")
-    for name, design in DESIGNS.items()
-]
-
 
 class PlanForm(forms.Form):
-    """Everything that the pipeline needs to know: whom it asks, about what, how it packs, what it pays."""
+    """The parameters of a round, with the existing collections, samples and annotators to choose from."""
 
-    name = forms.SlugField(label="Name of the round", max_length=LONGEST)
-    collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
-    annotators = forms.ModelMultipleChoiceField(
-        Annotator.objects.all(), label="Machines", widget=forms.CheckboxSelectMultiple
-    )
-    sample = forms.ModelChoiceField(
-        Sample.objects.all(), required=False, empty_label="draw a new sample", label="Queries"
-    )
-    images = forms.IntegerField(min_value=0, initial=60, required=False, label="Query images")
-    captions = forms.IntegerField(min_value=0, initial=60, required=False, label="Query captions")
-    top_k = forms.IntegerField(min_value=1, max_value=100, initial=5, label="Best matches of every list")
-    control_depth = forms.IntegerField(
-        min_value=1, max_value=1000, initial=25, label="Negative controls stand outside the best"
-    )
-    design = forms.ChoiceField(choices=DESIGN_CHOICES, label="Design of a HIT")
-    replication = forms.IntegerField(min_value=1, max_value=99, initial=1, label="Answer sets of every HIT")
-    reasons = forms.BooleanField(required=False, label="Ask for reasons at levels 2 and 3")
-    reward = forms.DecimalField(min_value=Decimal("0.01"), max_digits=8, decimal_places=2, initial=Decimal("0.65"))
-    ceiling = forms.DecimalField(min_value=Decimal("0.01"), max_digits=12, decimal_places=2, initial=Decimal("500"))
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+    parameters: RoundParameters
 
-    def clean_name(self) -> str:
-        name: str = self.cleaned_data["name"]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = RoundParameters.form_fields()
+        annotators = Annotator.objects.all()
+        self._choose("collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
+        self._choose("annotators", forms.ModelMultipleChoiceField(annotators, widget=forms.CheckboxSelectMultiple))
+        self._choose(
+            "queries", forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample")
+        )
+        self._choose("cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
+        self.fields["images"].initial = self.fields["captions"].initial = 60
+
+    def _choose(self, name: str, field: forms.ModelChoiceField) -> None:
+        """Let people choose existing rows by name."""
+        declared = self.fields[name]
+        field.to_field_name, field.label, field.help_text = "name", declared.label, declared.help_text
+        self.fields[name] = field
+
+    def clean_round(self) -> str:
+        name: str = self.cleaned_data["round"]
         if Round.objects.filter(name=name).exists():
-            raise forms.ValidationError(f"There is a round {name} already. Choose another name.")
+            raise forms.ValidationError(f"Round {name} already exists. Choose another name.")
         return name
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        sample = cleaned.get("sample")
-        if sample and sample.collection != cleaned.get("collection"):
-            self.add_error("sample", f"Sample {sample} belongs to collection {sample.collection}.")
-        if not sample and not (cleaned.get("images") or cleaned.get("captions")):
-            self.add_error("images", "Choose a sample, or say how many query images or captions to draw.")
+        if not self.errors:
+            try:
+                self.parameters = RoundParameters(**{name: _names(chosen) for name, chosen in cleaned.items()})
+            except CounterpartError as error:
+                self.add_error(None, str(error))
         return cleaned
 
-    def params(self) -> dict[str, Any]:
-        """Return what the pipeline needs, as JSON has it."""
-        chosen = self.cleaned_data
-        return {
-            "round": chosen["name"],
-            "collection": chosen["collection"].name,
-            "annotators": [annotator.name for annotator in chosen["annotators"]],
-            "sample": chosen["sample"].name if chosen["sample"] else "",
-            "images": 0 if chosen["sample"] else chosen["images"] or 0,
-            "captions": 0 if chosen["sample"] else chosen["captions"] or 0,
-            "top_k": chosen["top_k"],
-            "control_depth": chosen["control_depth"],
-            "design": chosen["design"],
-            "replication": chosen["replication"],
-            "reasons": chosen["reasons"],
-            "reward": str(chosen["reward"]),
-            "ceiling": str(chosen["ceiling"]),
-            "seed": chosen["seed"],
-        }
+
+def _names(chosen: Any) -> Any:
+    """Return chosen rows by their names, and other values as they are."""
+    if isinstance(chosen, QuerySet):
+        return list(map(str, chosen))
+    return str(chosen) if isinstance(chosen, Model) else chosen
 
 
 class AdmissionForm(forms.Form):

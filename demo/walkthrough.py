@@ -19,7 +19,7 @@ from demo.machines import add_demo_machines
 from evaluation.metrics import Coverage, coverage
 from evaluation.runs import evaluate_version
 from hits.models import Round
-from hits.ordering import RoundOrder
+from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline
 from mitl.models import Direction
 from simulation.running import simulate_round
@@ -87,17 +87,17 @@ def _run_round(collection: Collection, annotators: list[str], progress: Progress
 
 
 def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed: int, progress: Progress) -> Round:
-    order = RoundOrder(
-        name,
-        COLLECTION,
-        annotators,
+    parameters = RoundParameters(
+        round=name,
+        collection=COLLECTION,
+        annotators=tuple(annotators),
         images=images,
         captions=captions,
         cascade=CASCADE,
         cascade_depth=CASCADE_DEPTH,
         seed=seed,
     )
-    return run_pipeline(order, actor="demo", progress=progress)
+    return run_pipeline(parameters, actor="demo", progress=progress)
 
 
 def _pairs(version: Version, source: str) -> dict[Direction, dict[int, set[int]]]:

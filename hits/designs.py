@@ -1,4 +1,4 @@
-"""How a HIT is composed: the two designs of the ECCV Caption paper, or one from a JSON file."""
+"""The composition of a HIT: one of the two designs of the ECCV Caption paper, or one from a JSON file."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -7,13 +7,13 @@ from typing import Any
 
 from core.errors import CounterpartError, some_of
 
-AT_MOST = 100  # pairs in a HIT: more than anybody judges in one go
+LARGEST = 100  # pairs in a HIT
 
 
 @dataclass(frozen=True)
 class Design:
-    """How many candidate pairs and gold controls make a HIT. At least one candidate and one control:
-    the controls also top up the last HIT."""
+    """Numbers of candidate pairs and gold controls in a HIT: at least one candidate and one control, because controls
+    also fill up the last HIT."""
 
     name: str
     candidates: int
@@ -29,6 +29,9 @@ class Design:
     def controls(self) -> int:
         return self.positives + self.negatives
 
+    def __str__(self) -> str:
+        return self.name
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -42,11 +45,11 @@ DESIGNS = {  # section 3.2 of the paper, and the 20 questions of its appendix B
 def load_design(name_or_path: str | Path) -> Design:
     """Return the named design, or the one in a JSON file of ``{"name", "candidates", "positives", "negatives"}``.
 
-    Raises CounterpartError if there is neither, or the file does not describe a HIT.
+    Raises CounterpartError for an unknown name, or a file that is missing or describes no HIT.
     """
     if str(name_or_path) in DESIGNS:
         return DESIGNS[str(name_or_path)]
-    return parse_design(_read(Path(name_or_path)), origin=str(name_or_path))
+    return parse_design(_read(Path(name_or_path)), origin=f"The design {name_or_path}")
 
 
 def _read(path: Path) -> Any:
@@ -54,30 +57,34 @@ def _read(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise CounterpartError(
-            f"There is no design {str(path)!r}: name {' or '.join(DESIGNS)}, or a JSON file that exists."
+            f"There is no design {str(path)!r}: use {', '.join(DESIGNS)} or an existing JSON file."
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise CounterpartError(f"The design file {path} cannot be read: {type(error).__name__}.") from error
     except json.JSONDecodeError as error:
-        raise CounterpartError(f"The design file {path} is no JSON: {error}.") from error
+        raise CounterpartError(f"The design file {path} is not valid JSON: {error}.") from error
 
 
-def parse_design(fields: Any, *, origin: str) -> Design:
-    """Check what a design file or a job's parameters hold; ``origin`` is named in the error."""
-    wanted = ("name", "candidates", "positives", "negatives")
-    if not isinstance(fields, dict) or set(fields) != set(wanted):
-        raise CounterpartError(f"The design {origin} must be a JSON object of exactly {', '.join(wanted)}.")
-    if not isinstance(fields["name"], str) or not fields["name"].strip():
-        raise CounterpartError(f"The design {origin} needs a name.")
-    wrong = [part for part in wanted[1:] if type(fields[part]) is not int or fields[part] < 0]
+def parse_design(given: Any, *, origin: str = "The design") -> Design:
+    """Return the design of this name, or check the fields of one; ``origin`` begins the errors."""
+    if isinstance(given, str):
+        if given not in DESIGNS:
+            raise CounterpartError(f"There is no design {given!r}: use {' or '.join(DESIGNS)}.")
+        return DESIGNS[given]
+    names = ("name", "candidates", "positives", "negatives")
+    if not isinstance(given, dict) or set(given) != set(names):
+        raise CounterpartError(f"{origin} must be a JSON object of exactly {', '.join(names)}.")
+    if not isinstance(given["name"], str) or not given["name"].strip():
+        raise CounterpartError(f"{origin} needs a name.")
+    wrong = [part for part in names[1:] if type(given[part]) is not int or given[part] < 0]
     if wrong:
-        raise CounterpartError(f"The design {origin} needs whole numbers from 0 for {some_of(wrong)}.")
-    return _checked(Design(**fields), origin)
+        raise CounterpartError(f"{origin} needs whole numbers from 0 for {some_of(wrong)}.")
+    return _checked(Design(**given), origin)
 
 
 def _checked(design: Design, origin: str) -> Design:
     if design.candidates < 1 or design.controls < 1:
-        raise CounterpartError(f"The design {origin} needs at least 1 candidate and 1 control a HIT.")
-    if design.size > AT_MOST:
-        raise CounterpartError(f"The design {origin} asks {design.size} pairs a HIT; at most {AT_MOST} are allowed.")
+        raise CounterpartError(f"{origin} needs at least 1 candidate and 1 control in a HIT.")
+    if design.size > LARGEST:
+        raise CounterpartError(f"{origin} has {design.size} pairs in a HIT; at most {LARGEST} are allowed.")
     return design

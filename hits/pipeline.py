@@ -1,4 +1,4 @@
-"""From queries to a packed round: sample, retrieve, pool, pack; in one call, or as a job of one task a step."""
+"""From queries to a packed round: sample, retrieve, pool and pack, in one call or as a job of one task a step."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,14 +6,15 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from core.errors import CounterpartError
 from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection, Sample
 from corpus.samples import sample_queries
 from hits.models import Round
-from hits.ordering import RoundOrder, parse_order
-from hits.packed_rounds import pack_round
+from hits.parameters import RoundParameters
+from hits.rounds import pack_round
 from mitl.annotators import is_cross_encoder
 from mitl.cascading import Cascade, check_cascade
 from mitl.naming import find_annotators, find_pool
@@ -25,106 +26,98 @@ TASK = "hits.tasks.plan_round"
 Step = Callable[..., Any]
 
 
-def start_pipeline(params: dict[str, Any], *, by: User | None = None) -> Job:
-    """Open the job that plans a round; ``params`` as ``hits.ordering.parse_order`` takes them.
+def start_pipeline(parameters: RoundParameters, *, by: User | None = None) -> Job:
+    """Open the job that plans a round. Raises CounterpartError if ``check_parameters`` does."""
+    check_parameters(parameters)
+    return open_job(f"Plan round {parameters.round}", TASK, parameters.as_json(), by=by)
 
-    Raises CounterpartError for an impossible order, before anything is written.
+
+def run_pipeline(parameters: RoundParameters, *, actor: str = "command", progress: Progress = silent) -> Round:
+    """Run all steps now and return the packed round. Steps that were completed before only look up their result.
+
+    Raises CounterpartError if a step does; the results of the steps before it remain and are used by the next call.
     """
-    order = parse_order(params)
-    check_order(order)
-    return open_job(f"Plan round {order.round}", TASK, order.as_json(), by=by)
-
-
-def run_pipeline(order: RoundOrder, *, actor: str = "command", progress: Progress = silent) -> Round:
-    """Take all steps here and now; those whose product is there already are quick. Returns the packed round.
-
-    Raises CounterpartError as the steps do; what the steps before made stays, and serves the next try.
-    """
-    check_order(order)
-    for step in steps_of(order):
+    check_parameters(parameters)
+    for step in steps_of(parameters):
         outcome = step(actor=actor, progress=progress)
     return outcome
 
 
-def check_order(order: RoundOrder) -> None:
-    """Raise CounterpartError if the order names rows that are not there, or an impossible cascade or re-ranking."""
-    Collection.objects.named(order.collection)
-    annotators = find_annotators(order.annotators)
-    if cascade := _cascade(order):
-        check_cascade(cascade, annotators, order.control_depth)
-    if steps := _rerank(order):
-        check_rerank(steps, annotators, engine=order.engine, device="cpu")
-    if order.sample:
-        Sample.objects.named(order.sample)
+def check_parameters(parameters: RoundParameters) -> None:
+    """Raise CounterpartError for missing rows, or an impossible cascade or re-ranking."""
+    collection = Collection.objects.named(parameters.collection)
+    annotators = find_annotators(parameters.annotators)
+    if cascade := _cascade(parameters):
+        check_cascade(cascade, annotators, parameters.control_depth)
+    if steps := _rerank(parameters):
+        check_rerank(steps, annotators, engine=parameters.engine, device="cpu")
+    if parameters.queries:
+        sample = Sample.objects.select_related("collection").named(parameters.queries)
+        if sample.collection != collection:
+            raise CounterpartError(f"Sample {sample} belongs to collection {sample.collection}, not {collection}.")
 
 
-def steps_of(order: RoundOrder) -> list[Step]:
-    """Return the steps, each a call that takes ``actor`` and ``progress``. Every step is an act that returns what
-    is there if it was done before, so that a step may be repeated whatever became of the first try."""
-    searches = [partial(_retrieve, order, name) for name in order.annotators]
-    return [partial(_sample, order), *searches, partial(_pool, order), partial(_pack, order)]
+def steps_of(parameters: RoundParameters) -> list[Step]:
+    """Return the steps as functions of ``actor`` and ``progress``.
+
+    A step that was completed before returns the existing result, so any step may be repeated.
+    """
+    searches = [partial(_retrieve, parameters, name) for name in parameters.annotators]
+    return [partial(_sample, parameters), *searches, partial(_pool, parameters), partial(_pack, parameters)]
 
 
-def _sample(order: RoundOrder, *, actor: str, progress: Progress) -> Sample:
+def _sample(parameters: RoundParameters, *, actor: str, progress: Progress) -> Sample:
     progress("sampling queries", 0, None)
-    if order.sample:
-        return Sample.objects.named(order.sample)
+    if parameters.queries:
+        return Sample.objects.named(parameters.queries)
     return sample_queries(
-        order.sample_name,
-        collection=Collection.objects.named(order.collection),
-        images=order.images,
-        captions=order.captions,
-        seed=order.seed,
+        parameters.sample_name,
+        collection=Collection.objects.named(parameters.collection),
+        images=parameters.images,
+        captions=parameters.captions,
+        seed=parameters.seed,
     )
 
 
-def _retrieve(order: RoundOrder, annotator: str, *, actor: str, progress: Progress) -> None:
+def _retrieve(parameters: RoundParameters, annotator: str, *, actor: str, progress: Progress) -> None:
     progress(f"{annotator}: retrieving", 0, None)
     annotators = find_annotators([annotator])
     retrieve(
-        Collection.objects.named(order.collection),
+        Collection.objects.named(parameters.collection),
         annotators=annotators,
-        sample=Sample.objects.named(order.sample_name),
-        depth=order.control_depth,
-        engine=order.engine,
-        cascade=_cascade(order) if is_cross_encoder(annotators[0]) else None,
-        rerank=_rerank(order),
+        sample=Sample.objects.named(parameters.sample_name),
+        depth=parameters.control_depth,
+        engine=parameters.engine,
+        cascade=_cascade(parameters) if is_cross_encoder(annotators[0]) else None,
+        rerank=_rerank(parameters),
         progress=progress,
     )
 
 
-def _cascade(order: RoundOrder) -> Cascade | None:
-    return Cascade(find_annotators([order.cascade])[0], order.cascade_depth) if order.cascade else None
+def _cascade(parameters: RoundParameters) -> Cascade | None:
+    if not parameters.cascade:
+        return None
+    return Cascade(find_annotators([parameters.cascade])[0], parameters.cascade_depth)
 
 
-def _rerank(order: RoundOrder) -> Steps:
-    return parse_steps(order.rerank) if order.rerank else ()
+def _rerank(parameters: RoundParameters) -> Steps:
+    return parse_steps(parameters.rerank) if parameters.rerank else ()
 
 
-def _pool(order: RoundOrder, *, actor: str, progress: Progress) -> None:
+def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> None:
     progress("pooling", 0, None)
     pool_proposals(
-        order.pool_name,
-        collection=Collection.objects.named(order.collection),
-        annotators=find_annotators(order.annotators),
-        sample=Sample.objects.named(order.sample_name),
-        top_k=order.top_k,
-        control_depth=order.control_depth,
-        direction=order.direction,
-        seed=order.seed,
+        parameters.pool_name,
+        collection=Collection.objects.named(parameters.collection),
+        annotators=find_annotators(parameters.annotators),
+        sample=Sample.objects.named(parameters.sample_name),
+        top_k=parameters.top_k,
+        control_depth=parameters.control_depth,
+        direction=parameters.direction,
+        seed=parameters.seed,
         progress=progress,
     )
 
 
-def _pack(order: RoundOrder, *, actor: str, progress: Progress) -> Round:
-    pool = find_pool(order.pool_name)
-    return pack_round(
-        order.round,
-        pool=pool,
-        design=order.design,
-        sharing=order.sharing,
-        seed=order.seed,
-        actor=actor,
-        progress=progress,
-        **order.terms.as_fields(),
-    )
+def _pack(parameters: RoundParameters, *, actor: str, progress: Progress) -> Round:
+    return pack_round(parameters.round, find_pool(parameters.pool_name), parameters, actor=actor, progress=progress)

@@ -1,4 +1,4 @@
-"""What runs on the queue: the steps that plan a round, and the reconciler. Ids in; the work stands in the acts."""
+"""The Celery tasks of the job that plans a round."""
 
 from celery import chain
 
@@ -6,27 +6,27 @@ from config.celery import app
 from core.jobs import finish, running
 from core.models import Job
 from hits import pipeline
-from hits.ordering import parse_order
+from hits.parameters import RoundParameters
 
 
 @app.task(name=pipeline.TASK)
 def plan_round(job_id: str) -> None:
-    """Send the steps of a job one after the other. A job that was lost half-way is sent here again."""
+    """Send the steps of a job one after the other. Jobs that were lost are sent here again."""
     job = Job.objects.filter(pk=job_id).first()
     if job is None or not job.is_live:
         return
-    steps = pipeline.steps_of(parse_order(job.params))
+    steps = pipeline.steps_of(RoundParameters.from_json(job.params))
     chain(*(take_step.si(job_id, number) for number in range(len(steps)))).apply_async()
 
 
 @app.task(name="hits.tasks.take_step")
 def take_step(job_id: str, number: int) -> None:
-    """Take one step of a job, and before it any earlier one that a lost task left undone."""
+    """Take one step of a job, and before it any earlier step that a lost task did not complete."""
     with running(job_id) as progress:
         if progress is None:
             return
         job = Job.objects.select_related("created_by").get(pk=job_id)
-        steps = pipeline.steps_of(parse_order(job.params))
+        steps = pipeline.steps_of(RoundParameters.from_json(job.params))
         for step in steps[: number + 1]:
             outcome = step(actor=str(job.created_by or "command"), progress=progress)
         if number + 1 == len(steps):

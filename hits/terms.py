@@ -1,40 +1,41 @@
-"""What a round offers and may cost, checked before anything is packed."""
+"""What a round pays and may cost."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
+
+from django import forms
 
 from annotation.amounts import cents, fee, round_cost
 from core.errors import CounterpartError
+from core.parameters import FlagField, Parameters
 from crowd.channels import CHANNELS
 
-MOST_VOTES = 99
-LARGEST = {"reward": Decimal("999999.99"), "ceiling": Decimal("9999999999.99")}  # what the columns hold
+
+class DollarField(forms.DecimalField):
+    """US dollars from 0, in whole cents."""
+
+    metavar = "DOLLARS"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=Decimal(0), decimal_places=2, **kwargs)
+
+    def clean(self, value: Any) -> Decimal:
+        return cents(super().clean(value))
 
 
-@dataclass(frozen=True)
-class Terms:
-    """US dollars for one assignment, whether reasons are asked, answer sets a HIT, US dollars for all at most.
+@dataclass(frozen=True, kw_only=True)
+class Terms(Parameters):
+    """What is asked of workers for which reward, and what the round may cost."""
 
-    Raises CounterpartError for terms that no round can have.
-    """
-
-    reward: Decimal = Decimal("0.65")
-    reasons: bool = False
-    replication: int = 1
-    ceiling: Decimal = Decimal("500")
-
-    def __post_init__(self) -> None:
-        for name, largest in LARGEST.items():
-            amount = getattr(self, name)
-            if not amount.is_finite() or not 0 <= amount <= largest or amount != cents(amount):
-                raise CounterpartError(f"The {name} {amount} will not do: give 0 to {largest} US dollars in cents.")
-        if not 1 <= self.replication <= MOST_VOTES:
-            raise CounterpartError(f"A replication of {self.replication} will not do: give 1 to {MOST_VOTES}.")
-
-    def as_fields(self) -> dict[str, Any]:
-        """The columns of a round that hold them."""
-        return {**asdict(self), **{name: cents(getattr(self, name)) for name in LARGEST}}
+    reward: Annotated[Decimal, DollarField(max_digits=8, help_text="US dollars for one assignment")] = Decimal("0.65")
+    ceiling: Annotated[
+        Decimal, DollarField(max_digits=12, help_text="maximum cost of the round in US dollars, fees included")
+    ] = Decimal(500)
+    replication: Annotated[
+        int, forms.IntegerField(min_value=1, max_value=99, help_text="answer sets wanted for each HIT")
+    ] = 1
+    reasons: Annotated[bool, FlagField(help_text="ask for reasons at levels 2 and 3")] = False
 
     def costs(self, hits: int) -> dict[str, dict[str, str]]:
         """What ``hits`` HITs cost on each channel in US dollars: reward and fee of an assignment, total."""

@@ -1,7 +1,5 @@
 """A round's ledger: accounts and payments, earnings by worker, worth of the time, top-ups, and the ceiling."""
 
-from decimal import Decimal, InvalidOperation
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -66,11 +64,8 @@ def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
 def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     try:
-        ceiling = Decimal(request.POST.get("ceiling", ""))
-        set_ceiling(found, ceiling, actor=request.user.get_username())
-        messages.success(request, f"Round {found} may cost ${ceiling}.")
-    except InvalidOperation:
-        messages.error(request, "Give the ceiling as an amount of US dollars, such as 500.")
+        changed = set_ceiling(found, request.POST.get("ceiling", ""), actor=request.user.get_username())
+        messages.success(request, f"The ceiling of round {found} is ${changed.ceiling}.")
     except CounterpartError as error:
         messages.error(request, str(error))
     return redirect("ledger", name)

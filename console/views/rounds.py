@@ -60,11 +60,11 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def round_plan(request: StaffRequest) -> HttpResponse:
-    """Say what the round asks; the pipeline then samples, retrieves, pools and packs as one job."""
+    """The form of a round's parameters; a job then samples, retrieves, pools and packs."""
     form = PlanForm(request.POST or None, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
         try:
-            job = start_pipeline(form.params(), by=request.user)
+            job = start_pipeline(form.parameters, by=request.user)
             return redirect("job", job.pk)
         except CounterpartError as error:
             form.add_error(None, str(error))

@@ -54,7 +54,7 @@ def test_a_researcher_sets_the_ceiling(researcher, made):
 
 @pytest.mark.parametrize(
     ("ceiling", "told"),
-    [("much", "an amount of US dollars"), ("0.10", "its ceiling cannot be $0.10"), ("NaN", "will not do")],
+    [("much", "enter a number"), ("0.10", "its ceiling cannot be $0.10"), ("NaN", "enter a number")],
 )
 def test_a_ceiling_that_cannot_be_is_told(researcher, made, ceiling, told):
     answer = researcher.post("/rounds/round-1/ceiling/", {"ceiling": ceiling}, follow=True)

@@ -6,13 +6,12 @@ from config.celery import app
 from core.models import Job
 from corpus.models import Collection, Image
 from hits.models import Round
+from hits.parameters import RoundParameters
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 
 ORDER = {
-    "name": "zebra",
-    "collection": "1",
-    "annotators": ["1"],
+    "round": "zebra",
     "images": "3",
     "captions": "0",
     "top_k": "2",
@@ -22,6 +21,10 @@ ORDER = {
     "reward": "0.65",
     "ceiling": "50",
     "seed": "7",
+    "direction": "both",
+    "engine": "blocked",
+    "cascade_depth": "100",
+    "sharing": "avoid",
 }
 
 
@@ -30,7 +33,7 @@ def order(db, settings) -> dict[str, str]:
     """A filled-in form; its job stays on the queue."""
     settings.CELERY_TASK_ALWAYS_EAGER = False
     collection, annotator = make_collection(images=8), make_annotator()
-    return ORDER | {"collection": str(collection.pk), "annotators": [str(annotator.pk)]}
+    return ORDER | {"collection": collection.name, "annotators": [annotator.name]}
 
 
 def test_planning_starts_a_job_with_what_the_form_says(researcher, order):
@@ -40,6 +43,16 @@ def test_planning_starts_a_job_with_what_the_form_says(researcher, order):
     assert job.params["round"] == "zebra"
     assert (job.params["images"], job.params["seed"], job.params["reward"]) == (3, 7, "0.65")
     assert job.created_by.username == "researcher"
+
+
+def test_every_parameter_can_be_set_on_the_page(researcher, order):
+    assert set(order) | {"queries", "cascade", "rerank", "reasons"} == set(RoundParameters.form_fields())
+    quick = make_annotator("quick")
+    change = {"direction": "t2i", "rerank": "csls:k=3,rgm", "sharing": "allow", "seed": str(2**63 - 1)}
+    researcher.post("/plan/", order | change)
+    assert Job.objects.get().params | change | {"seed": 2**63 - 1} == Job.objects.get().params
+    text = researcher.post("/plan/", order | {"cascade": quick.name}).content.decode()
+    assert "A cascade serves machines that score pair by pair" in text
 
 
 def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, settings, django_capture_on_commit_callbacks):
@@ -56,12 +69,12 @@ def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, setting
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"name": "two words"}, "Enter a valid “slug”"),
+        ({"round": "two words"}, "Enter a valid “slug”"),
         ({"annotators": []}, "This field is required"),
-        ({"images": "0", "captions": "0"}, "say how many query images"),
-        ({"reward": "-1"}, "greater than or equal to 0.01"),
+        ({"images": "0", "captions": "0"}, "the number of images or captions to draw"),
+        ({"reward": "-1"}, "greater than or equal to 0"),
         ({"reward": "0.655"}, "no more than 2 decimal places"),
-        ({"design": "huge"}, "Select a valid choice"),
+        ({"design": "huge"}, "There is no design"),
         ({"seed": "-1"}, "greater than or equal to 0"),
     ],
 )
@@ -80,13 +93,13 @@ def test_without_a_collection_or_a_machine_the_form_says_how_to_get_them(researc
 
 def test_a_sample_of_another_collection_is_refused(researcher, order):
     foreign = make_sample(make_collection("other"))
-    answer = researcher.post("/plan/", order | {"sample": str(foreign.pk)})
-    assert "Sample queries belongs to collection other." in answer.content.decode()
+    answer = researcher.post("/plan/", order | {"queries": foreign.name})
+    assert "Sample queries belongs to collection other, not" in answer.content.decode()
 
 
 def test_a_name_that_is_taken_is_refused(researcher, order):
     make_round(Collection.objects.get(), name="zebra")
-    assert "There is a round zebra already" in researcher.post("/plan/", order).content.decode()
+    assert "Round zebra already exists" in researcher.post("/plan/", order).content.decode()
 
 
 def test_publishing_says_what_it_costs_before_it_is_done(researcher, site):

@@ -1,8 +1,12 @@
-"""Pools for the tests of packing."""
+"""Pools and rounds for the tests of packing."""
 
 import numpy as np
 
+from core.progress import Progress, silent
 from corpus.models import Collection
+from hits.models import Round
+from hits.parameters import PackParameters
+from hits.rounds import pack_round
 from mitl.lists import RankedLists, load_lists, store_lists
 from mitl.models import Pool
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
@@ -20,6 +24,10 @@ def pool_of(n_pairs: int = 40, *, images: int = 30, name: str = "pool", collecti
         for number in range(n_pairs)
     ]
     return make_pool(sample, retrievals, name=name, pairs=pairs)
+
+
+def pack(name: str, pool: Pool, *, actor: str = "command", progress: Progress = silent, **parameters: object) -> Round:
+    return pack_round(name, pool, PackParameters(**parameters), actor=actor, progress=progress)
 
 
 def mirror_of(pool: Pool) -> Pool:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from core.errors import CounterpartError
 from core.jobs import cancel, resend_stale_jobs
 from core.models import Job
-from hits.ordering import parse_order
+from hits.parameters import RoundParameters
 from hits.pipeline import start_pipeline
 from hits.tasks import plan_round
 from mitl.models import Retrieval
@@ -43,7 +43,7 @@ def params(db, monkeypatch):
 
 def start(params) -> Job:
     """Open the job and let the queue run until it is empty."""
-    job = start_pipeline(params)
+    job = start_pipeline(RoundParameters.from_json(params))
     plan_round(str(job.pk))
     job.refresh_from_db()
     return job
@@ -100,18 +100,18 @@ def test_a_job_killed_while_pairs_are_scored_scores_only_what_is_missing(params,
         ({"cascade": "vilt"}, "vilt scores pair by pair itself"),
         ({"annotators": ["words"]}, "none of words does"),
         ({"cascade_depth": 3}, "Lists 4 deep cannot be made of the first 3 places"),
-        ({"cascade_depth": "many"}, "wrong type: cascade_depth"),
+        ({"cascade_depth": "many"}, "Invalid cascade depth 'many': enter a whole number"),
     ],
 )
 def test_an_impossible_cascade_opens_no_job(params, wrong, message):
     with pytest.raises(CounterpartError, match=message):
-        start_pipeline({**params, **wrong})
+        start_pipeline(RoundParameters.from_json({**params, **wrong}))
     assert not Job.objects.exists()
 
 
 def test_an_order_with_a_cascade_survives_json(params):
-    order = parse_order(params)
-    assert parse_order(json.loads(json.dumps(order.as_json()))) == order
+    order = RoundParameters.from_json(params)
+    assert RoundParameters.from_json(json.loads(json.dumps(order.as_json()))) == order
 
 
 def test_the_command_plans_with_a_cascade(params, tmp_path):

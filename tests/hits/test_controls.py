@@ -8,7 +8,7 @@ import pytest
 from core.errors import CounterpartError
 from corpus.models import Match, Sample
 from hits.controls import negative_pairs, original_pairs
-from hits.numbering import number_collection
+from hits.rounds import number_collection
 from mitl.lists import load_lists
 from tests.factories import make_collection, make_pool, make_sample
 from tests.hits.pools import pool_of
@@ -16,14 +16,14 @@ from tests.hits.pools import pool_of
 NOTHING = np.empty((0, 2), np.int64)
 
 
-def ids(ground, pairs):
-    return set(zip(ground.images.ids[pairs[:, 0]].tolist(), ground.captions.ids[pairs[:, 1]].tolist(), strict=True))
+def ids(sides, pairs):
+    return set(zip(sides.images.ids[pairs[:, 0]].tolist(), sides.captions.ids[pairs[:, 1]].tolist(), strict=True))
 
 
-def negatives(pool, *, besides=NOTHING, count=10_000, seed=0):
-    ground = number_collection(pool.collection)
-    drawn = negative_pairs(pool, ground, besides=besides, count=count, rng=np.random.default_rng(seed))
-    return ids(ground, drawn)
+def negatives(pool, *, excluded=NOTHING, count=10_000, seed=0):
+    sides = number_collection(pool.collection)
+    drawn = negative_pairs(pool, sides, excluded=excluded, count=count, rng=np.random.default_rng(seed))
+    return ids(sides, drawn)
 
 
 def listed(pool):
@@ -56,11 +56,11 @@ def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
     pool.sample.images.remove(*pool.collection.images.all()[:2])
     queries = set(pool.sample.images.values_list("pk", flat=True))
     allowed = {pair for pair in everything(pool) - listed(pool) if pair[0] in queries}
-    ground = number_collection(pool.collection)
+    sides = number_collection(pool.collection)
     drawn, half = Counter(), len(allowed) // 2
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        drawn.update(ids(ground, negative_pairs(pool, ground, besides=NOTHING, count=half, rng=rng)))
+        drawn.update(ids(sides, negative_pairs(pool, sides, excluded=NOTHING, count=half, rng=rng)))
     assert set(drawn) == allowed
     share = half / len(allowed)
     deviations = (np.array([*drawn.values()]) - 400 * share) / np.sqrt(400 * share * (1 - share))
@@ -76,9 +76,9 @@ def test_only_the_first_places_of_the_lists_are_kept_out(db):
 
 def test_what_is_named_besides_is_kept_out(db):
     pool = pool_of(12, images=8)
-    ground = number_collection(pool.collection)
-    originals = original_pairs(pool.sample, ground)
-    assert negatives(pool, besides=originals) == everything(pool) - listed(pool) - ids(ground, originals)
+    sides = number_collection(pool.collection)
+    originals = original_pairs(pool.sample, sides)
+    assert negatives(pool, excluded=originals) == everything(pool) - listed(pool) - ids(sides, originals)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,10 @@ def test_a_sample_of_images_alone_draws_from_the_whole_gallery_of_captions(db):
 
 def test_a_pool_whose_lists_name_everything_has_no_negative(db):
     pool = make_pool(make_sample(make_collection(images=2)))
-    ground = number_collection(pool.collection)
-    besides = np.array([(image, caption) for image in range(2) for caption in range(4)])
-    with pytest.raises(
-        CounterpartError, match="leaves no negative control: all 8 pairs of its queries stand in a top-5"
-    ):
-        negative_pairs(pool, ground, besides=besides, count=1, rng=np.random.default_rng(0))
+    sides = number_collection(pool.collection)
+    excluded = np.array([(image, caption) for image in range(2) for caption in range(4)])
+    with pytest.raises(CounterpartError, match="has no negative control: all 8 pairs of its queries are in a top-5"):
+        negative_pairs(pool, sides, excluded=excluded, count=1, rng=np.random.default_rng(0))
 
 
 def test_positives_are_the_originals_of_query_images_and_query_captions(db):
@@ -121,9 +119,9 @@ def test_positives_are_the_originals_of_query_images_and_query_captions(db):
     first, *_, last = collection.images.all()
     sample.images.add(first)
     sample.captions.add(last.captions.all()[0])
-    ground = number_collection(collection)
+    sides = number_collection(collection)
     wanted = {(first.pk, caption.pk) for caption in first.captions.all()} | {(last.pk, last.captions.all()[0].pk)}
-    assert ids(ground, original_pairs(sample, ground)) == wanted
+    assert ids(sides, original_pairs(sample, sides)) == wanted
 
 
 def test_other_sources_of_matches_never_become_positives(db):
@@ -132,5 +130,5 @@ def test_other_sources_of_matches_never_become_positives(db):
     Match.objects.create(
         collection=collection, image=collection.images.first(), caption=stranger, source="truth", grade=1
     )
-    ground = number_collection(collection)
-    assert len(original_pairs(make_sample(collection), ground)) == 6
+    sides = number_collection(collection)
+    assert len(original_pairs(make_sample(collection), sides)) == 6

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import CounterpartError
-from hits.dealing import NEGATIVE, POSITIVE, Deck, Table, deal_controls, draw_outside
 from hits.designs import Design
+from hits.packing.dealing import Deck, Table, deal_controls, draw_outside
+from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Items
 
 SMALL = Design("small", candidates=2, positives=1, negatives=1)
 
@@ -25,8 +26,10 @@ def table(*pairs):
 
 def deal(hits, pairs, *, design=SMALL, positives, negatives, sharing="avoid"):
     images, captions = np.array(pairs, np.int64).T
+    candidates = Items(np.array(hits), images, captions, np.zeros(len(hits), np.int64))
     decks = {POSITIVE: deck(*positives), NEGATIVE: deck(*negatives)}
-    return deal_controls(np.array(hits), images, captions, design=design, decks=decks, sharing=sharing)
+    dealt = deal_controls(candidates, design=design, decks=decks, sharing=sharing)
+    return [(hit, (image, caption), ROLES[role]) for hit, image, caption, role in np.stack(dealt, axis=1).tolist()]
 
 
 def test_a_deck_is_exhausted_before_a_pair_comes_again():
@@ -83,7 +86,7 @@ def test_where_sharing_is_allowed_the_next_pair_is_dealt_whatever_it_shares():
 
 def test_full_hits_get_the_controls_of_their_design():
     dealt = deal([0, 1, 0, 1], [(0, 0), (1, 1), (2, 2), (3, 3)], positives=[(8, 8), (9, 9)], negatives=[(5, 6), (6, 5)])
-    assert Counter((control.hit, control.polarity) for control in dealt) == {
+    assert Counter((hit, polarity) for hit, _, polarity in dealt) == {
         (0, POSITIVE): 1, (0, NEGATIVE): 1, (1, POSITIVE): 1, (1, NEGATIVE): 1,
     }  # fmt: skip
 
@@ -92,18 +95,18 @@ def test_a_short_hit_is_topped_up_with_both_kinds_in_turn():
     design = Design("wide", candidates=4, positives=1, negatives=1)
     gold = {"positives": [(n, n) for n in range(5, 10)], "negatives": [(n, n + 1) for n in range(11, 18, 2)]}
     dealt = deal([0], [(0, 0)], design=design, **gold)
-    assert [control.polarity for control in dealt] == [POSITIVE, NEGATIVE, POSITIVE, NEGATIVE, POSITIVE]
-    assert len({(control.image, control.caption) for control in dealt}) == 5
+    assert [polarity for _, _, polarity in dealt] == [POSITIVE, NEGATIVE, POSITIVE, NEGATIVE, POSITIVE]
+    assert len({pair for _, pair, _ in dealt}) == 5
 
 
 def test_topping_up_takes_the_other_kind_where_one_is_used_up():
     design = Design("wide", candidates=3, positives=1, negatives=1)
     dealt = deal([0], [(0, 0)], design=design, positives=[(5, 5)], negatives=[(6, 7), (8, 9), (10, 11)])
-    assert [control.polarity for control in dealt] == [POSITIVE, NEGATIVE, NEGATIVE, NEGATIVE]
+    assert [polarity for _, _, polarity in dealt] == [POSITIVE, NEGATIVE, NEGATIVE, NEGATIVE]
 
 
 def test_a_hit_that_holds_every_control_already_is_an_error():
-    with pytest.raises(CounterpartError, match="HIT 1 finds no further control: all 1 positive controls stand in it"):
+    with pytest.raises(CounterpartError, match="HIT 1: all 1 positive controls are already used in it"):
         deal([0, 0], [(0, 0), (1, 1)], positives=[(0, 0)], negatives=[(5, 6)])
 
 
@@ -119,9 +122,8 @@ def test_hits_are_full_of_different_pairs_and_share_only_what_they_must(candidat
     dealt = deal(hits, pairs, design=design, positives=positives, negatives=negatives, sharing=sharing)
     for hit in set(hits):
         items = [pair for pair, at in zip(pairs, hits, strict=True) if at == hit]
-        for control in (control for control in dealt if control.hit == hit):
-            deck_of = positives if control.polarity == POSITIVE else negatives
-            pair = (control.image, control.caption)
+        for pair, polarity in ((pair, polarity) for at, pair, polarity in dealt if at == hit):
+            deck_of = positives if polarity == POSITIVE else negatives
             if sharing == "avoid" and shares(pair, items):
                 assert all(shares(other, items) for other in deck_of)
             assert pair in deck_of

@@ -29,7 +29,7 @@ def test_a_file_describes_a_design(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"name": "cut', "is no JSON"),
+        ('{"name": "cut', "is not valid JSON"),
         ([1, 2], "must be a JSON object of exactly name, candidates, positives, negatives"),
         ({**GOOD, "extra": 1}, "of exactly"),
         ({"name": "small", "candidates": 4}, "of exactly"),
@@ -38,7 +38,7 @@ def test_a_file_describes_a_design(tmp_path):
         ({**GOOD, "positives": 1.5, "negatives": True}, "for positives, negatives"),
         ({**GOOD, "candidates": 0}, "at least 1 candidate and 1 control"),
         ({**GOOD, "positives": 0, "negatives": 0}, "at least 1 candidate and 1 control"),
-        ({**GOOD, "candidates": 5000}, "asks 5003 pairs a HIT; at most 100"),
+        ({**GOOD, "candidates": 5000}, "has 5003 pairs in a HIT; at most 100"),
     ],
 )
 def test_a_file_that_describes_no_hit_is_refused(tmp_path, content, message):
@@ -47,7 +47,7 @@ def test_a_file_that_describes_no_hit_is_refused(tmp_path, content, message):
 
 
 def test_an_unknown_design_names_the_known_ones():
-    with pytest.raises(CounterpartError, match="no design 'eccv-19': name eccv-18 or eccv-20, or a JSON file"):
+    with pytest.raises(CounterpartError, match="no design 'eccv-19': use eccv-18, eccv-20 or an existing JSON file"):
         load_design("eccv-19")
 
 

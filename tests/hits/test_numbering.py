@@ -3,7 +3,7 @@
 import numpy as np
 
 from corpus.models import Collection, Image, Match
-from hits.numbering import number_collection
+from hits.rounds import number_collection
 from tests.factories import make_collection
 
 
@@ -23,13 +23,13 @@ def test_ids_become_codes_in_any_shape_and_unknown_ones_minus_one(db):
 
 
 def test_an_empty_collection_knows_no_id(db):
-    ground = number_collection(make_collection(images=0))
-    assert (ground.shape, ground.images.codes([5]).tolist()) == ((0, 0), [-1])
+    sides = number_collection(make_collection(images=0))
+    assert (sides.shape, sides.images.codes([5]).tolist()) == ((0, 0), [-1])
 
 
 def test_pairs_are_coded_once_and_in_order(db):
     collection = make_collection(images=2, captions_each=1)
-    ground = number_collection(collection)
+    sides = number_collection(collection)
     rows = list(Match.objects.values_list("image_id", "caption_id"))
-    assert ground.pair_codes(rows[::-1] + rows).tolist() == [[0, 0], [1, 1]]
-    assert ground.pair_codes([]).tolist() == []
+    assert sides.pair_codes(rows[::-1] + rows).tolist() == [[0, 0], [1, 1]]
+    assert sides.pair_codes([]).tolist() == []

@@ -68,8 +68,8 @@ def test_eccv_18_is_the_usual_design(db, capsys):
         (["--pool", "pond"], "There is no pool 'pond'; there is pool"),
         (["--pool", "pool", "--ceiling", "1"], "above the ceiling of \\$1.00"),
         (["--pool", "pool", "--design", "missing.json"], "no design 'missing.json'"),
-        (["--pool", "pool", "--reward", "much"], "'much' is no amount of US dollars"),
-        (["--pool", "pool", "--reward", "nan"], "The reward NaN will not do"),
+        (["--pool", "pool", "--reward", "much"], "Invalid reward 'much': enter a number"),
+        (["--pool", "pool", "--reward", "nan"], "Invalid reward 'nan'"),
         ([], "--pool"),
     ],
 )

@@ -12,9 +12,9 @@ from core.models import Event, Job
 from corpus.models import Collection, Sample
 from hits import pipeline
 from hits.models import HIT, Item, Round, Seat
-from hits.ordering import parse_order
+from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline, start_pipeline
-from hits.plans import make_plan
+from hits.rounds import make_plan
 from hits.tasks import plan_round, take_step
 from mitl.models import Pool, Proposal, Retrieval
 from tests.factories import make_annotator, make_collection, make_sample
@@ -46,7 +46,7 @@ def start(params, django_capture_on_commit_callbacks):
 
     def started(by=None):
         with django_capture_on_commit_callbacks(execute=True):
-            job = start_pipeline(params, by=by)
+            job = start_pipeline(RoundParameters.from_json(params), by=by)
         job.refresh_from_db()
         return job
 
@@ -62,7 +62,7 @@ def rows():
 
 def reference(params):
     """The rows and the plan of the same order run in one go, elsewhere."""
-    packed = run_pipeline(parse_order(params))
+    packed = run_pipeline(RoundParameters.from_json(params))
     outcome = rows(), packed.plan_hash
     for model in (Seat, Item, HIT, Round, Proposal, Pool, Retrieval, Sample):
         if model is HIT:
@@ -72,7 +72,7 @@ def reference(params):
 
 
 def test_one_call_makes_sample_lists_pool_and_round(params):
-    packed = run_pipeline(parse_order(params))
+    packed = run_pipeline(RoundParameters.from_json(params))
     assert packed.pool == Pool.objects.get(name="r-pool")
     assert packed.pool.sample == Sample.objects.get(name="r-queries")
     assert packed.pool.retrievals.count() == 2
@@ -80,16 +80,16 @@ def test_one_call_makes_sample_lists_pool_and_round(params):
 
 
 def test_the_same_call_again_changes_nothing(params):
-    packed = run_pipeline(parse_order(params))
+    packed = run_pipeline(RoundParameters.from_json(params))
     before = rows()
-    assert run_pipeline(parse_order(params)) == packed
+    assert run_pipeline(RoundParameters.from_json(params)) == packed
     assert rows() == before
 
 
 def test_a_sample_there_is_may_be_asked(params):
     sample = make_sample(Collection.objects.get(), "mine")
     del params["images"], params["captions"]
-    assert run_pipeline(parse_order({**params, "sample": "mine"})).pool.sample == sample
+    assert run_pipeline(RoundParameters.from_json({**params, "queries": "mine"})).pool.sample == sample
 
 
 def test_a_job_ends_where_the_call_does(params, start):
@@ -129,7 +129,7 @@ def killed(act, when):
 
 def queued(params):
     """A job whose task is not sent."""
-    return Job.objects.create(title="Plan", task=pipeline.TASK, params=parse_order(params).as_json())
+    return Job.objects.create(title="Plan", task=pipeline.TASK, params=RoundParameters.from_json(params).as_json())
 
 
 def test_a_step_makes_up_for_earlier_ones_that_were_lost(params):
@@ -163,7 +163,7 @@ def test_a_job_cancelled_inside_packing_writes_no_round(params, monkeypatch):
         cancel(job, actor="bo")
         return make_plan(*args, **kwargs)
 
-    monkeypatch.setattr("hits.packed_rounds.make_plan", cancelled_meanwhile)
+    monkeypatch.setattr("hits.rounds.make_plan", cancelled_meanwhile)
     take_step(str(job.pk), LAST)
     assert Job.objects.get().state == "cancelled"
     assert not Round.objects.exists()
@@ -192,10 +192,12 @@ def test_the_task_of_a_job_that_is_gone_or_over_does_nothing(params):
     [
         ({"collection": "moon"}, "no collection 'moon'"),
         ({"annotators": ["one", "three"]}, "1 annotators are unknown: three"),
-        ({"sample": "mine"}, "no sample 'mine'"),
+        ({"queries": "mine"}, "no sample 'mine'"),
+        ({"queries": "foreign"}, "Sample foreign belongs to collection pond, not zoo"),
     ],
 )
 def test_an_order_of_what_is_not_there_opens_no_job(params, wrong, message):
+    make_sample(make_collection("pond"), "foreign")
     with pytest.raises(CounterpartError, match=message):
-        start_pipeline({**params, **wrong})
+        start_pipeline(RoundParameters.from_json({**params, **wrong}))
     assert not Job.objects.exists()

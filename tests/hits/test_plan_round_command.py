@@ -71,10 +71,10 @@ def test_in_the_background_nothing_is_done_before_a_worker_takes_the_job(capsys,
     [
         (["--collection", "moon", "--annotators", "one", "--images", "1"], "no collection 'moon'"),
         (["--collection", "zoo", "--annotators", "one,one", "--images", "1"], "named more than once: one"),
-        (["--collection", "zoo", "--annotators", "one"], "asks nothing"),
+        (["--collection", "zoo", "--annotators", "one"], "has no queries"),
         (["--collection", "zoo", "--annotators", "one", "--images", "31"], "Cannot draw 31 images"),
         ([*ZOO, "--top-k", "9"], "Change --top-k or --control-depth"),
-        ([*ZOO, "--replication", "0"], "A replication of 0 will not do"),
+        ([*ZOO, "--replication", "0"], "Invalid replication '0'"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, message):

@@ -10,7 +10,8 @@ from django.core.management import call_command
 from annotation.models import Assignment, Judgment, Payment
 from crowd.models import Posting
 from hits.models import Round
-from hits.packed_rounds import pack_round
+from hits.parameters import PackParameters
+from hits.rounds import pack_round
 from tests.crowd.platform import Rehearsal, rehearsing
 from tests.crowd.platform_books import Books, check_both_sides, check_judgments
 from tests.factories import make_collection
@@ -34,10 +35,8 @@ def packed() -> Round:
     collection = make_collection(images=HITS, pictures=True)
     made = pack_round(
         "show",
-        pool=pool_of(16 * HITS, images=HITS, collection=collection),
-        replication=VOTES,
-        reward=Decimal("1.00"),
-        seed=1,
+        pool_of(16 * HITS, images=HITS, collection=collection),
+        PackParameters(replication=VOTES, reward=Decimal("1.00"), seed=1),
     )
     assert made.hits.count() == HITS
     return made

@@ -7,7 +7,6 @@ from django.core.management.base import CommandParser
 from annotation.ceilings import set_ceiling
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.management.packing import dollars
 from hits.models import Round
 
 
@@ -16,7 +15,7 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")
-        parser.add_argument("ceiling", type=dollars, help="US dollars")
+        parser.add_argument("ceiling", help="US dollars")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         round = set_ceiling(Round.objects.named(options["round"]), options["ceiling"], actor="set_ceiling")

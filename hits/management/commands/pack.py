@@ -1,4 +1,4 @@
-"""pack ROUND --pool P: make a draft round of HITs from a pool, and show what it holds and costs."""
+"""pack ROUND --pool P: pack a pool into a draft round and print its counts and cost."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.management.packing import add_packing_options, figures_of, packing_of
-from hits.packed_rounds import pack_round
+from hits.parameters import PackParameters
+from hits.rounds import figures_of, pack_round
 from mitl.naming import find_pool
 
 
@@ -17,9 +17,9 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the new round")
-        parser.add_argument("--pool", required=True, help="the pool whose pairs are to be judged")
-        add_packing_options(parser)
+        parser.add_argument("--pool", required=True, help="pool whose pairs are judged")
+        PackParameters.add_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        pool = find_pool(options["pool"])
-        return figures_of(pack_round(options["round"], pool=pool, progress=progress, **packing_of(options)))
+        parameters = PackParameters.from_options(options)
+        return figures_of(pack_round(options["round"], find_pool(options["pool"]), parameters, progress=progress))

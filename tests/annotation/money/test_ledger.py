@@ -278,7 +278,10 @@ def test_the_ceiling_command_sets_it(db, capsys):
     assert "Round round-1 may cost $12.50." in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("amount", "message"), [("ten", "no amount"), ("-1", "will not do"), ("1.005", "will not do")])
+@pytest.mark.parametrize(
+    ("amount", "message"),
+    [("ten", "enter a number"), ("-1", "greater than or equal to 0"), ("1.005", "2 decimal places")],
+)
 def test_a_ceiling_that_is_no_amount_is_refused(db, amount, message):
     make_round()
     with pytest.raises(CommandError, match=message):

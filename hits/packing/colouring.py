@@ -1,4 +1,11 @@
-"""Compiled: pairs into HITs so that nothing is shared, by first fit, then by swapping alternating paths."""
+"""Pairs into HITs so that no two pairs of a HIT share an image or a caption.
+
+Pairs are the edges of a graph between images and captions. The pairs of a HIT that share nothing are a matching, so
+packing is an edge colouring with HITs as colours. If no image and no caption has more pairs than there are HITs, a
+packing exists (König 1916) even with HITs of bounded size (de Werra 1971). It is found in two steps: pairs go in
+random order to the first HIT where they fit; for the few that fit nowhere, an alternating path of pairs is swapped
+between two HITs. The inner loops are compiled.
+"""
 
 from typing import NamedTuple
 
@@ -6,15 +13,60 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-TRIES = 1_000  # HITs at which first fit looks for one pair; whichever found none is in a knot that needs swaps
+from hits.packing.plan import Codes, Sharing
+
+TRIES = 1_000  # HITs that first fit tries for one pair before the pair is left to the swaps
 
 Ints = NDArray[np.int32]
 
 
+def pack_pairs(images: Codes, captions: Codes, *, capacity: int, sharing: Sharing, rng: np.random.Generator) -> Codes:
+    """Assign ``n`` distinct pairs to ``ceil(n / capacity)`` HITs of at most ``capacity`` pairs each.
+
+    ``images`` (n,) and ``captions`` (n,) are non-negative codes. Returns the HIT of each pair (n,), from 0. HITs are
+    in random order, those with fewer pairs last (usually only the last one). With ``sharing`` "avoid", an image (or a
+    caption) of d pairs shares a HIT ``max(0, d - HITs)`` times, the minimum; with "allow", pairs are only shuffled.
+    """
+    hits = -(-len(images) // capacity)
+    order = rng.permutation(len(images))
+    packed = np.empty(len(images), np.int64)
+    if sharing == "allow":
+        packed[order] = np.arange(len(images)) // capacity
+        return packed
+    packed[order] = colour(_graph(images[order], captions[order], hits), capacity, hits)
+    return _short_ones_last(packed, rng.permutation(hits))
+
+
+def _short_ones_last(packed: Codes, shuffled: Codes) -> Codes:
+    """Renumber the HITs: in the order of ``shuffled``, and full ones before short ones."""
+    sizes = np.bincount(packed, minlength=len(shuffled))
+    number = np.empty_like(shuffled)
+    number[np.lexsort((shuffled, -sizes))] = np.arange(len(shuffled))
+    return number[packed]
+
+
+def _graph(images: Codes, captions: Codes, hits: int) -> NDArray[np.int32]:
+    """Return the graph's edges (n, 2): the nodes of images first, those of captions after."""
+    left, right = _nodes(images, hits), _nodes(captions, hits)
+    return np.stack([left, right + left.max() + 1], axis=1).astype(np.int32)
+
+
+def _nodes(codes: Codes, hits: int) -> Codes:
+    """Number the nodes of one side. An image or caption of more than ``hits`` pairs becomes several nodes of at most
+    ``hits`` pairs, all but one of them full: no packing has fewer repetitions."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(codes)))
+    begins = (np.arange(len(codes)) - starts[run]) % hits == 0
+    nodes = np.empty_like(codes)
+    nodes[order] = np.cumsum(begins) - 1
+    return nodes
+
+
 class Packing(NamedTuple):
-    """The pairs' two nodes ``ends`` (n, 2), and what stands in every HIT: the first ``sizes[hit]`` of
-    ``members[hit]``, which has one place more than the HIT may keep. HITs hold few pairs, so what a node has in a
-    HIT is looked up by going through them, and memory grows with the pairs alone."""
+    """The two nodes of every pair, ``ends`` (n, 2), and the pairs of every HIT: the first ``sizes[hit]`` of
+    ``members[hit]``, which has one place more than the capacity. HITs hold few pairs, so they are searched one by
+    one, and memory grows only with the number of pairs."""
 
     ends: Ints
     members: Ints
@@ -24,9 +76,9 @@ class Packing(NamedTuple):
 def colour(ends: Ints, capacity: int, hits: int) -> Ints:
     """Return the HIT (n,) of every pair, so that no HIT has more than ``capacity`` pairs or two at one node.
 
-    ``ends`` (n, 2) numbers the nodes of both sides through. No node may have more than ``hits`` pairs, and
-    ``hits * capacity`` must do for all; then such a packing exists. The last HIT alone is short where first fit finds
-    a place for every pair. The order of the pairs decides among the packings.
+    ``ends`` (n, 2): nodes of both sides, numbered without overlap. No node may have more than ``hits`` pairs, and n
+    may be at most ``hits * capacity``; then such a packing exists. If first fit places every pair, only the last HIT
+    has fewer pairs. The order of the pairs decides among the packings.
     """
     packing = Packing(ends, np.empty((hits, capacity + 1), np.int32), np.zeros(hits, np.int32))
     room = np.full(hits, capacity, np.int32)
@@ -41,7 +93,7 @@ def colour(ends: Ints, capacity: int, hits: int) -> Ints:
 
 @njit(cache=True)
 def _first_fit(packing: Packing, room: Ints) -> NDArray[np.int64]:
-    """Deal the pairs round to the HITs that are not full; return those for which none was found."""
+    """Put each pair into the next HIT that is not full and where it fits; return the pairs that are left."""
     turn = np.arange(len(room))
     n_open, at = len(turn), 0
     left = [0 for _ in range(0)]
@@ -66,12 +118,12 @@ def _first_fit(packing: Packing, room: Ints) -> NDArray[np.int64]:
 
 @njit(cache=True)
 def _make_place(packing: Packing, pair: int) -> None:
-    """Place a pair for which no HIT has both room and nothing to share."""
+    """Place a pair that fits in no HIT with room."""
     image, caption = packing.ends[pair]
     hit = _without(packing, pair, image, caption)
     if hit >= 0:
         _put(packing, pair, hit)
-    else:  # two HITs lack one of its ends each; after a swap between them, the first lacks both (König)
+    else:  # two HITs lack one of its nodes each; after a swap between them, the first lacks both (König)
         hit = _without(packing, pair, image, image)
         other = _without(packing, pair, caption, caption)
         _swap(packing, _path(packing, caption, hit, other), hit, other)
@@ -82,7 +134,7 @@ def _make_place(packing: Packing, pair: int) -> None:
 
 @njit(cache=True)
 def _without(packing: Packing, start: int, image: int, caption: int) -> int:
-    """Return a HIT that has no pair at either node, -1 if there is none. ``start`` says where to look first."""
+    """Return a HIT that has no pair at either node, -1 if there is none. The search begins at ``start``."""
     hits = len(packing.sizes)
     for step in range(hits):
         hit = (start + step) % hits
@@ -93,7 +145,7 @@ def _without(packing: Packing, start: int, image: int, caption: int) -> int:
 
 @njit(cache=True)
 def _relieve(packing: Packing, full: int) -> None:
-    """If ``full`` has a pair too many, hand one pair more to a HIT with room than comes back. Such a path exists:
+    """If ``full`` has a pair too many, swap a path that moves one pair to a HIT with room. Such a path exists:
     ``full`` holds more pairs than the other, and every path and cycle between the two alternates (de Werra)."""
     capacity = packing.members.shape[1] - 1
     if packing.sizes[full] <= capacity:
@@ -112,7 +164,7 @@ def _relieve(packing: Packing, full: int) -> None:
 
 @njit(cache=True)
 def _path(packing: Packing, node: int, hit: int, other: int) -> Ints:
-    """Follow the pairs of ``hit`` and ``other`` in turn from ``node`` until there is none."""
+    """Follow the pairs of ``hit`` and ``other`` in turn, from ``node`` to the end of the path."""
     path = np.empty(packing.sizes[hit] + packing.sizes[other], np.int32)
     length, pair = 0, _pair_at(packing, node, hit)
     while pair >= 0:
@@ -127,7 +179,7 @@ def _path(packing: Packing, node: int, hit: int, other: int) -> Ints:
 
 @njit(cache=True)
 def _swap(packing: Packing, path: Ints, first: int, second: int) -> None:
-    """Exchange the HITs of an alternating path whose first pair stands in ``first``."""
+    """Exchange the HITs of an alternating path whose first pair is in ``first``."""
     for place in range(len(path)):
         _take(packing, path[place], second if place % 2 else first)
     for place in range(len(path)):
@@ -146,7 +198,7 @@ def _fits(packing: Packing, pair: int, hit: int) -> bool:
 
 @njit(cache=True)
 def _pair_at(packing: Packing, node: int, hit: int) -> int:
-    """Return the pair that ``node`` has in ``hit``, -1 if it has none."""
+    """Return the pair at ``node`` in ``hit``, -1 if there is none."""
     for place in range(packing.sizes[hit]):
         pair = packing.members[hit, place]
         if packing.ends[pair, 0] == node or packing.ends[pair, 1] == node:
@@ -162,7 +214,7 @@ def _put(packing: Packing, pair: int, hit: int) -> None:
 
 @njit(cache=True)
 def _take(packing: Packing, pair: int, hit: int) -> None:
-    """Remove a pair that stands in ``hit``; the last one takes its place."""
+    """Remove a pair from ``hit``; the last pair takes its place."""
     packing.sizes[hit] -= 1
     for place in range(packing.sizes[hit]):
         if packing.members[hit, place] == pair:

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hits.packing import count_shared, distinct, pack_pairs
+from hits.packing.colouring import pack_pairs
+from hits.packing.plan import count_shared, distinct
 
 
 def pack(pairs, capacity, *, sharing="avoid", seed=0):

@@ -1,0 +1,1 @@
+"""Packing pairs into HITs and dealing gold controls: arrays in and out, no Django."""

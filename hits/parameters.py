@@ -1,0 +1,128 @@
+"""The parameters of ``pack`` and ``plan_round``, for the commands, the page, the job and the API."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Self, get_args
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from core.errors import CounterpartError
+from core.naming import MAX_NAME
+from core.parameters import NamesField
+from hits.designs import DESIGNS, Design, load_design, parse_design
+from hits.packing.plan import Sharing
+from hits.terms import Terms
+from mitl.cascading import CASCADE_DEPTH
+from mitl.models import Direction
+from mitl.search.quick import ENGINES
+
+LARGEST_SEED = 2**63 - 1
+
+
+def _choices(*values: str) -> list[tuple[str, str]]:
+    return [(value, value) for value in values]
+
+
+class DesignField(forms.Field):
+    """The composition of a HIT: the name of one in DESIGNS, a JSON object, or a Design. Files are not read here."""
+
+    metavar = "|".join([*DESIGNS, "FILE"])
+    widget = forms.Select(
+        choices=[
+            (name, f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls")
+            for name, design in DESIGNS.items()
+        ]
+    )
+
+    def to_python(self, value: Any) -> Design:
+        if isinstance(value, Design):
+            return value
+        try:
+            return parse_design(value)
+        except CounterpartError as error:
+            raise ValidationError(str(error)) from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackParameters(Terms):
+    """How a pool is packed into a round."""
+
+    design: Annotated[Design, DesignField(help_text="candidates and gold controls of a HIT")] = DESIGNS["eccv-18"]
+    sharing: Annotated[
+        Sharing,
+        forms.ChoiceField(
+            choices=_choices(*get_args(Sharing)),
+            help_text="whether items of a HIT may share an image or a caption; avoid: only if the pool requires it",
+        ),
+    ] = "avoid"
+    seed: Annotated[
+        int,
+        forms.IntegerField(min_value=0, max_value=LARGEST_SEED, help_text="seed of everything that is random"),
+    ] = 0
+
+    @classmethod
+    def from_options(cls, options: dict[str, Any]) -> Self:
+        """Read the options of a command, and the design from its file."""
+        return super().from_options({**options, "design": load_design(options["design"])})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundParameters(PackParameters):
+    """A round to plan: its queries, how annotators search for them, what is pooled, and how the pool is packed."""
+
+    round: Annotated[
+        str, forms.SlugField(max_length=MAX_NAME - len("-queries"), label="Name", help_text="name of the new round")
+    ]
+    collection: Annotated[str, forms.CharField(help_text="collection to search")]
+    annotators: Annotated[tuple[str, ...], NamesField(help_text="annotators that propose pairs")]
+    queries: Annotated[str, forms.CharField(required=False, help_text="existing sample instead of a new one")] = ""
+    images: Annotated[
+        int, forms.IntegerField(min_value=0, label="Query images", help_text="images to draw for a new sample")
+    ] = 0
+    captions: Annotated[
+        int, forms.IntegerField(min_value=0, label="Query captions", help_text="captions to draw for a new sample")
+    ] = 0
+    top_k: Annotated[int, forms.IntegerField(min_value=1, help_text="places of each list to pool")] = 5
+    control_depth: Annotated[
+        int,
+        forms.IntegerField(min_value=1, help_text="negative controls come from outside this many places of each list"),
+    ] = 25
+    direction: Annotated[
+        str,
+        forms.ChoiceField(
+            choices=_choices("both", *Direction.values),
+            help_text="lists to pool; i2t: captions for query images, t2i: images for query captions",
+        ),
+    ] = "both"
+    engine: Annotated[
+        str,
+        forms.ChoiceField(choices=_choices(*ENGINES), help_text="exact search of embeddings, or a flat FAISS index"),
+    ] = "blocked"
+    cascade: Annotated[
+        str,
+        forms.CharField(
+            required=False, help_text="annotator whose lists limit the pairs that cross-encoders have to score"
+        ),
+    ] = ""
+    cascade_depth: Annotated[
+        int, forms.IntegerField(min_value=1, help_text="places of the cascade's lists that cross-encoders score")
+    ] = CASCADE_DEPTH
+    rerank: Annotated[
+        str,
+        forms.CharField(required=False, label="Re-ranking", help_text="corrections for hubs, such as csls or csls,rgm"),
+    ] = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.queries and self.images + self.captions < 1:
+            raise CounterpartError(
+                f"Round {self.round} has no queries: name a sample, or the number of images or captions to draw."
+            )
+
+    @property
+    def sample_name(self) -> str:
+        return self.queries or f"{self.round}-queries"
+
+    @property
+    def pool_name(self) -> str:
+        return f"{self.round}-pool"

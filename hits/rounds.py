@@ -1,0 +1,205 @@
+"""Packing a pool into a round: its HITs, gold controls and seats, written at once, and their cost."""
+
+import secrets
+from typing import Any
+
+import numpy as np
+from django.db import IntegrityError, transaction
+
+from core.errors import CounterpartError
+from core.events import record
+from core.inserts import Columns, insert_rows
+from core.naming import check_name
+from core.progress import Progress, silent
+from corpus.models import Collection
+from hits.controls import negative_pairs, original_pairs
+from hits.designs import Design
+from hits.models import HIT, Control, Item, Round, Seat
+from hits.packing.colouring import pack_pairs
+from hits.packing.dealing import Deck, deal_controls
+from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
+from hits.parameters import PackParameters
+from mitl.models import Pool
+
+Masked = np.ma.MaskedArray[Any, np.dtype[np.int64]]
+
+
+def pack_round(
+    name: str,
+    pool: Pool,
+    parameters: PackParameters,
+    *,
+    actor: str = "command",
+    progress: Progress = silent,
+) -> Round:
+    """Pack the pool's distinct pairs into a draft round of ``ceil(pairs / candidates)`` HITs.
+
+    Every pair is a candidate of exactly one HIT; the last HIT is filled up with further gold controls. With
+    ``sharing`` "avoid" no two items of a HIT share an image or a caption if the pool allows it; the summary counts
+    the exceptions. The ceiling must cover at least the cost on the cheapest channel. The same name, pool and
+    parameters again return the existing round. The same pool and seed give the same plan in every database.
+
+    Raises CounterpartError for a pool smaller than one HIT, a cost above the ceiling, a pool without controls, or a
+    name that another round has; nothing is written then.
+    """
+    check_name(name)
+    plan = make_plan(
+        pool, design=parameters.design, seed=parameters.seed, sharing=parameters.sharing, progress=progress
+    )
+    parameters.check_ceiling(plan.n_hits)
+    fields = {
+        "pool": pool,
+        "design": parameters.design.as_json(),
+        **{name: getattr(parameters, name) for name in ("seed", "reward", "reasons", "replication", "ceiling")},
+        "plan_hash": plan.hash,
+    }
+    if existing := _find(name):
+        return _same(existing, fields)
+    fields["summary"] = _summary(plan, parameters)
+    try:
+        return _write(name, fields, plan, actor, progress)
+    except IntegrityError:
+        if winner := _find(name):  # another process packed a round with this name in the meantime
+            return _same(winner, fields)
+        raise
+
+
+def figures_of(packed: Round) -> dict[str, Any]:
+    """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them."""
+    summary = dict(packed.summary)
+    costs = {f"cost_{channel}": cost["total"] for channel, cost in summary.pop("cost").items()}
+    return {"round": packed.name, **summary, "reward": str(packed.reward), **costs, "ceiling": str(packed.ceiling)}
+
+
+def make_plan(pool: Pool, *, design: Design, seed: int, sharing: Sharing, progress: Progress) -> Plan:
+    """Pack a pool's distinct pairs into HITs of ``design`` and deal the gold controls.
+
+    Raises CounterpartError if the pool does not fill one HIT or has no controls.
+    """
+    streams = np.random.default_rng(seed).spawn(5)
+    progress("reading the pool", 0, None)
+    sides = number_collection(pool.collection)
+    proposed = pool.proposals.values_list("image_id", "caption_id").distinct()
+    images, captions = sides.pair_codes(proposed.iterator(chunk_size=20_000)).T
+    _check_size(pool, design, len(images))
+    progress("filling HITs", 0, None)
+    hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
+    candidates = Items(hits, images, captions, np.zeros_like(hits))
+    progress("dealing controls", 0, None)
+    decks = _decks(pool, sides, candidates, design, streams[1:4])
+    controls = deal_controls(candidates, design=design, decks=decks, sharing=sharing)
+    items = shuffle_places(candidates, controls, streams[4])
+    places = np.arange(len(items.hits)) % design.size + 1  # every HIT is full
+    return Plan(sides, design, seed, items, places)
+
+
+def number_collection(collection: Collection) -> Sides:
+    """Number a collection's images and captions by their keys."""
+    return Sides(_number(collection.images), _number(collection.captions))
+
+
+def _number(rows: Any) -> Numbering:
+    by_key = sorted(rows.order_by().values_list("key", "pk"))
+    return Numbering(np.array([pk for _, pk in by_key], np.int64), [key for key, _ in by_key])
+
+
+def _check_size(pool: Pool, design: Design, pairs: int) -> None:
+    if pairs < design.candidates:
+        raise CounterpartError(
+            f"The pool {pool.name} holds {pairs} pairs, fewer than the {design.candidates} of one {design.name} HIT. "
+            "Pool more queries or a greater --top-k, or choose a smaller design."
+        )
+
+
+def _decks(
+    pool: Pool, sides: Sides, candidates: Items, design: Design, streams: list[np.random.Generator]
+) -> dict[str, Deck]:
+    originals = original_pairs(pool.sample, sides)
+    if design.positives and not len(originals):
+        raise CounterpartError(f"The queries {pool.sample.name} have no original pair to use as a positive control.")
+    decks = {POSITIVE: Deck(originals, streams[0])}
+    if design.negatives:
+        hits = -(-len(candidates.hits) // design.candidates)
+        count = 2 * (hits * design.negatives + design.candidates) + 100  # not every control fits every HIT
+        known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1)])
+        negatives = negative_pairs(pool, sides, excluded=known, count=count, rng=streams[1])
+        decks[NEGATIVE] = Deck(negatives, streams[2])
+    return decks
+
+
+def _find(name: str) -> Round | None:
+    return Round.objects.filter(name=name).first()
+
+
+def _same(existing: Round, fields: dict[str, Any]) -> Round:
+    """Return the existing round of this name if it was packed with the same parameters."""
+    different = [field for field, value in fields.items() if getattr(existing, field) != value]
+    if different:
+        raise CounterpartError(
+            f"Round {existing.name} already exists with a different {', '.join(different).replace('_', ' ')}. "
+            "Choose another name, or repeat the same parameters."
+        )
+    return existing
+
+
+def _summary(plan: Plan, parameters: PackParameters) -> dict[str, Any]:
+    return {
+        **plan.counts(),
+        "seats": plan.n_hits * parameters.replication,
+        "sharing": parameters.sharing,
+        "cost": parameters.costs(plan.n_hits),
+        "plan_hash": plan.hash,
+    }
+
+
+@transaction.atomic
+def _write(name: str, fields: dict[str, Any], plan: Plan, actor: str, progress: Progress) -> Round:
+    packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), **fields)
+    numbers = np.arange(1, plan.n_hits + 1)
+    insert_rows(HIT, {"round_id": packed.pk, "number": numbers}, step="writing HITs", progress=progress)
+    hit_ids = _ids(packed.hits)
+    controls = _write_controls(packed, plan, progress)
+    _write_items(plan, hit_ids, controls, progress)
+    seats: Columns = {
+        "hit_id": np.repeat(hit_ids, packed.replication),
+        "number": np.tile(np.arange(1, packed.replication + 1), plan.n_hits),
+        "state": Seat.State.OPEN.value,
+    }
+    insert_rows(Seat, seats, step="writing seats", progress=progress)
+    record("packed", packed, actor=actor, hits=plan.n_hits, plan_hash=packed.plan_hash)
+    return packed
+
+
+def _ids(rows: Any) -> Codes:
+    """Return the ids of rows just inserted, in the order of their insertion."""
+    return np.fromiter(rows.order_by("pk").values_list("pk", flat=True), np.int64)
+
+
+def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
+    """Write each gold pair once; return the id of every item's control, masked for candidates."""
+    _, images, captions, roles = plan.items
+    gold = roles > 0
+    cells = images[gold] * len(plan.sides.captions) + captions[gold]
+    _, first, control_of = np.unique(cells, return_index=True, return_inverse=True)
+    columns: Columns = {
+        "round_id": packed.pk,
+        "image_id": plan.sides.images.ids[images[gold][first]],
+        "caption_id": plan.sides.captions.ids[captions[gold][first]],
+        "polarity": np.array(ROLES)[roles[gold][first]],
+        "state": Control.State.ACTIVE.value,
+    }
+    insert_rows(Control, columns, step="writing controls", progress=progress)
+    ids = np.ma.masked_all(len(gold), np.int64)
+    ids[gold] = _ids(packed.controls)[control_of]
+    return ids
+
+
+def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progress) -> None:
+    columns: Columns = {
+        "hit_id": hit_ids[plan.items.hits],
+        "place": plan.places,
+        "image_id": plan.sides.images.ids[plan.items.images],
+        "caption_id": plan.sides.captions.ids[plan.items.captions],
+        "control_id": controls,
+    }
+    insert_rows(Item, columns, step="writing items", progress=progress)
