@@ -1,5 +1,6 @@
-"""One answer as every channel brings it, and what makes it well formed."""
+"""One answer as every channel brings it, what makes an answer set valid, and its compact form."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,13 @@ from hits.models import Item
 from hits.question import Level, Shortcoming, WrongWay
 
 ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
+
+# The compact form has one word a pair, in the order of their places, with points between: the digit of the level and
+# the letters of the reasons (those of static/judging/keys.js). In ``1.2a.3ce.4`` the second pair leaves something
+# out (a), the third describes (c) the quantity (e) in a wrong way.
+REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))
+LETTERS = {reason: letter for letter, reason in REASONS.items()}
+WORD = re.compile(r"([1-4])([a-d]?)([e-n]?)")
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,23 @@ def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -
         raise CounterpartError(f"Pair {place} lacks a detail; choose what is described in a wrong way.")
 
 
+def encode_answers(answers: Sequence[Answer], places: Mapping[int, int]) -> str:
+    """Write the answers to all items of a HIT; ``places`` gives the item at each place."""
+    by_item = {answer.item_id: answer for answer in answers}
+    return ".".join(_word(by_item[places[place]]) for place in sorted(places))
+
+
+def decode_answers(text: str, places: Mapping[int, int]) -> list[Answer]:
+    """Read what ``encode_answers`` wrote for these places, each answer with its item.
+
+    Raises CounterpartError where the number of answers is not that of the places, and for a malformed word.
+    """
+    words = text.split(".")
+    if len(words) != len(places):
+        raise CounterpartError(f"There are {len(words)} answers for {len(places)} pairs: {text[:80]!r}.")
+    return [_answer(word, place, places[place]) for word, place in zip(words, sorted(places), strict=True)]
+
+
 def _check_items(answers: Sequence[Answer], items: Mapping[int, Item]) -> None:
     answered = [answer.item_id for answer in answers]
     if foreign := [pk for pk in answered if pk not in items]:
@@ -53,3 +78,15 @@ def _check_items(answers: Sequence[Answer], items: Mapping[int, Item]) -> None:
     if missing := sorted(item.place for pk, item in items.items() if pk not in set(answered)):
         counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
         raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
+
+
+def _word(answer: Answer) -> str:
+    return f"{answer.level}{LETTERS.get(answer.shortcoming, '')}{LETTERS.get(answer.wrong_way, '')}"
+
+
+def _answer(word: str, place: int, item_id: int) -> Answer:
+    found = WORD.fullmatch(word)
+    if found is None:
+        raise CounterpartError(f"The answer to pair {place} is {word[:20]!r}; a level and its reasons were expected.")
+    level, shortcoming, wrong_way = found.groups()
+    return Answer(item_id, int(level), REASONS.get(shortcoming, ""), REASONS.get(wrong_way, ""))

@@ -7,10 +7,10 @@ from decimal import Decimal
 from django.db.models import QuerySet, Sum
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from annotation.admission import hits_of
 from annotation.amounts import cents
-from annotation.deciding import receipt_of
 from annotation.models import Assignment, Payment, Worker
-from annotation.seen import hits_of
+from annotation.submissions import receipt_of
 from core.errors import CounterpartError
 from hits.models import Round
 

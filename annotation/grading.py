@@ -1,11 +1,17 @@
-"""Hold submitted answers against the gold controls: accept, or ask for a human check. Nothing is rejected here."""
+"""Grading: compare submitted answers with the gold controls, then accept, or flag for a person. Nothing is rejected."""
 
 from collections.abc import Mapping
 
-from annotation.deciding import accept, flag
-from annotation.models import Assignment
+from django.db import transaction
+
+from annotation.budget import CeilingError
+from annotation.leases import move
+from annotation.models import Assignment, Decision
+from annotation.paying import owe
 from hits.models import Control, Round
 from hits.question import RIGHT_LEVELS
+
+State = Assignment.State
 
 
 def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
@@ -20,6 +26,25 @@ def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGH
     else:
         accept(assignment)
     return failures
+
+
+def accept(assignment: Assignment) -> bool:
+    """Accept a submitted assignment whose controls are all right: its votes count and it is owed its reward.
+
+    Where the round's ceiling forbids to pay it, it is flagged for a person instead. False: not accepted.
+    """
+    try:
+        return _accept(assignment)
+    except CeilingError:
+        flag(assignment, control_failures=0)
+        return False
+
+
+def flag(assignment: Assignment, *, control_failures: int) -> bool:
+    """Ask for a human check of a submitted assignment. False: it is not waiting for grading any more."""
+    return move(
+        assignment, come_from=State.SUBMITTED, to=State.FLAGGED, actor="grading", control_failures=control_failures
+    )
 
 
 def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
@@ -39,3 +64,12 @@ def grade_waiting(round: Round | None = None) -> int:
     for assignment in waiting:
         grade(assignment)
     return len(waiting)
+
+
+@transaction.atomic
+def _accept(assignment: Assignment) -> bool:
+    if not move(assignment, come_from=State.SUBMITTED, to=State.ACCEPTED, actor="grading", control_failures=0):
+        return False
+    Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason="All controls are right.")
+    owe(assignment)
+    return True

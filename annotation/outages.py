@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.amounts import cents
 from annotation.bonuses import owe_bonus
-from annotation.leasing import return_assignment
+from annotation.leases import return_assignment
 from annotation.ledger import EARNED
 from annotation.models import Assignment, Decision, Payment
 from annotation.paying import note_paid_there, owe

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.dispatch import Signal
 
-from annotation.leasing import AT_ONCE, expire_leases
+from annotation.leases import AT_ONCE, expire_leases
 from annotation.models import Assignment
 from core.events import record_each
 from core.jobs import resend_stale_jobs

@@ -32,8 +32,8 @@ def main() -> None:
 def answer_some() -> None:
     """Answer the first HITs, each as a different worker."""
     from annotation.answers import Answer
-    from annotation.intake import submit_answers
-    from annotation.leasing import lease_seat
+    from annotation.leases import lease_seat
+    from annotation.submissions import submit_answers
     from annotation.workers import give_consent, worker_for
     from crowd.publishing import publish_round
     from hits.models import Round

@@ -3,9 +3,8 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.admitting import is_excluded
+from annotation.admission import is_excluded, pairs_seen
 from annotation.models import Worker
-from annotation.seen import pairs_seen
 from annotation.workers import actor_of, give_consent, locked, worker_for
 from core.errors import CounterpartError
 from core.events import record

@@ -9,15 +9,13 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation.answers import Answer, check_answer_set
+from annotation.answers import Answer, check_answer_set, decode_answers
 from annotation.budget import CeilingError
-from annotation.deciding import flag, receipt_of
-from annotation.grading import count_failures
-from annotation.intake import store_answers
-from annotation.judging import compact
+from annotation.grading import count_failures, flag
+from annotation.leases import claim
 from annotation.models import Assignment, Decision, Judgment
-from annotation.moving import claim
 from annotation.paying import note_paid_there, owe
+from annotation.submissions import receipt_of, store_answers
 from annotation.workers import actor_of, give_consent, locked
 from core.errors import CounterpartError
 from core.events import record
@@ -31,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 Status = PlatformAssignment.Status
 
-RECEIPT = "receipt"
+FIELD, RECEIPT = "answers", "receipt"
 REPEATED = "The worker had answered this HIT before: paid, and counted once."
 LOST = "Confirmed by the platform, but no whole answer set came with it or was saved here. The work is to be paid."
 FOREIGN = "The platform's copy carries another receipt than ours. Judged by the copy that was saved here."
@@ -165,7 +163,7 @@ def _first_answers(row: PlatformAssignment, answers: Sequence[Answer], items: Ma
 def _copied(fields: Mapping[str, str], items: Mapping[int, Item]) -> list[Answer]:
     places = {item.place: pk for pk, item in items.items()}
     try:
-        return compact.decode(fields.get(compact.FIELD, ""), places)
+        return decode_answers(fields.get(FIELD, ""), places)
     except CounterpartError:
         return []
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.answers import Answer, check_answer, check_answer_set
-from annotation.drafting import SeatLostError
+from annotation.drafts import SeatLostError
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from annotation.answers import Answer
-from annotation.intake import submit_answers
-from annotation.leasing import lease_seat
+from annotation.leases import lease_seat
 from annotation.models import Assignment, Worker
+from annotation.submissions import submit_answers
 from annotation.workers import give_consent, worker_for
 from hits.models import Round
 

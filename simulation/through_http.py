@@ -8,7 +8,7 @@ from django.core.signing import BadSignature
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
 
 from annotation.answers import Answer
-from annotation.judging.tokens import read_assignment_token
+from annotation.judging.links import read_assignment_token
 from annotation.models import Assignment
 from core.errors import CounterpartError
 from hits.models import Round

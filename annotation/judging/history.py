@@ -6,11 +6,13 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db.models import Q
+from django.utils import timezone
 
-from annotation.admitting import Permit
+from annotation.admission import Permit
+from annotation.appealing import appealable_until
 from annotation.codes import completion_code
-from annotation.judging.access import Visit
-from annotation.models import Assignment, Payment, Worker
+from annotation.judging.links import Visit
+from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
 
 State = Assignment.State
 
@@ -36,6 +38,20 @@ class Work:
     bonuses: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """One refused HIT of the worker; ``appeal`` is their objection, if they made one, with its answer."""
+
+    rejection: Rejection
+    until: datetime
+    appeal: Appeal | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the worker may still object."""
+        return self.rejection.holds and self.appeal is None and timezone.now() <= self.until
+
+
 def work_of(worker: Worker) -> list[Work]:
     """Return everything the worker submitted or is paid for, in any round, newest first."""
     theirs = worker.assignments.filter(Q(state__in=OUTCOMES) | Q(payments__isnull=False)).distinct()
@@ -59,6 +75,17 @@ def completion_code_of(visit: Visit, permit: Permit, *, nothing_left: bool = Fal
     is_over = nothing_left or visit.round.state != "open" or permit.is_over
     done = visit.worker.assignments.filter(hit__round=visit.round, state__in=OUTCOMES)
     return completion_code(visit.round, visit.worker) if is_over and done.exists() else ""
+
+
+def refusals_of(worker: Worker) -> list[Refusal]:
+    """Return what we refused to pay the worker and what became of their objections, the latest first. What is only
+    proposed concerns nobody yet."""
+    theirs = Rejection.objects.filter(assignment__worker=worker).select_related("appeal", "assignment")
+    return [
+        Refusal(one, appealable_until(one), appeal)
+        for one in theirs.order_by("-id")
+        if (appeal := getattr(one, "appeal", None)) or one.holds
+    ]
 
 
 def _work(assignment: Assignment) -> Work:

@@ -6,12 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 
-from annotation.admitting import permit_of
+from annotation.admission import permit_of
 from annotation.answers import Answer
-from annotation.judging.access import Trouble, Visit, link_page, refuse_excluded, visit_of
 from annotation.judging.forms import parse_answers, parse_number, places_of
-from annotation.judging.pictures import picture_response
-from annotation.judging.sheet import sheet_of
+from annotation.judging.links import Trouble, Visit, link_page, refuse_excluded, visit_of
+from annotation.judging.sheet import picture_response, sheet_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualifying import Tries, answer_test
 from core.errors import CounterpartError

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from mimetypes import guess_type
 from typing import Any
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db.models import QuerySet
+from django.http import FileResponse, HttpResponse
+from django.http.response import HttpResponseBase
 
 from annotation.answers import ASKS_REASONS, Answer
 from annotation.models import TestItem
@@ -81,6 +85,16 @@ def contact() -> dict[str, str]:
     given = settings.CONTACT
     is_page = given.startswith(("https://", "http://"))
     return {"contact": given, "contact_link": given if is_page else f"mailto:{given}" if "@" in given else ""}
+
+
+def picture_response(file: str | None, *, place: int) -> HttpResponseBase:
+    """Send the stored file as the picture at ``place``; 404 without a file, or where it is gone."""
+    if not file or not default_storage.exists(file):
+        return HttpResponse("This picture is not here.", status=404, content_type="text/plain")
+    kind = guess_type(file)[0] or "application/octet-stream"
+    response = FileResponse(default_storage.open(file), filename=f"picture-{place}", content_type=kind)
+    response["Cache-Control"] = "private, max-age=3600"
+    return response
 
 
 def _minutes(round: Round) -> str:

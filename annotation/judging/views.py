@@ -10,29 +10,32 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.admitting import has_joined, is_full, join_round, permit_of
+from annotation.admission import has_joined, is_full, join_round, permit_of
 from annotation.answers import Answer
-from annotation.drafting import ANSWERABLE, SeatLostError, drafted_answers, drop_draft, save_draft
-from annotation.intake import submit_answers
-from annotation.judging.access import (
+from annotation.appealing import appeal
+from annotation.drafts import ANSWERABLE, SeatLostError, drafted_answers, drop_draft, save_draft
+from annotation.judging.forms import parse_active_seconds, parse_answers, parse_draft, places_of
+from annotation.judging.history import completion_code_of, earned, receipt_of, refusals_of, work_of
+from annotation.judging.links import (
+    WORKER_LIFE,
     Trouble,
     Visit,
     assignment_of,
+    assignment_token,
     joined_round,
     link_page,
+    read_visit_token,
+    read_worker_token,
     refuse_excluded,
     visit_behind,
     visit_of,
+    visit_token,
 )
-from annotation.judging.forms import parse_active_seconds, parse_answers, parse_draft, places_of
-from annotation.judging.history import completion_code_of, earned, receipt_of, work_of
-from annotation.judging.pictures import picture_response
-from annotation.judging.refusals import refusals_of
-from annotation.judging.sheet import sheet_of, terms_of
-from annotation.judging.tokens import WORKER_LIFE, assignment_token, read_visit_token, read_worker_token, visit_token
-from annotation.leasing import lease_seat, return_assignment
-from annotation.models import Assignment, Worker
+from annotation.judging.sheet import picture_response, sheet_of, terms_of
+from annotation.leases import lease_seat, return_assignment
+from annotation.models import Assignment, Rejection, Worker
 from annotation.reconciling import heal_if_due
+from annotation.submissions import submit_answers
 from annotation.workers import actor_of, give_consent, worker_for
 from core.errors import CounterpartError
 from hits.models import Item, Round
@@ -90,6 +93,22 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     if assignment is None:
         return _to_home(visit, "nothing-left")
     return redirect("judging:task", token=assignment_token(assignment))
+
+
+@link_page("POST")
+def object_to(request: HttpRequest, token: str, rejection_id: int) -> HttpResponse:
+    """Keep the objection and go back to the worker's page."""
+    visit = visit_of(token)
+    rejection = Rejection.objects.filter(pk=rejection_id, assignment__worker=visit.worker).first()
+    if rejection is None:
+        raise Trouble(
+            "This is not your work", "Go back to your own page and object from there.", status=404, home=visit.token
+        )
+    try:
+        appeal(rejection, text=request.POST.get("text", ""), actor=actor_of(visit.worker))
+    except CounterpartError as error:
+        raise Trouble("Your objection was not taken", str(error), status=422, home=visit.token) from error
+    return redirect(f"{reverse('judging:home', args=[visit.token])}#refused")
 
 
 @link_page("GET", "POST")

@@ -13,8 +13,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from annotation.judging.access import Trouble, View, answered
-from annotation.judging.tokens import read_turn_token
+from annotation.judging.links import Trouble, View, answered, read_turn_token
 from core.errors import CounterpartError
 from crowd import channels
 from crowd.channels import Arrival, ChannelError, Platform

@@ -9,15 +9,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.answers import Answer
-from annotation.drafting import SeatLostError
-from annotation.judging.access import Trouble
-from annotation.judging.compact import FIELD, encode
+from annotation.answers import Answer, encode_answers
+from annotation.drafts import SeatLostError
 from annotation.judging.forms import parse_active_seconds, parse_answers, parse_draft, places_of
 from annotation.judging.history import receipt_of
-from annotation.judging.pictures import picture_response
-from annotation.judging.sheet import SAMPLE, contact, sheet_of, terms_of
-from annotation.judging.tokens import turn_token
+from annotation.judging.links import Trouble, turn_token
+from annotation.judging.sheet import SAMPLE, contact, picture_response, sheet_of, terms_of
 from core.errors import CounterpartError
 from crowd.arriving import TurnedAwayError, open_turn, posting_of
 from crowd.channels import Arrival
@@ -26,7 +23,7 @@ from crowd.models import PlatformAssignment, Posting
 from crowd.turns import drop_answer, keep_answer, kept_answers, save_answers
 from hits.models import Item
 
-RECEIPT_FIELD = "receipt"
+FIELD, RECEIPT_FIELD = "answers", "receipt"
 
 
 @frame_page("GET")
@@ -121,7 +118,7 @@ def _sending(request: HttpRequest, site: Site, turn: Turn, *, at_once: bool) -> 
     row = turn.row
     fields = {
         site.platform.assignment_field: row.external_id,
-        FIELD: encode([*kept_answers(row).values()], places_of(row.posting.hit.items.all())),
+        FIELD: encode_answers([*kept_answers(row).values()], places_of(row.posting.hit.items.all())),
         RECEIPT_FIELD: row.receipt,
     }
     context = {"row": row, "submit_url": turn.submit_url, "fields": fields, "at_once": at_once, **contact()}

@@ -4,9 +4,9 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation.intake import Answer
-from annotation.judging.tokens import assignment_token, worker_token
+from annotation.judging.links import assignment_token, worker_token
 from annotation.models import Assignment, Worker
+from annotation.submissions import Answer
 from hits.models import Control, Round, Seat
 from tests.factories import make_assignment
 

@@ -1,9 +1,9 @@
 import pytest
 
-from annotation.drafting import SeatLostError, drafts_of, drop_draft, save_draft
-from annotation.intake import Answer, submit_answers
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.drafts import SeatLostError, drafts_of, drop_draft, save_draft
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Draft
+from annotation.submissions import Answer, submit_answers
 from core.errors import CounterpartError
 from tests.annotation.answering import leased, right_answers
 from tests.factories import make_round

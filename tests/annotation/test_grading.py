@@ -1,9 +1,9 @@
 import pytest
 
 from annotation.grading import count_failures, grade, grade_waiting
-from annotation.intake import submit_answers
 from annotation.models import Assignment, Decision, Payment
 from annotation.reconciling import reconcile
+from annotation.submissions import submit_answers
 from hits.models import Control, Seat
 from hits.question import Level
 from tests.annotation.answering import leased, right_answers

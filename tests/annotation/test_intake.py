@@ -5,11 +5,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.deciding import mark_submitted
-from annotation.drafting import save_draft
-from annotation.intake import Answer, SeatLostError, submit_answers
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.drafts import save_draft
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Draft, Judgment
+from annotation.submissions import Answer, SeatLostError, mark_submitted, submit_answers
 from core.errors import CounterpartError
 from hits.models import Item
 from tests.annotation.answering import leased, right_answers
@@ -175,7 +174,7 @@ def test_grading_follows_the_commit(assignment, django_capture_on_commit_callbac
 
 
 def test_a_failure_in_grading_costs_no_answers(assignment, django_capture_on_commit_callbacks, monkeypatch):
-    monkeypatch.setattr("annotation.intake.grade", lambda assignment: 1 / 0)
+    monkeypatch.setattr("annotation.submissions.grade", lambda assignment: 1 / 0)
     with django_capture_on_commit_callbacks(execute=True):
         submit(assignment, right_answers(assignment))
     assert (state_of(assignment), Judgment.objects.count()) == (State.SUBMITTED, 4)
@@ -185,7 +184,7 @@ def test_a_submission_that_lost_the_race_gets_the_winners_receipt(assignment, mo
     def overtaken(assignment, *, active_seconds):
         mark_submitted(Assignment.objects.get(pk=assignment.pk), active_seconds=active_seconds)
 
-    monkeypatch.setattr("annotation.intake.mark_submitted", overtaken)
+    monkeypatch.setattr("annotation.submissions.mark_submitted", overtaken)
     receipt = submit(assignment, right_answers(assignment))
     assert receipt.repeated
     assert receipt.code == Assignment.objects.get().receipt

@@ -4,7 +4,7 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from annotation.judging import tokens
+from annotation.judging import links
 from annotation.models import Assignment, Judgment
 from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, submit
@@ -29,7 +29,7 @@ def test_a_forged_link_opens_nothing(stranger, assignment, name, token):
 
 def test_no_part_of_one_workers_link_opens_anothers_hit(stranger, made, assignment):
     other = leased(make_round(made.pool.collection, "other"), worker=make_worker())
-    ours, theirs = (tokens.assignment_token(a).split(":") for a in (assignment, other))
+    ours, theirs = (links.assignment_token(a).split(":") for a in (assignment, other))
     mixed = ":".join([theirs[0], *ours[1:]])
     for path in ("", "picture/1/"):
         assert stranger.get(f"/judge/task/{mixed}/{path}").status_code == 404
@@ -37,7 +37,7 @@ def test_no_part_of_one_workers_link_opens_anothers_hit(stranger, made, assignme
 
 
 def test_a_link_of_one_kind_does_not_open_the_other(stranger, made, assignment):
-    worker_token, task_token = tokens.worker_token(assignment.worker, made), tokens.assignment_token(assignment)
+    worker_token, task_token = links.worker_token(assignment.worker, made), links.assignment_token(assignment)
     assert stranger.get(f"/judge/task/{worker_token}/").status_code == 404
     assert stranger.get(f"/judge/me/{task_token}/").status_code == 404
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotation.appealing import answer_appeal
 from annotation.bonuses import owe_bonus
-from annotation.judging.tokens import worker_token
+from annotation.judging.links import worker_token
 from annotation.models import Appeal, Rejection
 from annotation.outages import OUTAGE, pay_for_outage
 from annotation.rejecting import MassPolicy, reject

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from annotation.answers import Answer
-from annotation.judging.compact import REASONS, decode, encode
+from annotation.answers import REASONS, Answer, decode_answers, encode_answers
 from core.errors import CounterpartError
 from hits.question import Shortcoming, WrongWay
 
@@ -21,15 +20,15 @@ ANSWERS = [
 
 
 def test_a_word_a_pair_in_the_order_of_places():
-    assert encode(ANSWERS, PLACES) == "1.2a.3ce.4"
-    assert encode(ANSWERS[::-1], dict(reversed(PLACES.items()))) == "1.2a.3ce.4"
+    assert encode_answers(ANSWERS, PLACES) == "1.2a.3ce.4"
+    assert encode_answers(ANSWERS[::-1], dict(reversed(PLACES.items()))) == "1.2a.3ce.4"
 
 
 def test_every_answer_comes_back_as_it_was():
     every = [Answer(n, 2 + n % 2, reason) for n, reason in enumerate(Shortcoming.values)]
     every += [Answer(100 + n, 3, "wrong_way", way) for n, way in enumerate(WrongWay.values)]
     places = {place: answer.item_id for place, answer in enumerate(every, 1)}
-    assert decode(encode(every, places), places) == every
+    assert decode_answers(encode_answers(every, places), places) == every
 
 
 def test_the_letters_are_those_of_the_pages_keys():
@@ -40,16 +39,16 @@ def test_the_letters_are_those_of_the_pages_keys():
 @pytest.mark.parametrize("text", ["", "1.1.1", "1.1.1.1.1", "1,1,1,1"])
 def test_another_number_of_answers_than_pairs_is_refused(text):
     with pytest.raises(CounterpartError, match="answers for 4 pairs"):
-        decode(text, PLACES)
+        decode_answers(text, PLACES)
 
 
 @pytest.mark.parametrize("word", ["0", "5", "2z", "2ea", "3cee", "٣", "1 ", "1\n", "2A", "<b>", ""])
 def test_a_word_that_is_no_answer_is_refused_by_its_place(word):
     with pytest.raises(CounterpartError, match="The answer to pair 3 is"):
-        decode(f"1.1.{word}.1", PLACES)
+        decode_answers(f"1.1.{word}.1", PLACES)
 
 
 def test_a_refusal_repeats_little_of_what_was_sent():
     with pytest.raises(CounterpartError) as refused:
-        decode("9" * 60_000 + ".1.1.1", PLACES)
+        decode_answers("9" * 60_000 + ".1.1.1", PLACES)
     assert len(str(refused.value)) < 120

@@ -7,8 +7,8 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from annotation.intake import submit_answers
 from annotation.models import Assignment, Draft
+from annotation.submissions import submit_answers
 from corpus.models import Caption, Image
 from hits.models import Round
 from mitl.models import Proposal

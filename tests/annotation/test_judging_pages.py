@@ -4,10 +4,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.drafting import save_draft
-from annotation.judging import tokens
-from annotation.judging.access import MAX_BODY
-from annotation.leasing import expire_leases, lease_seat
+from annotation.drafts import save_draft
+from annotation.judging import links
+from annotation.judging.links import MAX_BODY
+from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Draft, Judgment, Worker
 from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, right_answers, submit
@@ -52,12 +52,12 @@ def test_consent_makes_one_worker_and_opens_their_page(stranger, made):
 
 
 def test_without_the_tick_nobody_becomes_a_worker(stranger, made):
-    response = stranger.post(join_page(made), {"visit": tokens.visit_token()})
+    response = stranger.post(join_page(made), {"visit": links.visit_token()})
     assert (response.status_code, Worker.objects.count()) == (422, 0)
 
 
 def test_the_consent_form_sent_twice_makes_one_worker(stranger, made):
-    form = {"visit": tokens.visit_token(), "consent": "yes"}
+    form = {"visit": links.visit_token(), "consent": "yes"}
     urls = [stranger.post(join_page(made), form).url.split(":")[0] for _ in range(2)]
     assert (len(set(urls)), Worker.objects.count()) == (1, 1)
 
@@ -89,7 +89,7 @@ def test_a_forged_cookie_is_nobody(stranger, made):
 )
 def test_a_round_that_is_not_open_to_browsers_takes_nobody(stranger, made, change, status):
     Round.objects.update(**change)
-    form = {"visit": tokens.visit_token(), "consent": "yes"}
+    form = {"visit": links.visit_token(), "consent": "yes"}
     assert stranger.get(join_page(made)).status_code == status
     assert (stranger.post(join_page(made), form).status_code, Worker.objects.count()) == (status, 0)
 

@@ -7,9 +7,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.admitting import join_round
+from annotation.admission import join_round
 from annotation.codes import completion_code
-from annotation.judging import tokens
+from annotation.judging import links
 from annotation.making_tests import Plan, make_test
 from annotation.models import Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
 from hits.models import Round
@@ -40,7 +40,7 @@ def join_page(made: Round) -> str:
 
 
 def consent(client, made: Round):
-    return client.post(join_page(made), {"visit": tokens.visit_token(), "consent": "yes"})
+    return client.post(join_page(made), {"visit": links.visit_token(), "consent": "yes"})
 
 
 def take(client, made: Round, worker: Worker):

@@ -2,9 +2,11 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.deciding import accept, decide, flag, mark_submitted
-from annotation.leasing import lease_seat
+from annotation.deciding import decide
+from annotation.grading import accept, flag
+from annotation.leases import lease_seat
 from annotation.standing import standing_of, standings
+from annotation.submissions import mark_submitted
 from crowd.settling import mark_paid
 from hits.models import Round
 from tests.factories import make_collection, make_round, make_worker

@@ -7,8 +7,8 @@ import pytest
 
 from annotation.answers import Answer
 from annotation.grading import grade
-from annotation.intake import submit_answers
 from annotation.models import Assignment
+from annotation.submissions import submit_answers
 from corpus.models import Collection
 from dataset.concluding import aggregate_round
 from dataset.models import Version

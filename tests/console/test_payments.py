@@ -8,10 +8,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.codes import completion_code
-from annotation.intake import submit_answers
-from annotation.leasing import lease_seat
+from annotation.leases import lease_seat
 from annotation.making_tests import Plan, make_test
 from annotation.models import Assignment, Payment, WorkerIdentity
+from annotation.submissions import submit_answers
 from core.models import Event
 from hits.models import Round
 from tests.annotation.answering import right_answers

@@ -90,7 +90,7 @@ class Rehearsal:
 
 def golds(address: str, *, wrong: bool) -> dict[str, str]:
     """The levels for the controls of the turn's HIT, all right or all wrong, by the names of the form's fields."""
-    from annotation.judging.tokens import read_turn_token
+    from annotation.judging.links import read_turn_token
     from crowd.models import PlatformAssignment
 
     key, _ = read_turn_token(address.rstrip("/").split("/")[-1])

@@ -7,7 +7,7 @@ from django.core import signing
 from django.test import Client
 from django.utils import timezone
 
-from annotation.judging.tokens import turn_token
+from annotation.judging.links import turn_token
 from annotation.models import Exclusion, Worker
 from annotation.workers import worker_for
 from crowd.models import PlatformAssignment, Posting

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from annotation.judging.compact import decode
+from annotation.answers import decode_answers
 from annotation.judging.forms import places_of
 from annotation.models import Assignment, Judgment, Worker, WorkerIdentity
 from core.models import Event
@@ -191,7 +191,7 @@ def test_either_copy_of_the_labels_says_the_same(stranger, db):
     ours = kept_answers(PlatformAssignment.objects.get())
     sent = fields_sent(page)["answers"]
     assert sent == "1.3cf.2d.1"
-    assert {answer.item_id: answer for answer in decode(sent, places_of(posting.hit.items.all()))} == ours
+    assert {answer.item_id: answer for answer in decode_answers(sent, places_of(posting.hit.items.all()))} == ours
 
 
 def test_only_the_save_itself_sends_the_form_without_being_asked(stranger, posting):

@@ -1,7 +1,7 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.leasing import lease_seat
+from annotation.leases import lease_seat
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image

@@ -5,10 +5,10 @@ from decimal import Decimal
 
 from django.utils import timezone
 
-from annotation.deciding import accept, flag, mark_submitted
-from annotation.leasing import lease_seat
+from annotation.grading import accept, flag
+from annotation.leases import claim, lease_seat
 from annotation.models import Assignment
-from annotation.moving import claim
+from annotation.submissions import mark_submitted
 from crowd.models import PlatformAssignment, Posting
 from crowd.outbox import deliver_due
 from crowd.publishing import publish_round

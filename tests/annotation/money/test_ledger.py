@@ -10,7 +10,7 @@ from annotation.bonuses import owe_bonus
 from annotation.budget import CeilingError
 from annotation.ceilings import set_ceiling
 from annotation.deciding import decide
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.ledger import balances, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
 from annotation.paying import note_paid_there

@@ -10,8 +10,9 @@ from django.contrib.auth.models import User
 
 from annotation.bonuses import owe_bonus
 from annotation.ceilings import set_ceiling
-from annotation.deciding import accept, decide
-from annotation.leasing import expire_leases, return_assignment
+from annotation.deciding import decide
+from annotation.grading import accept
+from annotation.leases import expire_leases, return_assignment
 from annotation.ledger import balances
 from annotation.models import Assignment, Payment, Rejection
 from annotation.paying import note_paid_there, withdraw

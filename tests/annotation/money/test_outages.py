@@ -4,10 +4,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.deciding import mark_submitted
-from annotation.leasing import expire_leases, lease_seat
+from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Decision, Payment
 from annotation.outages import OUTAGE, pay_for_outage
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.models import PlatformAssignment

@@ -3,11 +3,11 @@ from decimal import Decimal
 import pytest
 
 from annotation.budget import CeilingError
-from annotation.deciding import accept, mark_submitted
-from annotation.leasing import lease_seat
+from annotation.grading import accept
+from annotation.leases import lease_seat, move
 from annotation.models import Assignment, Payment
-from annotation.moving import move
 from annotation.paying import owe, withdraw
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import outbox

@@ -8,12 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.codes import completion_code
-from annotation.deciding import accept, mark_submitted
-from annotation.leasing import lease_seat
+from annotation.grading import accept
+from annotation.leases import lease_seat
 from annotation.ledger import balances
 from annotation.marking import mark_wages
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from annotation.payroll import wages_of, write_wages
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round

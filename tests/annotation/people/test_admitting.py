@@ -5,13 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.admission import Admission
-from annotation.admitting import NotAdmittedError, join_round, permit_of
-from annotation.deciding import mark_submitted
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.admission import Admission, NotAdmittedError, join_round, permit_of
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.making_tests import Plan, make_test
 from annotation.models import Assignment, Exclusion, Participant, TestItem, Worker
 from annotation.qualifying import answer_test
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publishing import publish_round

@@ -7,9 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.codes import completion_code, verify_code
-from annotation.deciding import accept, mark_submitted
-from annotation.leasing import lease_seat, return_assignment
+from annotation.grading import accept
+from annotation.leases import lease_seat, return_assignment
 from annotation.models import Assignment, Worker
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Round
 from tests.factories import make_round, make_worker

@@ -3,10 +3,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from annotation.deciding import accept, mark_submitted
 from annotation.forgetting import forget_worker
-from annotation.leasing import lease_seat
+from annotation.grading import accept
+from annotation.leases import lease_seat
 from annotation.models import Appeal, Assignment, Decision, Exclusion, Payment, Rejection, Worker, WorkerIdentity
+from annotation.submissions import mark_submitted
 from annotation.workers import give_consent, worker_for
 from core.errors import CounterpartError
 from core.events import record

@@ -3,9 +3,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.deciding import accept, decide, flag, mark_submitted, receipt_of
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.deciding import decide
+from annotation.grading import accept, flag
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Decision, Payment
+from annotation.submissions import mark_submitted, receipt_of
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publishing import close_round

@@ -3,10 +3,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import leasing
-from annotation.deciding import mark_submitted
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation import leases as leasing
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publishing import close_round

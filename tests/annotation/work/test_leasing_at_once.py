@@ -4,9 +4,9 @@ import pytest
 from django.db import connection
 from django.db.models import Count
 
-from annotation.deciding import mark_submitted
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment
+from annotation.submissions import mark_submitted
 from annotation.workers import worker_for
 from hits.models import Round, Seat
 from tests.at_once import at_once

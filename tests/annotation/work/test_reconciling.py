@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotation import reconciling
-from annotation.leasing import lease_seat
+from annotation.leases import lease_seat
 from annotation.models import Assignment
 from annotation.reconciling import free_orphaned_seats, heal_if_due, healing, reconcile
 from core.events import subject_of

@@ -11,10 +11,12 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.deciding import accept, decide, flag, mark_submitted
-from annotation.leasing import expire_leases, lease_seat, return_assignment
+from annotation.deciding import decide
+from annotation.grading import accept, flag
+from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Decision, Payment
 from annotation.reconciling import free_orphaned_seats
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Seat
 from tests.factories import make_round, make_worker

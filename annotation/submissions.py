@@ -1,19 +1,24 @@
-"""Take in one answer set: all of a HIT's judgments or none, once, whichever channel brought them."""
+"""Submissions: a whole answer set becomes judgments and a receipt, once, whichever channel it came by."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
+from annotation.admission import has_room
 from annotation.answers import Answer, check_answer_set
-from annotation.deciding import mark_submitted
-from annotation.drafting import ANSWERABLE, SeatLostError, drafts_of
+from annotation.budget import has_room_for_seat
+from annotation.drafts import ANSWERABLE, SeatLostError, drafts_of
 from annotation.grading import grade
+from annotation.leases import claim, move
 from annotation.models import Assignment, Judgment
+from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from hits.models import Item
 
-__all__ = ["Answer", "Receipt", "SeatLostError", "store_answers", "submit_answers"]
+State = Assignment.State
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,28 @@ def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_
     if receipt := _earlier_receipt(assignment):
         return receipt
     raise _seat_lost()
+
+
+def mark_submitted(assignment: Assignment, *, active_seconds: int | None) -> str | None:
+    """Mark a lease as submitted and return its receipt. None: it was returned, submitted or lost before.
+
+    A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost
+    for being late. The receipt is a signature of the assignment, so it can be checked without this row.
+    ``active_seconds`` is None where nobody counted.
+    """
+    fields = {"submitted_at": timezone.now(), "active_seconds": active_seconds, "receipt": receipt_of(assignment)}
+    actor = actor_of(assignment.worker)
+    with transaction.atomic():
+        if move(assignment, come_from=State.LEASED, to=State.SUBMITTED, actor=actor, **fields):
+            return assignment.receipt
+        if _regain(assignment) and move(assignment, come_from=State.EXPIRED, to=State.SUBMITTED, actor=actor, **fields):
+            return assignment.receipt
+    return None
+
+
+def receipt_of(assignment: Assignment) -> str:
+    """Return the code that proves to us that this assignment was submitted: its number and a signature."""
+    return f"{assignment.pk}-{salted_hmac('hits.receipt', str(assignment.pk)).hexdigest()[:10]}"
 
 
 def _earlier_receipt(assignment: Assignment) -> Receipt | None:
@@ -103,3 +130,15 @@ def _seat_lost() -> SeatLostError:
     return SeatLostError(
         "This HIT is no longer yours: it was returned, or its time ran out and it went to somebody else."
     )
+
+
+def _regain(assignment: Assignment) -> bool:
+    """Take back the seat of a lease that ran out. False: somebody else has it, the worker has taken the HIT again or as
+    many others as one worker may, or the round's ceiling is reached."""
+    worker = locked(assignment.worker_id)
+    if not Assignment.objects.filter(pk=assignment.pk, state=State.EXPIRED).exists():
+        return False
+    again, round = worker.assignments.filter(hit=assignment.hit_id), assignment.hit.round
+    if again.exclude(state__in=Assignment.ABANDONED).exists() or not has_room(round, worker):
+        return False
+    return has_room_for_seat(round) and claim(assignment.seat_id)

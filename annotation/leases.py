@@ -1,26 +1,65 @@
-"""Hand out seats: one person, one seat at a time, and never a pair that they hold or have answered."""
+"""Seats and who holds them: leases, returns and expiry. Every change of an assignment's state goes through ``move``."""
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation.admitting import admit
+from annotation.admission import admit, hits_of, pairs_seen
 from annotation.budget import has_room_for_seat
 from annotation.models import Assignment, Worker
-from annotation.moving import claim, move
-from annotation.seen import hits_of, pairs_seen
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError
 from core.events import record, record_each
 from hits.models import HIT, Item, Round, Seat
 
+State = Assignment.State
+
 NEAREST = 20  # HITs looked at first: more than one, as others may be taking the first seats just now
 AT_ONCE = 500  # HITs looked at together after that, and leases expired in one transaction
+
+# The state of a seat follows from that of the assignment that held it.
+SEAT_AFTER = {
+    State.SUBMITTED: Seat.State.TAKEN,
+    State.FLAGGED: Seat.State.TAKEN,
+    State.ACCEPTED: Seat.State.FILLED,
+    State.EXCLUDED: Seat.State.OPEN,
+    State.RETURNED: Seat.State.OPEN,
+    State.EXPIRED: Seat.State.OPEN,
+}
+
+
+def move(
+    assignment: Assignment,
+    *,
+    come_from: Assignment.State,
+    to: Assignment.State,
+    actor: str,
+    **fields: Any,
+) -> bool:
+    """Move an assignment that holds its seat, set ``fields`` on it, and let the seat follow. False: the race was lost.
+
+    One that holds no seat (expired, excluded) must ``claim`` it first, in the same transaction.
+    """
+    with transaction.atomic(savepoint=False):
+        in_state = Assignment.objects.filter(pk=assignment.pk, state=come_from)
+        if not in_state.update(state=to, **fields):
+            return False
+        Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[to])
+        record(to.value, assignment, actor=actor)
+    for name, value in {"state": to, **fields}.items():
+        setattr(assignment, name, value)
+    return True
+
+
+def claim(seat_id: int) -> bool:
+    """Take an open seat. False: somebody else has it."""
+    return bool(Seat.objects.filter(pk=seat_id, state=Seat.State.OPEN).update(state=Seat.State.TAKEN))
 
 
 def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
@@ -37,14 +76,14 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
             raise CounterpartError(f"Worker {worker} has not consented yet; ask for consent before giving out work.")
         held = Assignment.objects.filter(worker=worker, hit__round=round)
         _expire(_overdue(held))
-        if running := held.filter(state=Assignment.State.LEASED, deadline__gt=timezone.now()).first():
+        if running := held.filter(state=State.LEASED, deadline__gt=timezone.now()).first():
             return running
         return _lease_next(round, worker) if admit(round, worker) and has_room_for_seat(round) else None
 
 
 def return_assignment(assignment: Assignment, *, actor: str) -> bool:
     """Give a lease back and offer its seat again. False: it is not leased any more."""
-    return move(assignment, come_from=Assignment.State.LEASED, to=Assignment.State.RETURNED, actor=actor)
+    return move(assignment, come_from=State.LEASED, to=State.RETURNED, actor=actor)
 
 
 def expire_leases() -> int:
@@ -99,7 +138,7 @@ def _lease(seat: Seat, worker: Worker) -> Assignment:
 
 
 def _overdue(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    return assignments.filter(state=Assignment.State.LEASED, deadline__lte=timezone.now())
+    return assignments.filter(state=State.LEASED, deadline__lte=timezone.now())
 
 
 @transaction.atomic
@@ -110,9 +149,7 @@ def _expire_some() -> int:
 def _expire(overdue: QuerySet[Assignment]) -> int:
     """Expire those of ``overdue`` that no other transaction is moving just now."""
     assignments = list(overdue.select_for_update(skip_locked=True))
-    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(
-        state=Assignment.State.EXPIRED
-    )
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(state=State.EXPIRED)
     Seat.objects.filter(pk__in=[assignment.seat_id for assignment in assignments]).update(state=Seat.State.OPEN)
     record_each("expired", assignments, actor="reconciler")
     return len(assignments)
