@@ -56,10 +56,10 @@ def draw_lists(collection) -> None:
     Each annotator chooses from the 30 likeliest items of a query, which gives the paper's share of pairs that several
     annotators propose.
     """
-    from mitl.gallery import open_gallery
-    from mitl.lists import RankedLists, store_lists
     from mitl.models import Annotator, Direction, Retrieval
-    from mitl.retrieval import fingerprint
+    from mitl.search.gallery import open_gallery
+    from mitl.search.lists import RankedLists, store_lists
+    from mitl.search.request import fingerprint
 
     rng = np.random.default_rng(0)
     sample = collection.samples.get()

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from corpus.models import Caption, Image
-from mitl.lists import RankedLists, load_lists
 from mitl.models import Direction, Retrieval
+from mitl.search.lists import RankedLists, load_lists
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from console.examples import Place, places_of
 from corpus.models import Caption, Collection, Image
-from mitl.lists import RankedLists, load_lists
 from mitl.models import Annotator, Direction, Retrieval
+from mitl.search.lists import RankedLists, load_lists
 
 PLACES = 5
 

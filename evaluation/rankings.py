@@ -10,8 +10,8 @@ from typing import Any
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection
 from dataset.models import Version
-from mitl.lists import load_lists
 from mitl.models import Direction, Retrieval
+from mitl.search.lists import load_lists
 
 Ranked = Mapping[int, Sequence[int]]
 """Query → items, best first, in database ids."""

@@ -12,9 +12,8 @@ from core.parameters import NamesField
 from hits.designs import DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.terms import Terms
-from mitl.cascading import CASCADE_DEPTH
 from mitl.models import Direction
-from mitl.search.quick import ENGINES
+from mitl.search.request import CASCADE_DEPTH, ENGINES
 
 LARGEST_SEED = 2**63 - 1
 

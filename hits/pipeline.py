@@ -16,11 +16,12 @@ from hits.models import Round
 from hits.parameters import RoundParameters
 from hits.rounds import pack_round
 from mitl.annotators import is_cross_encoder
-from mitl.cascading import Cascade, check_cascade
-from mitl.naming import find_annotators, find_pool
+from mitl.models import Annotator, Pool
 from mitl.pooling import pool_proposals
-from mitl.reranking import Steps, parse_steps
-from mitl.retrieval import check_rerank, retrieve
+from mitl.search.gallery import open_gallery
+from mitl.search.request import Cascade, Search, check_cascade, check_rerank
+from mitl.search.rerank import Steps, parse_steps
+from mitl.search.retrieval import retrieve
 
 TASK = "hits.tasks.plan_round"
 Step = Callable[..., Any]
@@ -46,7 +47,7 @@ def run_pipeline(parameters: RoundParameters, *, actor: str = "command", progres
 def check_parameters(parameters: RoundParameters) -> None:
     """Raise CounterpartError for missing rows, or an impossible cascade or re-ranking."""
     collection = Collection.objects.named(parameters.collection)
-    annotators = find_annotators(parameters.annotators)
+    annotators = Annotator.objects.all_named(parameters.annotators)
     if cascade := _cascade(parameters):
         check_cascade(cascade, annotators, parameters.control_depth)
     if steps := _rerank(parameters):
@@ -81,23 +82,23 @@ def _sample(parameters: RoundParameters, *, actor: str, progress: Progress) -> S
 
 def _retrieve(parameters: RoundParameters, annotator: str, *, actor: str, progress: Progress) -> None:
     progress(f"{annotator}: retrieving", 0, None)
-    annotators = find_annotators([annotator])
-    retrieve(
-        Collection.objects.named(parameters.collection),
-        annotators=annotators,
-        sample=Sample.objects.named(parameters.sample_name),
+    searching = Annotator.objects.named(annotator)
+    collection = Collection.objects.named(parameters.collection)
+    search = Search(
+        open_gallery(collection, Sample.objects.named(parameters.sample_name)),
+        [searching],
         depth=parameters.control_depth,
         engine=parameters.engine,
-        cascade=_cascade(parameters) if is_cross_encoder(annotators[0]) else None,
+        cascade=_cascade(parameters) if is_cross_encoder(searching) else None,
         rerank=_rerank(parameters),
-        progress=progress,
     )
+    retrieve(search, progress=progress)
 
 
 def _cascade(parameters: RoundParameters) -> Cascade | None:
     if not parameters.cascade:
         return None
-    return Cascade(find_annotators([parameters.cascade])[0], parameters.cascade_depth)
+    return Cascade(Annotator.objects.named(parameters.cascade), parameters.cascade_depth)
 
 
 def _rerank(parameters: RoundParameters) -> Steps:
@@ -109,7 +110,7 @@ def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Non
     pool_proposals(
         parameters.pool_name,
         collection=Collection.objects.named(parameters.collection),
-        annotators=find_annotators(parameters.annotators),
+        annotators=Annotator.objects.all_named(parameters.annotators),
         sample=Sample.objects.named(parameters.sample_name),
         top_k=parameters.top_k,
         control_depth=parameters.control_depth,
@@ -120,4 +121,6 @@ def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Non
 
 
 def _pack(parameters: RoundParameters, *, actor: str, progress: Progress) -> Round:
-    return pack_round(parameters.round, find_pool(parameters.pool_name), parameters, actor=actor, progress=progress)
+    return pack_round(
+        parameters.round, Pool.objects.named(parameters.pool_name), parameters, actor=actor, progress=progress
+    )

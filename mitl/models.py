@@ -1,36 +1,63 @@
-"""What machines propose: annotators, their top-k lists, pools of pairs with their provenance."""
+"""What annotators propose: their top-k lists, and pools of pairs with their provenance."""
+
+from collections.abc import Sequence
 
 from django.db import models
 from django.utils import timezone
 
+from core.errors import CounterpartError, some_of
+from core.naming import NamedQuerySet
 from corpus.models import Caption, Collection, Image, Sample
 
 
 class Direction(models.TextChoices):
-    """Which side asks: an image for captions, or a caption for images."""
+    """Which side is the query: an image that looks for captions, or a caption that looks for images."""
 
     IMAGE_TO_CAPTION = "i2t", "image → captions"
     CAPTION_TO_IMAGE = "t2i", "caption → images"
 
 
+class AnnotatorQuerySet(NamedQuerySet["Annotator"]):
+    made_by = "add_annotator"
+
+    def all_named(self, names: Sequence[str]) -> list["Annotator"]:
+        """Return the annotators in the order named. Raises CounterpartError for unknown and doubled names, or none."""
+        if not names:
+            raise CounterpartError("No annotator is named; name at least one.")
+        doubled = sorted({name for name in names if names.count(name) > 1})
+        if doubled:
+            raise CounterpartError(f"{len(doubled)} annotators are named more than once: {some_of(doubled)}.")
+        found = {annotator.name: annotator for annotator in self.filter(name__in=names)}
+        unknown = [name for name in names if name not in found]
+        if unknown:
+            existing = some_of(list(self.values_list("name", flat=True))) or "none yet"
+            raise CounterpartError(
+                f"{len(unknown)} annotators are unknown: {some_of(unknown)}; there are {existing}."
+                f" Make one with {self.made_by}."
+            )
+        return [found[name] for name in names]
+
+
 class Annotator(models.Model):
-    """A machine that scores image-caption pairs."""
+    """A model that scores image-caption pairs."""
 
     name = models.SlugField(max_length=80, unique=True)
     kind = models.CharField(max_length=20)
     options = models.JSONField(default=dict)
-    checkpoint = models.CharField(max_length=400, blank=True, help_text="Path of its weights in the storage.")
+    checkpoint = models.CharField(max_length=400, blank=True, help_text="Path of the weights in the storage.")
     checksum = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the weights.")
     trained_on = models.JSONField(
-        default=dict, help_text="Collection, matches, loss, seed and figures of its training."
+        default=dict, help_text="Collection, matches, loss, seed and figures of the training."
     )
     curve = models.JSONField(
-        default=list, help_text="Loss and validation figures of every epoch of its training, or of one under way."
+        default=list, help_text="Loss and validation figures of every epoch of the last or current training."
     )
-    architecture = models.JSONField(default=dict, help_text="What its network is made of, a text a name.")
-    source = models.CharField(max_length=400, blank=True, help_text="Who made its weights, or where they are from.")
-    licence = models.CharField(max_length=200, blank=True, help_text="On what terms the weights may be used.")
+    architecture = models.JSONField(default=dict, help_text="Parts of the network, a text a name.")
+    source = models.CharField(max_length=400, blank=True, help_text="Author or origin of the weights.")
+    licence = models.CharField(max_length=200, blank=True, help_text="Licence of the weights.")
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = AnnotatorQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -40,12 +67,12 @@ class Annotator(models.Model):
 
 
 class Retrieval(models.Model):
-    """One annotator's top lists over a collection's gallery, in a stored file (``mitl.lists``)."""
+    """One annotator's top lists over a collection's gallery, in a stored file (``mitl.search.lists``)."""
 
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="retrievals")
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="retrievals")
     sample = models.ForeignKey(
-        Sample, null=True, on_delete=models.CASCADE, help_text="The queries; null = the whole gallery."
+        Sample, null=True, on_delete=models.CASCADE, help_text="The queries; null: the whole gallery."
     )
     depth = models.PositiveSmallIntegerField()
     engine = models.CharField(max_length=20)
@@ -54,16 +81,14 @@ class Retrieval(models.Model):
         null=True,
         on_delete=models.PROTECT,
         related_name="+",
-        help_text="Whose lists were scored anew; null = the whole gallery was searched.",
+        help_text="Annotator whose lists were scored again; null: the whole gallery was searched.",
     )
     cascade_depth = models.PositiveSmallIntegerField(
-        null=True, help_text="How many places of those lists were scored anew."
+        null=True, help_text="Number of places of those lists that were scored again."
     )
-    rerank = models.CharField(
-        max_length=80, blank=True, help_text="The steps by which scores were re-ranked; empty = the plain search."
-    )
+    rerank = models.CharField(max_length=80, blank=True, help_text="Steps of the re-ranking; empty: the plain search.")
     fingerprint = models.CharField(
-        max_length=64, help_text="SHA-256 of what searched (kind, options, weights) and of what was searched."
+        max_length=64, help_text="SHA-256 of the annotator (kind, options, weights) and the gallery."
     )
     file = models.CharField(max_length=400)
     sha256 = models.CharField(max_length=64)
@@ -77,8 +102,12 @@ class Retrieval(models.Model):
         return f"{self.annotator} over {self.collection}"
 
 
+class PoolQuerySet(NamedQuerySet["Pool"]):
+    made_by = "the command pool"
+
+
 class Pool(models.Model):
-    """The pairs that several annotators' top lists name together."""
+    """The pairs in the top lists of several annotators."""
 
     name = models.SlugField(max_length=80, unique=True)
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
@@ -86,7 +115,7 @@ class Pool(models.Model):
     retrievals = models.ManyToManyField(Retrieval, related_name="pools")
     top_k = models.PositiveSmallIntegerField()
     control_depth = models.PositiveSmallIntegerField(
-        help_text="Negative controls stand outside this many of every list."
+        help_text="Negative controls are outside this many places of every list."
     )
     directions = models.JSONField(default=list)
     seed = models.BigIntegerField()
@@ -95,12 +124,14 @@ class Pool(models.Model):
         null=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="The pool whose likely pairs it holds.",
+        help_text="The pool before unlikely pairs were dropped.",
     )
-    threshold = models.FloatField(null=True, help_text="The BLEU-1 score that its pairs reach, if it was filtered.")
+    threshold = models.FloatField(null=True, help_text="BLEU-1 below which pairs of that pool were dropped.")
     n_proposals = models.PositiveIntegerField(default=0)
     n_pairs = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
+
+    objects = PoolQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
@@ -110,11 +141,11 @@ class Pool(models.Model):
 
 
 class Proposal(models.Model):
-    """One annotator's naming of one pair: the direction, the rank (from 1) and the score it had there.
+    """A pair in one annotator's list, with the direction, the rank (from 1) and the score it had there.
 
-    Proposals are read and deleted by pool alone, which the unique index leads with. The foreign keys have no index
-    of their own: each would be written at every row (the captions' at random places) and read by nothing but the
-    deletion of an annotator, an image or a caption, which then goes through the table once for each.
+    Proposals are read and deleted by pool alone, the first column of the unique index. The foreign keys have no index:
+    it would be written for every row (the captions' at random places) and used only to delete an annotator, an image or
+    a caption, which scans the table instead.
     """
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="proposals", db_index=False)

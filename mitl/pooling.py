@@ -1,6 +1,9 @@
-"""Pool: join the annotators' top lists into pairs worth a person's look, with all that says who named them."""
+"""Pools: the pairs of several annotators' top lists, joined, with the annotators that proposed them."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,23 +14,36 @@ from core.errors import CounterpartError
 from core.events import record
 from core.inserts import Columns, insert_rows
 from core.naming import check_name
-from core.progress import Progress, silent
-from corpus.models import Collection, Sample
-from mitl.gallery import Gallery, open_gallery
-from mitl.lists import RankedLists, load_lists
+from core.progress import Progress, silent, tracked
+from corpus.models import Caption, Collection, Sample
+from mitl.classical.stems import UNLIKELY_BELOW, bleu_1
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
-from mitl.newest import newest_retrievals
+from mitl.search.gallery import Gallery, open_gallery
+from mitl.search.lists import RankedLists, load_lists
+from mitl.search.store import newest_retrievals
+
+# Two pools of one name are the same if these agree, and the searches that they are made of.
+SETTINGS = (
+    "collection_id",
+    "sample_id",
+    "top_k",
+    "control_depth",
+    "directions",
+    "seed",
+    "filtered_from_id",
+    "threshold",
+)
 
 
-class _Named(NamedTuple):
-    """What annotators named: an entry a proposal, in columns."""
+class _Proposals(NamedTuple):
+    """Proposals as columns."""
 
     annotators: NDArray[np.int64]
     directions: NDArray[np.str_]
     images: NDArray[np.int64]
     captions: NDArray[np.int64]
     ranks: NDArray[np.int64]
-    scores: NDArray[np.float32]
+    scores: NDArray[np.floating]
 
 
 def pool_proposals(
@@ -42,26 +58,30 @@ def pool_proposals(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Pool:
-    """Make the pool of all pairs that stand in the first ``top_k`` places of an annotator's list.
+    """Make the pool of all pairs in the first ``top_k`` places of an annotator's lists.
 
-    A pair named by several annotators, or in both directions, is one pair with one Proposal for each naming.
-    The annotators' newest lists count, cascaded, re-ranked or neither. The same arguments again return the pool that is
-    there. Memory: the lists of one annotator, and some 60 bytes a proposal.
+    A pair proposed by several annotators, or in both directions, is one pair with one Proposal for each.
+    The annotators' newest lists are used, with or without cascade or re-ranking. With the same arguments again, the
+    existing pool is returned. Memory: the lists of one annotator, and about 60 bytes a proposal.
 
     Args:
         control_depth: pairs within this many places of any list may not become negative controls.
-        direction: ``both``, ``i2t`` (images ask for captions) or ``t2i``.
-        seed: recorded for the drawing of controls; joining lists involves no chance.
+        direction: ``both``, ``i2t`` (images are the queries) or ``t2i``.
+        seed: recorded for the drawing of controls; pooling itself is not random.
 
     Raises:
-        CounterpartError: if lists are missing or not ``control_depth`` deep, for impossible numbers, or if a
-            pool of this name is there with other contents.
+        CounterpartError: if lists are missing or less than ``control_depth`` deep, for invalid numbers, or if there
+            is another pool of this name.
     """
     check_name(name)
     directions = _directions(direction)
-    _check_depths(top_k, control_depth)
+    if not 1 <= top_k <= control_depth:
+        raise CounterpartError(
+            f"A pool takes from 1 place of every list up to the control depth: not {top_k} of {control_depth}."
+            " Change --top-k or --control-depth."
+        )
     gallery = open_gallery(collection, sample)
-    retrievals = _newest(annotators, gallery, collection, sample, control_depth)
+    retrievals = _newest(annotators, gallery, control_depth)
     wanted = Pool(
         name=name,
         collection=collection,
@@ -71,31 +91,95 @@ def pool_proposals(
         directions=[direction.value for direction in directions],
         seed=seed,
     )
-    there = Pool.objects.filter(name=name).first()
-    if there is not None:
-        return _same(there, wanted, retrievals)
-    return _made(wanted, retrievals, gallery, directions, progress)
+    if existing := Pool.objects.filter(name=name).first():
+        return _same(existing, wanted, retrievals)
+    progress("joining lists", 0, None)
+    parts = [part for part in _parts(retrievals, directions, top_k) if len(part.images)]
+    if not parts:
+        raise CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
+    proposals, wanted.n_pairs = _by_pair(_Proposals._make(map(np.concatenate, zip(*parts, strict=True))), gallery)
+    with _stored(wanted, proposals, retrievals, progress):
+        record("pooled", wanted, actor="pool", proposals=wanted.n_proposals, pairs=wanted.n_pairs, seed=seed)
+    return wanted
+
+
+def prefilter_pool(name: str, *, pool: Pool, threshold: float = UNLIKELY_BELOW, progress: Progress = silent) -> Pool:
+    """Make a pool of another's pairs whose caption scores ``threshold`` or more against the image's own captions.
+
+    The other pool stays as it is, and both refer to the same lists. An image without captions of its own has nothing
+    to compare with, and keeps its pairs. Hodosh et al. (2013, section 4.3.2) dropped 86.0% of all pairs in this way,
+    and 6.7% of those that experts gave 2 2/3 or more: it saves judgments and loses matches, mostly those in other
+    words. With the same arguments again, the existing pool is returned.
+
+    Raises CounterpartError for a threshold outside 0 to 1, if no pair is left, or if the name is taken.
+    """
+    check_name(name)
+    if not 0 < threshold <= 1:
+        raise CounterpartError(f"Invalid threshold {threshold:g}: pass --threshold above 0 and at most 1.")
+    retrievals = list(pool.retrievals.all())
+    wanted = Pool(
+        name=name,
+        collection=pool.collection,
+        sample=pool.sample,
+        top_k=pool.top_k,
+        control_depth=pool.control_depth,
+        directions=pool.directions,
+        seed=pool.seed,
+        filtered_from=pool,
+        threshold=threshold,
+    )
+    if existing := Pool.objects.filter(name=name).first():
+        return _same(existing, wanted, retrievals)
+    proposals = _proposals_of(pool)
+    likely = _likely(proposals, threshold, progress)
+    if not likely.any():
+        raise CounterpartError(f"No pair of {pool} scores {threshold:g} or more; pass a lower --threshold.")
+    proposals = _Proposals._make(column[likely] for column in proposals)
+    wanted.n_pairs = len(np.unique(np.stack([proposals.images, proposals.captions]), axis=1).T)
+    with _stored(wanted, proposals, retrievals, progress):
+        dropped = pool.n_pairs - wanted.n_pairs
+        record("prefiltered", wanted, actor="prefilter", pool=pool.name, threshold=threshold, dropped=dropped)
+    return wanted
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How much the annotators of a pool agree.
+
+    ``shared`` (n, n): pairs that the row's and the column's annotator both proposed; the diagonal: all of one's pairs.
+    ``alone`` (n,): pairs that no other annotator of the pool proposed.
+    """
+
+    annotators: list[Annotator]
+    shared: NDArray[np.int64]
+    alone: NDArray[np.int64]
+
+
+def overlap(pool: Pool) -> Overlap:
+    """Count over the distinct pairs of the pool, whichever direction proposed them."""
+    proposals = pool.proposals.order_by().values_list("annotator", "image", "caption").distinct()
+    rows = np.fromiter(proposals.iterator(chunk_size=20_000), dtype=np.dtype((np.int64, 3)))
+    annotators, annotator_of = np.unique(rows[:, 0], return_inverse=True)
+    _, pair_of = np.unique(rows[:, 1:], axis=0, return_inverse=True)
+    proposed = np.zeros((len(annotators), pair_of.max(initial=-1) + 1), dtype=np.int64)
+    proposed[annotator_of, pair_of] = 1
+    known = Annotator.objects.in_bulk(annotators.tolist())
+    return Overlap(
+        annotators=[known[annotator] for annotator in annotators.tolist()],
+        shared=proposed @ proposed.T,
+        alone=(proposed * (proposed.sum(axis=0) == 1)).sum(axis=1),
+    )
 
 
 def _directions(direction: str) -> list[Direction]:
     if direction == "both":
         return list(Direction)
     if direction not in Direction.values:
-        raise CounterpartError(f"There is no direction {direction!r}; choose both, {' or '.join(Direction.values)}.")
+        raise CounterpartError(f"Unknown direction {direction!r}; choose both, {' or '.join(Direction.values)}.")
     return [Direction(direction)]
 
 
-def _check_depths(top_k: int, control_depth: int) -> None:
-    if not 1 <= top_k <= control_depth:
-        raise CounterpartError(
-            f"The pool takes at least 1 place of every list and at most the control depth: not {top_k} of"
-            f" {control_depth}. Change --top-k or --control-depth."
-        )
-
-
-def _newest(
-    annotators: Sequence[Annotator], gallery: Gallery, collection: Collection, sample: Sample, depth: int
-) -> list[Retrieval]:
+def _newest(annotators: Sequence[Annotator], gallery: Gallery, depth: int) -> list[Retrieval]:
     if not annotators:
         raise CounterpartError("A pool needs at least one annotator; name them with --annotators A,B.")
     if depth > gallery.depth:
@@ -103,45 +187,46 @@ def _newest(
             f"A control depth of {depth} is more than this gallery of {len(gallery.image_ids)} images and"
             f" {len(gallery.caption_ids)} captions allows; pass --control-depth {gallery.depth} or less."
         )
-    return newest_retrievals(annotators, collection, gallery, sample, depth)
+    return newest_retrievals(annotators, gallery, depth)
 
 
-def _same(there: Pool, wanted: Pool, retrievals: list[Retrieval]) -> Pool:
-    """Return the pool that is there, if it is the one that is wanted: equal in all its numbers, of equal searches."""
-    settings = ("collection_id", "sample_id", "top_k", "control_depth", "directions", "seed")
-    differing = [name for name in settings if getattr(there, name) != getattr(wanted, name)]
+def _same(existing: Pool, wanted: Pool, retrievals: list[Retrieval]) -> Pool:
+    """Return the existing pool if it has the same settings and equal searches."""
+    differing = [name for name in SETTINGS if getattr(existing, name) != getattr(wanted, name)]
     searches = {(retrieval.annotator_id, retrieval.fingerprint) for retrieval in retrievals}
-    if searches != set(there.retrievals.values_list("annotator_id", "fingerprint")):
+    if searches != set(existing.retrievals.values_list("annotator_id", "fingerprint")):
         differing.append("annotators")
     if differing:
         raise CounterpartError(
-            f"The pool {there} is there with other {', '.join(name.removesuffix('_id') for name in differing)};"
-            " choose another name."
+            f"There is already a pool {existing} with other"
+            f" {', '.join(name.removesuffix('_id') for name in differing)}; choose another name."
         )
-    return there
+    return existing
 
 
-def _made(
-    pool: Pool, retrievals: list[Retrieval], gallery: Gallery, directions: list[Direction], progress: Progress
-) -> Pool:
-    progress("joining lists", 0, None)
-    parts = [part for part in _parts(retrievals, directions, pool.top_k) if len(part.images)]
-    if not parts:
-        raise CounterpartError(f"The sample {pool.sample} asks nothing in this direction; choose another --direction.")
-    named, pool.n_pairs = _by_pair(_Named._make(map(np.concatenate, zip(*parts, strict=True))), gallery)
-    pool.n_proposals = len(named.images)
+@contextmanager
+def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], progress: Progress) -> Iterator[None]:
+    """Store a pool with its proposals, and with what the caller records of it."""
+    pool.n_proposals = len(proposals.images)
+    columns: Columns = {
+        "image_id": proposals.images,
+        "caption_id": proposals.captions,
+        "annotator_id": proposals.annotators,
+        "direction": proposals.directions,
+        "rank": proposals.ranks,
+        "score": proposals.scores,
+    }
     try:
         with transaction.atomic():
             pool.save()
             pool.retrievals.set(retrievals)
-            _insert(pool, named, progress)
-            record("pooled", pool, actor="pool", proposals=pool.n_proposals, pairs=pool.n_pairs, seed=pool.seed)
+            insert_rows(Proposal, {"pool_id": pool.pk, **columns}, step="writing proposals", progress=progress)
+            yield
     except IntegrityError as error:
-        raise CounterpartError(f"A pool {pool} was made by somebody else meanwhile; run the same again.") from error
-    return pool
+        raise CounterpartError(f"Another process made a pool {pool} meanwhile; run the same command again.") from error
 
 
-def _parts(retrievals: list[Retrieval], directions: list[Direction], top_k: int) -> Iterator[_Named]:
+def _parts(retrievals: list[Retrieval], directions: list[Direction], top_k: int) -> Iterator[_Proposals]:
     for retrieval in retrievals:
         lists = load_lists(retrieval)
         for direction in directions:
@@ -149,36 +234,43 @@ def _parts(retrievals: list[Retrieval], directions: list[Direction], top_k: int)
                 yield _flattened(retrieval.annotator_id, direction, lists[direction].top(top_k))
 
 
-def _flattened(annotator_id: int, direction: Direction, lists: RankedLists) -> _Named:
-    """Turn lists into an entry a proposal, without the places that fill up shorter lists."""
+def _flattened(annotator_id: int, direction: Direction, lists: RankedLists) -> _Proposals:
+    """Turn lists into proposals, without the padding of shorter lists."""
     filled = lists.items != 0
     queries = np.broadcast_to(lists.queries[:, None], lists.items.shape)[filled]
     ranks = np.broadcast_to(np.arange(1, lists.items.shape[1] + 1), lists.items.shape)[filled]
     items, scores = lists.items[filled], lists.scores[filled]
     images, captions = (queries, items) if direction == Direction.IMAGE_TO_CAPTION else (items, queries)
     annotators, directions = np.full(len(items), annotator_id), np.full(len(items), direction.value)
-    return _Named(annotators, directions, images, captions, ranks, scores)
+    return _Proposals(annotators, directions, images, captions, ranks, scores)
 
 
-def _by_pair(named: _Named, gallery: Gallery) -> tuple[_Named, int]:
-    """Sort by image and caption, so that the database's index of pairs grows at its end; count the different pairs,
+def _by_pair(proposals: _Proposals, gallery: Gallery) -> tuple[_Proposals, int]:
+    """Sort by image and caption, so that the database's index of pairs grows at its end; count the distinct pairs,
     each as one number: its place in the matrix of the gallery's ids."""
-    rows = np.searchsorted(gallery.image_ids, named.images)
-    cells = rows * len(gallery.caption_ids) + np.searchsorted(gallery.caption_ids, named.captions)
+    rows = np.searchsorted(gallery.image_ids, proposals.images)
+    cells = rows * len(gallery.caption_ids) + np.searchsorted(gallery.caption_ids, proposals.captions)
     order = np.argsort(cells, kind="stable")
     cells = cells[order]
     n_pairs = 1 + int(np.count_nonzero(cells[1:] != cells[:-1]))
-    return _Named._make(column[order] for column in named), n_pairs
+    return _Proposals._make(column[order] for column in proposals), n_pairs
 
 
-def _insert(pool: Pool, named: _Named, progress: Progress) -> None:
-    columns: Columns = {
-        "pool_id": pool.pk,
-        "image_id": named.images,
-        "caption_id": named.captions,
-        "annotator_id": named.annotators,
-        "direction": named.directions,
-        "rank": named.ranks,
-        "score": named.scores,
-    }
-    insert_rows(Proposal, columns, step="writing proposals", progress=progress)
+def _proposals_of(pool: Pool) -> _Proposals:
+    columns = ("annotator_id", "direction", "image_id", "caption_id", "rank", "score")
+    rows = list(pool.proposals.order_by("image_id", "caption_id", "annotator_id", "direction").values_list(*columns))
+    return _Proposals._make(np.array(values) for values in zip(*rows, strict=True))
+
+
+def _likely(proposals: _Proposals, threshold: float, progress: Progress) -> NDArray[np.bool_]:
+    """Return which proposals to keep; each pair is compared once."""
+    pairs, pair_of = np.unique(np.stack([proposals.images, proposals.captions], axis=1), axis=0, return_inverse=True)
+    own: dict[int, list[str]] = defaultdict(list)
+    for image, text in Caption.objects.filter(image__in=np.unique(pairs[:, 0]).tolist()).values_list("image", "text"):
+        own[image].append(text)
+    texts = Caption.objects.in_bulk(np.unique(pairs[:, 1]).tolist())
+    likely = [
+        not own[image] or bleu_1(texts[caption].text, own[image]) >= threshold
+        for image, caption in tracked(pairs.tolist(), "comparing captions", progress, total=len(pairs))
+    ]
+    return np.array(likely, dtype=bool)[pair_of]

@@ -1,7 +1,7 @@
-"""How unsure a machine is of single images and captions: measured once for a gallery, and kept.
+"""How uncertain an annotator is of single images and captions: measured once for a gallery, and kept.
 
-PCME gives every item a distribution and not a point; its width says how much could be meant. ``multiplicity`` holds
-it against the matches that items have.
+PCME represents an item by a distribution instead of a point; its width is the uncertainty. ``multiplicity`` compares it
+with the number of matches, as in figure 3b of ECCV Caption.
 """
 
 import hashlib
@@ -12,7 +12,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from django.conf import settings
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
@@ -20,9 +21,9 @@ from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Image, Match
 from mitl.annotators import load
 from mitl.checkpoints import Checkpoints
-from mitl.gallery import Gallery
 from mitl.models import Annotator
 from mitl.search.embeddings import encode_rows
+from mitl.search.gallery import Gallery
 from mitl.training.examples import WORST_POSITIVE_GRADE
 
 PART = "uncertainty"
@@ -31,7 +32,7 @@ Widths = NDArray[np.float32]
 
 @runtime_checkable
 class UnsureAnnotator(Protocol):
-    """A machine that tells how unsure it is: numbers above 0, larger for the items that could mean more."""
+    """An annotator that measures its uncertainty: numbers above 0, larger for ambiguous items."""
 
     def uncertainty_of_images(self, images: Sequence[Image]) -> Widths:
         """Return one number an image, (N,)."""
@@ -42,7 +43,7 @@ class UnsureAnnotator(Protocol):
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How unsure a machine is of a gallery's images (N,) and captions (M,), in the gallery's order."""
+    """Uncertainty of a gallery's images (N,) and captions (M,), in the gallery's order."""
 
     images: Widths
     captions: Widths
@@ -51,33 +52,33 @@ class Uncertainty:
 def measure_uncertainty(
     annotator: Annotator, gallery: Gallery, *, device: str = "cpu", progress: Progress = silent
 ) -> Uncertainty:
-    """Return what was measured before, or measure and keep it.
+    """Return the uncertainty measured before, or measure and keep it.
 
-    Raises CounterpartError for a machine that does not know how unsure it is, or images without pictures.
+    Raises CounterpartError for annotators without uncertainty estimates, or images without pictures.
     """
     kept = kept_uncertainty(annotator, gallery)
     if kept:
         return kept
-    machine = load(annotator, device)
-    if not isinstance(machine, UnsureAnnotator):
+    opened = load(annotator, device)
+    if not isinstance(opened, UnsureAnnotator):
         raise CounterpartError(
-            f"{annotator} is of kind {annotator.kind}, which is as sure of one item as of another; ask a pcme."
+            f"{annotator} is of kind {annotator.kind}, which gives no uncertainty estimates; use one of kind pcme."
         )
-    machine.check_pictures(gallery.images)
-    images = encode_rows(machine.uncertainty_of_images, gallery.images, None, "reading images", progress)
-    captions = encode_rows(machine.uncertainty_of_captions, gallery.captions, None, "reading captions", progress)
+    opened.check_pictures(gallery.images)
+    images = encode_rows(opened.uncertainty_of_images, gallery.images, None, "reading images", progress)
+    captions = encode_rows(opened.uncertainty_of_captions, gallery.captions, None, "reading captions", progress)
     _folder(annotator, gallery).save(PART, images=images, captions=captions)
     return Uncertainty(images, captions)
 
 
 def kept_uncertainty(annotator: Annotator, gallery: Gallery) -> Uncertainty | None:
-    """Return what was measured before, or None: quick enough for a page."""
+    """Return the uncertainty measured before, or None: fast enough for a page."""
     found = _folder(annotator, gallery).load(PART)
     return Uncertainty(**found) if found else None
 
 
 def count_positives(gallery: Gallery, collection: Collection, source: str = Match.ORIGINAL) -> tuple[NDArray, NDArray]:
-    """Return how many captions match each image (N,), and how many images each caption (M,), as ``source`` knows it.
+    """Return how many captions match each image (N,), and how many images each caption (M,), according to ``source``.
 
     Of a source with levels, 1 and 2 are matches. Raises CounterpartError for an unknown source.
     """
@@ -89,7 +90,38 @@ def count_positives(gallery: Gallery, collection: Collection, source: str = Matc
     return np.bincount(images, minlength=n), np.bincount(captions, minlength=m)
 
 
+@dataclass(frozen=True)
+class Level:
+    """The items with the same number of positives: their number, and their mean uncertainty."""
+
+    positives: int
+    items: int
+    uncertainty: float
+
+
+@dataclass(frozen=True)
+class Multiplicity:
+    """The levels by rising positives, and Kendall's tau-b of uncertainty with positives over all items: above 0 where
+    uncertain items have more positives; NaN where either is the same for all."""
+
+    levels: list[Level]
+    tau_b: float
+
+
+def multiplicity(uncertainty: ArrayLike, positives: ArrayLike) -> Multiplicity:
+    """Compare uncertainty (N,) with the number of positives of each item (N,).
+
+    >>> multiplicity([0.1, 0.3, 0.4], [1, 1, 2]).levels
+    [Level(positives=1, items=2, uncertainty=0.2), Level(positives=2, items=1, uncertainty=0.4)]
+    """
+    counts, places = np.unique(np.asarray(positives), return_inverse=True)
+    items = np.bincount(places)
+    means = np.bincount(places, weights=np.asarray(uncertainty)) / items
+    levels = [Level(int(n), int(k), float(mean)) for n, k, mean in zip(counts, items, means, strict=True)]
+    return Multiplicity(levels, float(stats.kendalltau(uncertainty, positives).statistic))
+
+
 def _folder(annotator: Annotator, gallery: Gallery) -> Checkpoints:
-    """Weights, settings and gallery decide the numbers. They are few, so they stay."""
+    """Weights, settings and gallery decide the numbers. They are small, so they are never removed."""
     what = json.dumps([annotator.checksum, annotator.options, gallery.digest], sort_keys=True)
     return Checkpoints(settings.VAR_DIR / "uncertainty" / hashlib.sha256(what.encode()).hexdigest())

@@ -15,10 +15,10 @@ from PIL import Image as Picture
 from annotation.models import Assignment, Worker
 from corpus.models import Caption, Collection, Image, Match, Sample
 from hits.models import HIT, Control, Item, Round, Seat
-from mitl.gallery import open_gallery
-from mitl.lists import RankedLists, store_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
-from mitl.retrieval import fingerprint
+from mitl.search.gallery import open_gallery
+from mitl.search.lists import RankedLists, store_lists
+from mitl.search.request import fingerprint
 
 
 def picture(colour: str = "seagreen", size: tuple[int, int] = (64, 48)) -> bytes:

@@ -15,7 +15,7 @@ from core.errors import CounterpartError
 from corpus.models import Collection
 from hits.models import Round
 from mitl.models import Annotator, Direction, Pool, Retrieval
-from mitl.overlap import Overlap, overlap
+from mitl.pooling import Overlap, overlap
 
 EXAMPLES = 4
 INDEXED = ("image_id", "caption_id", "annotator_id", "direction")  # the order of a pool's proposals in their index

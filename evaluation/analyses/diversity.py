@@ -12,9 +12,8 @@ from corpus.models import Collection, Sample
 from evaluation.analyses import Findings
 from mitl.charts import Spec, heat_map, heat_maps
 from mitl.diversity import POLICIES, Absent, first_place_ranks, rank_correlations
-from mitl.models import Direction
-from mitl.naming import find_annotators
-from mitl.newest import newest_lists
+from mitl.models import Annotator, Direction
+from mitl.search.store import newest_lists
 
 HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."
 DEPTH = 25
@@ -53,7 +52,7 @@ def analyse(
     **options: object,
 ) -> Findings:
     """Compare the newest lists. Raises CounterpartError for a single annotator, or missing or short lists."""
-    compared = find_annotators(annotators.split(","))
+    compared = Annotator.objects.all_named(annotators.split(","))
     if len(compared) < 2:
         raise CounterpartError("Diversity needs two or more annotators. Name another.")
     sample = Sample.objects.named(queries) if queries else None

@@ -12,9 +12,8 @@ from corpus.models import Caption, Collection, Image, Sample
 from evaluation.analyses import Findings
 from mitl.charts import Spec, tail_chart
 from mitl.hubness import DEPTHS, k_occurrence, skewness
-from mitl.models import Direction
-from mitl.naming import find_annotators
-from mitl.newest import MachineLists, newest_lists
+from mitl.models import Annotator, Direction
+from mitl.search.store import NewestLists, newest_lists
 
 HELP = "How strongly hubs dominate the annotators' stored lists: skewness of N_k, hs-sum, the largest hub."
 DEEPEST = max(DEPTHS)
@@ -32,7 +31,7 @@ def analyse(
     """Measure the newest lists. Raises CounterpartError if they are missing or have fewer than ten entries."""
     found = newest_lists(
         Collection.objects.named(collection),
-        find_annotators(annotators.split(",")),
+        Annotator.objects.all_named(annotators.split(",")),
         Sample.objects.named(queries) if queries else None,
         DEEPEST,
     )
@@ -45,11 +44,11 @@ def analyse(
 Counts = dict[Direction, dict[int, dict[str, NDArray[np.int64]]]]
 
 
-def _counts(found: MachineLists) -> Counts:
+def _counts(found: NewestLists) -> Counts:
     """Return direction → k → annotator → N_k of every item."""
     counts: Counts = {}
     for direction in found.directions:
-        places, n_items = found.places(direction), len(found.gallery_ids(direction))
+        places, n_items = found.places(direction), len(found.gallery.ids_of_items(direction))
         counts[direction] = {
             k: {
                 annotator.name: k_occurrence(lists[:, :k], n_items)
@@ -60,13 +59,13 @@ def _counts(found: MachineLists) -> Counts:
     return counts
 
 
-def _figures(found: MachineLists, counts: Counts) -> dict[str, dict[str, Any]]:
+def _figures(found: NewestLists, counts: Counts) -> dict[str, dict[str, Any]]:
     by_name: dict[str, dict[str, Any]] = {}
     for annotator in found.annotators:
         directions = {
             direction.value: {
                 "queries": len(found.gallery.asks(direction)),
-                "items": len(found.gallery_ids(direction)),
+                "items": len(found.gallery.ids_of_items(direction)),
                 "skewness": {str(k): skewness(by_annotator[annotator.name]) for k, by_annotator in by_depth.items()},
                 **_extremes(found, direction, by_depth[DEEPEST][annotator.name]),
             }
@@ -78,10 +77,10 @@ def _figures(found: MachineLists, counts: Counts) -> dict[str, dict[str, Any]]:
     return by_name
 
 
-def _extremes(found: MachineLists, direction: Direction, counts: NDArray[np.int64]) -> dict[str, Any]:
+def _extremes(found: NewestLists, direction: Direction, counts: NDArray[np.int64]) -> dict[str, Any]:
     largest = int(counts.argmax())
     kind = Caption if direction == Direction.IMAGE_TO_CAPTION else Image
-    key = kind._default_manager.values_list("key", flat=True).get(pk=found.gallery_ids(direction)[largest])
+    key = kind._default_manager.values_list("key", flat=True).get(pk=found.gallery.ids_of_items(direction)[largest])
     return {
         "largest_hub": {"key": key, f"n_{DEEPEST}": int(counts[largest])},
         "never_found": int((counts == 0).sum()),

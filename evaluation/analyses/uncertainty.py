@@ -8,10 +8,9 @@ from core.progress import Progress
 from corpus.models import Collection, Match
 from evaluation.analyses import Findings
 from mitl.charts import Spec, level_chart
-from mitl.gallery import open_gallery
-from mitl.multiplicity import Multiplicity, multiplicity
-from mitl.naming import find_annotators
-from mitl.uncertainty import count_positives, measure_uncertainty
+from mitl.models import Annotator
+from mitl.search.gallery import open_gallery
+from mitl.uncertainty import Multiplicity, count_positives, measure_uncertainty, multiplicity
 
 HELP = "Whether a probabilistic annotator (pcme) is less certain about items with more matches (figure 3b)."
 ROWS = 12  # levels shown on the terminal
@@ -38,7 +37,7 @@ def analyse(
 
     Raises CounterpartError for an annotator without uncertainty estimates and for an unknown source.
     """
-    (measured,), found = find_annotators([annotator]), Collection.objects.named(collection)
+    (measured,), found = Annotator.objects.all_named([annotator]), Collection.objects.named(collection)
     gallery = open_gallery(found, None)
     counts = count_positives(gallery, found, matches)
     unsure = measure_uncertainty(measured, gallery, device=device, progress=progress)

@@ -33,11 +33,11 @@ from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 from corpus.models import Caption, Image
 from mitl.checkpoints import Checkpoints
-from mitl.gallery import BothFound, Gallery, Places
 from mitl.hubness.blocks import Blocks, Computed, Products
-from mitl.lists import BothLists
 from mitl.models import Direction
 from mitl.search.embeddings import EmbeddingCache, Embeddings, encode_rows
+from mitl.search.gallery import BothFound, Gallery, Places
+from mitl.search.lists import BothLists
 from mitl.search.pairs import JointScores, Pace, Scoring, pairs_to_score, rank
 from mitl.search.quick import MEMORY, refuse_faiss, topk_of_blocks, topk_of_embeddings
 

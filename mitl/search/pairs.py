@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from mitl.checkpoints import Checkpoints
-from mitl.gallery import BothFound, Found, Gallery, Places
-from mitl.lists import BothLists, RankedLists
 from mitl.models import Direction
+from mitl.search.gallery import BothFound, Found, Gallery, Places
+from mitl.search.lists import BothLists, RankedLists
 
 GROUP = 16  # batches: the most that an interruption loses
 

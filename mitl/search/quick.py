@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from mitl.checkpoints import Checkpoints
-from mitl.gallery import BothFound, Found, Gallery, Places
-from mitl.hubness.blocks import Blocks, Transposed
 from mitl.models import Direction
-from mitl.reranking import Steps, rerank
 from mitl.search.embeddings import Embeddings
+from mitl.search.gallery import BothFound, Found, Gallery, Places
 
-ENGINES = ("blocked", "faiss")
 MEMORY = 256 * 2**20  # bytes of scores
 BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
 
@@ -127,15 +124,3 @@ def topk_of_blocks(
             lambda rows, columns: block(images[columns], gallery.caption_queries[rows]).T, (len(asking), len(images))
         )
     return found
-
-
-def topk_reranked(blocks: Blocks, gallery: Gallery, k: int, steps: Steps, progress: Progress) -> BothFound:
-    """Re-rank all scores for all that may ask on a side, and return the lists of the queries.
-
-    Raises ValueError as ``mitl.reranking.rerank`` does.
-    """
-    sides = {Direction.IMAGE_TO_CAPTION: blocks, Direction.CAPTION_TO_IMAGE: Transposed(blocks)}
-    return {
-        direction: rerank(sides[direction], steps, k, rows=gallery.asks(direction), progress=progress)
-        for direction in gallery.directions
-    }

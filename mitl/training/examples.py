@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from corpus.matches import known_pairs
 from corpus.models import Caption, Collection, Image
+from mitl.search.tuning import SPLIT
 from mitl.training.learners import TrainingSet
-from mitl.validation import SPLIT
 
 BEST_GRADE, WORST_POSITIVE_GRADE = 1, 2
 LESSER_WEIGHT = 0.5  # ECCV Caption, eq. E.4

@@ -21,7 +21,6 @@ from mitl.annotators import module_of
 from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints, remove_stale
 from mitl.models import Annotator, Pool
-from mitl.naming import find_annotators
 from mitl.registration import architecture
 from mitl.search.quick import check_device
 from mitl.training.examples import Validation, read_examples
@@ -129,7 +128,7 @@ def _trainable(name: str, seed: int, device: str) -> Annotator:
     if seed < 0:
         raise CounterpartError(f"Invalid seed {seed}: use 0 or a larger whole number.")
     check_device(device)
-    annotator = find_annotators([name])[0]
+    annotator = Annotator.objects.named(name)
     if not hasattr(module_of(annotator.kind), "train"):
         raise CounterpartError(f"{name} is of kind {annotator.kind}, which needs no training; use it as it is.")
     return annotator

@@ -1,9 +1,9 @@
 import numpy as np
 from django.core.files.storage import default_storage
 
-from mitl.lists import load_lists
 from mitl.models import Direction, Proposal, Retrieval
-from mitl.overlap import overlap
+from mitl.pooling import overlap
+from mitl.search.lists import load_lists
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
 

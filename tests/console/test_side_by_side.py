@@ -3,8 +3,8 @@ import pytest
 from django.core.files.storage import default_storage
 
 from console.side_by_side import side_by_side
-from mitl.lists import load_lists
 from mitl.models import Direction
+from mitl.search.lists import load_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE

@@ -4,11 +4,11 @@ import pytest
 
 from corpus.matches import known_pairs
 from demo.collection import make_demo_collection
-from mitl.lists import load_lists
 from mitl.models import Direction
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
+from mitl.search.lists import load_lists
 from mitl.training.trainer import train_annotator
+from tests.mitl.searches import retrieve
 
 pytestmark = pytest.mark.slow
 

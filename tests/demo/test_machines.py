@@ -12,8 +12,8 @@ from mitl.annotators import load, module_of
 from mitl.annotators.base import CrossEncoder
 from mitl.diversity import first_place_ranks
 from mitl.exporting import read_export
-from mitl.gallery import open_gallery
 from mitl.registration import add_annotator
+from mitl.search.gallery import open_gallery
 
 FIVE = ("pvse", "clip", "pcme", "vsrn", "vilt")
 

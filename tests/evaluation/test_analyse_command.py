@@ -9,8 +9,8 @@ from scipy.stats import kendalltau, skew
 from corpus.models import Match, Sample
 from evaluation.analyses import subjects
 from mitl.diversity import first_place_ranks, rank_correlations
-from mitl.lists import load_lists
 from mitl.models import Direction
+from mitl.search.lists import load_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.mitl.plugged import plug_in
 
@@ -172,5 +172,5 @@ def test_uncertainty_that_grows_with_matches_has_a_tau_b_above_zero(unsure):
 
 
 def test_uncertainty_of_a_machine_that_has_none_is_refused(retrievals):
-    with pytest.raises(CommandError, match="as sure of one item as of another; ask a pcme"):
+    with pytest.raises(CommandError, match="gives no uncertainty estimates; use one of kind pcme"):
         analyse("uncertainty", "zoo", "--annotator", "a")

@@ -7,8 +7,8 @@ from corpus.models import Collection
 from hits.models import Round
 from hits.parameters import PackParameters
 from hits.rounds import pack_round
-from mitl.lists import RankedLists, load_lists, store_lists
 from mitl.models import Pool
+from mitl.search.lists import RankedLists, load_lists, store_lists
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
 

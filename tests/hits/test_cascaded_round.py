@@ -96,7 +96,7 @@ def test_a_job_killed_while_pairs_are_scored_scores_only_what_is_missing(params,
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"cascade": "moon"}, "1 annotators are unknown: moon"),
+        ({"cascade": "moon"}, "no annotator 'moon'"),
         ({"cascade": "vilt"}, "vilt scores pair by pair itself"),
         ({"annotators": ["words"]}, "none of words does"),
         ({"cascade_depth": 3}, "Lists 4 deep cannot be made of the first 3 places"),

@@ -56,8 +56,8 @@ def test_an_order_with_a_re_ranking_survives_json(params):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"rerank": "hungarian"}, "no re-ranking step 'hungarian'"),
-        ({"rerank": 3}, "no re-ranking step '3'"),
+        ({"rerank": "hungarian"}, "Unknown re-ranking step 'hungarian'"),
+        ({"rerank": 3}, "Unknown re-ranking step '3'"),
         ({"engine": "faiss"}, "reads all scores on the CPU"),
         ({"annotators": ["words", "vilt"]}, "vilt: re-ranking reads all scores several times"),
     ],

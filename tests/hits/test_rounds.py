@@ -14,8 +14,8 @@ from corpus.models import Match
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.rounds import make_plan
-from mitl.lists import load_lists
-from mitl.naming import find_pool
+from mitl.models import Pool
+from mitl.search.lists import load_lists
 from tests.factories import make_collection, make_pool, make_sample
 from tests.hits.pools import mirror_of, pack, pool_of
 
@@ -296,7 +296,7 @@ def test_packing_asks_the_database_no_more_for_more_pairs(db, django_assert_max_
 
 def test_an_unknown_pool_is_answered_with_the_known_ones(db):
     with pytest.raises(CounterpartError, match="no pool 'p'; there is none yet"):
-        find_pool("p")
+        Pool.objects.named("p")
     make_pool(make_sample(make_collection()), name="pond")
     with pytest.raises(CounterpartError, match="no pool 'p'; there is pond"):
-        find_pool("p")
+        Pool.objects.named("p")

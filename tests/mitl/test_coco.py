@@ -11,7 +11,7 @@ from corpus.samples import sample_queries
 from mitl.models import Direction, Proposal
 from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
+from tests.mitl.searches import retrieve
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow]
 

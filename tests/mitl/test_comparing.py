@@ -3,14 +3,14 @@ import pytest
 
 from core.errors import CounterpartError
 from mitl.annotators import load
-from mitl.gallery import open_gallery
-from mitl.lists import load_lists
 from mitl.models import Annotator, Direction
-from mitl.reranking import parse_steps
-from mitl.retrieval import retrieve
+from mitl.search.gallery import open_gallery
+from mitl.search.lists import load_lists
+from mitl.search.rerank import parse_steps
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl import distances
 from tests.mitl.plugged import plug_in
+from tests.mitl.searches import retrieve
 
 HOW = ("several", "distances")
 

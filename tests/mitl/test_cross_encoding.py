@@ -9,16 +9,17 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Caption, Collection, Image, Sample
-from mitl.cascading import Cascade
-from mitl.gallery import open_gallery
-from mitl.lists import load_lists
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
-from mitl.retrieval import estimate_retrieval, newest_retrieval, retrieve
+from mitl.search.gallery import open_gallery
+from mitl.search.lists import load_lists
 from mitl.search.pairs import GROUP
+from mitl.search.request import Cascade
+from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
+from tests.mitl.searches import estimate_retrieval, retrieve
 
 I2T, T2I = Direction
 IMAGES, CAPTIONS = [3, 7, 11], [0, 5, 21, 30]
@@ -179,15 +180,15 @@ def test_unlike_cascades_are_unlike_searches(zoo, sample, vilt, words):
 def test_pools_take_the_newest_search_whether_cascaded_or_not(zoo, sample, vilt, words):
     cascaded = retrieve(zoo, annotators=[vilt], sample=sample, depth=4, cascade=Cascade(words, 5))[0]
     gallery = open_gallery(zoo, sample)
-    assert newest_retrieval(vilt, gallery, sample, 4) == cascaded
+    assert newest_retrieval(vilt, gallery, 4) == cascaded
     whole = retrieve(zoo, annotators=[vilt], sample=sample, depth=4)[0]
-    assert newest_retrieval(vilt, gallery, sample, 4) == whole
+    assert newest_retrieval(vilt, gallery, 4) == whole
 
 
 def test_a_cascade_of_a_machine_that_changed_is_no_longer_the_newest(zoo, sample, vilt, words):
     retrieve(zoo, annotators=[vilt], sample=sample, depth=4, cascade=Cascade(words, 5))
     Annotator.objects.filter(pk=words.pk).update(checksum="other")
-    assert newest_retrieval(vilt, open_gallery(zoo, sample), sample, 4) is None
+    assert newest_retrieval(vilt, open_gallery(zoo, sample), 4) is None
 
 
 def broken_off(scores):

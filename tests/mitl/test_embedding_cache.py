@@ -1,11 +1,11 @@
 import pytest
 
 from mitl.models import Annotator
-from mitl.retrieval import retrieve
 from mitl.search import embeddings
 from tests.factories import make_annotator, make_collection
 from tests.mitl import distances
 from tests.mitl.plugged import plug_in
+from tests.mitl.searches import retrieve
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import pytest
 
-from mitl.estimating import Estimate
+from mitl.search.estimates import Estimate
 
 
 def told(**changes) -> str:
@@ -19,7 +19,7 @@ def told(**changes) -> str:
 def test_an_estimate_reads_as_a_sentence():
     assert told(cascaded=259_400) == (
         "vilt: 31,525,000 pairs, about 41 h at 214 pairs a second on cpu (measured on 3 batches);"
-        " with --cascade MACHINE at most 259,400 pairs, about 20 min."
+        " with --cascade A at most 259,400 pairs, about 20 min."
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Image
-from mitl.gallery import open_gallery
+from mitl.search.gallery import open_gallery
 from tests.factories import make_collection
 
 
@@ -25,7 +25,7 @@ def test_a_collection_that_grew_meanwhile_is_not_searched(db):
     collection = make_collection()
     gallery = open_gallery(collection, None)
     Image.objects.create(collection=collection, key="late", file_name="late.png")
-    with pytest.raises(CounterpartError, match="changed while it was being searched; run the same again"):
+    with pytest.raises(CounterpartError, match="changed during the search; run the same command again"):
         _ = gallery.images
 
 

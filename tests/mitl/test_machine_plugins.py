@@ -10,8 +10,8 @@ from django.core.management import call_command
 from core.errors import CounterpartError
 from mitl import annotators
 from mitl.annotators.base import EmbeddingAnnotator
-from mitl.lists import load_lists
 from mitl.models import Annotator, Direction
+from mitl.search.lists import load_lists
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "machines.md").read_text()

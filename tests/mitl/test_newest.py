@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from mitl.lists import load_lists
 from mitl.models import Direction
-from mitl.newest import newest_lists
+from mitl.search.lists import load_lists
+from mitl.search.store import newest_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 
 I2T, T2I = Direction

@@ -6,11 +6,11 @@ from core.errors import CounterpartError
 from core.jobs import Cancelled
 from core.models import Event
 from corpus.models import Sample
-from mitl.lists import load_lists
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.pooling import pool_proposals
-from mitl.retrieval import retrieve
+from mitl.search.lists import load_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+from tests.mitl.searches import retrieve
 
 I2T, T2I = Direction
 
@@ -123,13 +123,13 @@ def test_the_same_again_returns_the_pool_that_is_there(sample, machines):
 )
 def test_a_name_stands_for_one_pool_only(sample, machines, changed, named):
     pool(sample, machines)
-    with pytest.raises(CounterpartError, match=f"pool pool is there with other {named}; choose another name"):
+    with pytest.raises(CounterpartError, match=f"There is already a pool pool with other {named}; choose another name"):
         pool(sample, machines, **changed)
 
 
 def test_other_annotators_make_another_pool(sample, machines):
     pool(sample, machines)
-    with pytest.raises(CounterpartError, match="there with other annotators"):
+    with pytest.raises(CounterpartError, match="a pool pool with other annotators"):
         pool(sample, machines[:1])
 
 
@@ -151,9 +151,9 @@ def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, machines, mo
     ("changed", "message"),
     [
         ({"name": "my pool"}, "Invalid name .my pool."),
-        ({"top_k": 0}, "at least 1 place of every list and at most the control depth: not 0 of 5"),
+        ({"top_k": 0}, "from 1 place of every list up to the control depth: not 0 of 5"),
         ({"top_k": 6}, "not 6 of 5"),
-        ({"direction": "up"}, "no direction 'up'; choose both, i2t or t2i"),
+        ({"direction": "up"}, "Unknown direction 'up'; choose both, i2t or t2i"),
         (
             {"control_depth": 6},
             "2 annotators, as they are now, have no lists 6 deep for queries: one .5 deep., two .5 deep.",
@@ -187,7 +187,7 @@ def test_a_sample_without_images_asks_nothing_of_captions(sample):
     sample.images.clear()
     machine = make_annotator("one")
     retrieve(sample.collection, annotators=[machine], sample=sample)
-    with pytest.raises(CounterpartError, match="queries asks nothing in this direction"):
+    with pytest.raises(CounterpartError, match="queries has no queries in this direction"):
         pool(sample, [machine], direction="i2t")
     assert not Proposal.objects.exists()
 

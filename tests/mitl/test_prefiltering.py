@@ -7,7 +7,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Collection, Image
 from mitl.models import Pool
-from mitl.prefiltering import prefilter_pool
+from mitl.pooling import prefilter_pool
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
 TEXTS = {"0": "a brown dog runs", "1": "a dog is asleep", "2": "two red buses", "3": "a bus in town"}
@@ -86,7 +86,7 @@ def test_the_event_tells_what_was_dropped(pool):
 def test_a_name_that_stands_for_something_else_is_refused(pool):
     prefilter_pool("likely", pool=pool)
     for name, threshold in (("likely", 0.3), (pool.name, 0.25)):
-        with pytest.raises(CounterpartError, match=f"The pool {name} is there with other contents"):
+        with pytest.raises(CounterpartError, match=f"There is already a pool {name} with other"):
             prefilter_pool(name, pool=pool, threshold=threshold)
 
 

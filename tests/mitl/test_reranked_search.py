@@ -8,16 +8,17 @@ from django.core.management import CommandError, call_command
 
 from corpus.models import Collection, Match, Sample
 from mitl.annotators import load
-from mitl.gallery import open_gallery
-from mitl.lists import load_lists
 from mitl.models import Annotator, Direction, Proposal, Retrieval
 from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
-from mitl.reranking import parse_steps
-from mitl.retrieval import newest_retrieval, retrieve
+from mitl.search.gallery import open_gallery
+from mitl.search.lists import load_lists
+from mitl.search.rerank import parse_steps
+from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
+from tests.mitl.searches import retrieve
 from tests.mitl.test_reranking import slow_rerank
 
 I2T, T2I = Direction
@@ -137,9 +138,9 @@ def test_pools_take_the_newest_search_whether_re_ranked_or_not(zoo, theirs):
     gallery = open_gallery(zoo, None)
     retrieve(zoo, annotators=[theirs], depth=2)
     csls = retrieve(zoo, annotators=[theirs], depth=2, rerank=parse_steps("csls:k=5"))[0]
-    assert newest_retrieval(theirs, gallery, None, 2) == csls
+    assert newest_retrieval(theirs, gallery, 2) == csls
     plain = retrieve(zoo, annotators=[theirs], depth=3)[0]
-    assert newest_retrieval(theirs, gallery, None, 2) == plain
+    assert newest_retrieval(theirs, gallery, 2) == plain
 
 
 def test_matched_pairs_keep_their_first_places_in_a_pool(zoo, tmp_path):
@@ -199,10 +200,10 @@ def test_where_no_re_ranking_helps_the_plain_search_is_stored(split, tmp_path, c
     ("arguments", "message"),
     [
         (("--rerank", "csls", "--engine", "faiss"), "--rerank csls:k=10 reads all scores on the CPU"),
-        (("--rerank", "hungarian"), "no re-ranking step 'hungarian'; choose from csls, is, rgm"),
-        (("--rerank", ""), "no re-ranking step ''"),
+        (("--rerank", "hungarian"), "Unknown re-ranking step 'hungarian'; choose from csls, is, rgm"),
+        (("--rerank", ""), "Unknown re-ranking step ''"),
         (("--rerank", "csls:k=7"), "^theirs: .*7"),
-        (("--tune",), "--tune chooses among the settings of --rerank; name its steps"),
+        (("--tune",), "--tune chooses among the settings of --rerank; pass its steps"),
         (("--rerank", "csls", "--tune"), "^theirs: zoo has 0 images and 0 captions in the split 'val'"),
     ],
 )

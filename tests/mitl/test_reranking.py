@@ -6,7 +6,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from core.errors import CounterpartError
 from mitl.hubness import Matrix, k_occurrence
-from mitl.reranking import choose, parse_steps, rerank, variations, written
+from mitl.search.rerank import parse_steps, rerank, written
+from mitl.search.tuning import choose, variations
 from tests.mitl.slow_hubs import slow_csls, slow_inverted_softmax, slow_matching
 
 quarters = arrays(
@@ -49,8 +50,8 @@ def test_what_is_written_reads_back_as_the_same(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no re-ranking step ''; choose from csls, is, rgm"),
-        ("csls,hungarian", "no re-ranking step 'hungarian'"),
+        ("", "Unknown re-ranking step ''; choose from csls, is, rgm"),
+        ("csls,hungarian", "Unknown re-ranking step 'hungarian'"),
         ("rgm,csls", "rgm must be the last step"),
         ("csls,csls:k=5", "names csls more than once"),
         ("csls,is", "both csls and is"),

@@ -12,9 +12,9 @@ import pytest
 from core.jobs import Cancelled
 from mitl.models import Retrieval
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
 from tests.factories import make_collection
 from tests.mitl import killable_search
+from tests.mitl.searches import retrieve
 
 STRIP = 4
 

@@ -7,14 +7,14 @@ from core.errors import CounterpartError
 from core.files import StoredFile, read_arrays
 from corpus.models import Caption, Collection, Image, Sample
 from mitl.annotators.overlap import OverlapScores
-from mitl.lists import load_lists
 from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
 from mitl.search import quick as searching
+from mitl.search.lists import load_lists
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
+from tests.mitl.searches import retrieve
 
 I2T, T2I = Direction
 
@@ -155,7 +155,7 @@ def test_training_images_are_not_in_the_gallery(zoo):
     ("arguments", "message"),
     [
         ({"depth": 0}, "depth of at least 1, not 0"),
-        ({"engine": "abacus"}, "no engine 'abacus'; choose one of blocked, faiss"),
+        ({"engine": "abacus"}, "Unknown engine 'abacus'; choose one of blocked, faiss"),
         ({"engine": "faiss"}, "overlap: FAISS searches embeddings"),
         ({"device": "abacus"}, "Unknown device 'abacus'; choose cpu or cuda"),
     ],
@@ -206,7 +206,7 @@ def test_a_sample_must_be_of_the_collection_and_its_gallery(zoo):
         retrieve(zoo, annotators=[make_annotator()], sample=other)
     sample = small_sample(zoo)
     zoo.images.filter(key="4").update(split="train")
-    with pytest.raises(CounterpartError, match="1 queries of few stand in a training split: 4"):
+    with pytest.raises(CounterpartError, match="1 queries of few are in a training split: 4"):
         retrieve(zoo, annotators=[make_annotator("more")], sample=sample)
 
 

@@ -29,7 +29,7 @@ def zoo(db, monkeypatch):
 @pytest.fixture
 def slow(monkeypatch):
     """A machine that scores a pair in a minute."""
-    monkeypatch.setattr("mitl.estimating.measure_pace", lambda scoring: Pace(1 / 60, 3))
+    monkeypatch.setattr("mitl.search.estimates.measure_pace", lambda scoring: Pace(1 / 60, 3))
 
 
 def printed(capsys, *arguments: str) -> tuple[str, str]:
@@ -67,7 +67,7 @@ def test_an_estimate_comes_as_figures(capsys):
 
 def test_quick_machines_have_nothing_to_estimate(capsys):
     asked = ("retrieve", "zoo", "--annotators", "words", "--estimate")
-    assert printed(capsys, *asked)[0] == "No pairs are left to score one by one."
+    assert printed(capsys, *asked)[0] == "There are no pairs to score one by one."
     assert printed(capsys, *asked, "--json")[0] == "{}"
 
 
@@ -91,16 +91,16 @@ def test_what_takes_more_than_an_hour_is_started_with_yes(slow, capsys):
 
 
 def test_the_way_out_by_a_cascade_is_named_with_its_price(slow, capsys, monkeypatch):
-    monkeypatch.setattr("mitl.estimating.CASCADE_DEPTH", 2)
-    with pytest.raises(CommandError, match="--cascade MACHINE takes less"):
+    monkeypatch.setattr("mitl.search.estimates.CASCADE_DEPTH", 2)
+    with pytest.raises(CommandError, match="or --cascade A for a shorter search"):
         call_command(*ASKED)
-    assert "with --cascade MACHINE at most 48 pairs, about 48 min." in capsys.readouterr().err
+    assert "with --cascade A at most 48 pairs, about 48 min." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*ASKED, "--cascade", "ghost"), "1 annotators are unknown: ghost"),
+        ((*ASKED, "--cascade", "ghost"), "no annotator 'ghost'"),
         ((*ASKED, "--cascade", "vilt"), "vilt scores pair by pair itself"),
         (("retrieve", "zoo", "--annotators", "words", "--cascade", "words"), "none of words does; leave --cascade out"),
         ((*ASKED, "--cascade", "words", "--cascade-depth", "3", "--depth", "5"), "Lists 5 deep cannot be made of"),

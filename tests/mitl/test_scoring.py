@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mitl.checkpoints import Checkpoints
-from mitl.estimating import measure_pace
+from mitl.search.estimates import measure_pace
 from mitl.search.pairs import GROUP, BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring, score_pairs
 
 SHAPE = 40, 60
@@ -110,7 +110,7 @@ def test_a_pace_is_measured_on_real_batches_from_all_over_after_one_to_warm_up(t
             return super().pairs(images, captions)
 
     now = [0.0]
-    monkeypatch.setattr("mitl.estimating.perf_counter", lambda: now[0])
+    monkeypatch.setattr("mitl.search.estimates.perf_counter", lambda: now[0])
     pace = measure_pace(scoring(tmp_path, Slow()))
     assert (round(pace.pairs_a_second), pace.batches) == (40, 8)
     assert {length for _, length in asked} == {5}

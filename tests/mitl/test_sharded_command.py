@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 
 from core import jobs
 from core.models import Job
-from mitl import sharding
 from mitl.models import Retrieval
 from mitl.registration import add_annotator
+from mitl.search import shards as sharding
 from tests.factories import make_annotator, make_collection, make_sample
 
 ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "3", "--shards", "2")
@@ -63,18 +63,18 @@ def test_with_wait_the_work_is_done_here_and_told_as_ever(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*ASKED, "--queries", "queries"), "does not go with --queries; leave one or the other out"),
-        ((*ASKED, "--engine", "faiss", "--rerank", "csls"), "does not go with --rerank, --engine faiss"),
+        ((*ASKED, "--queries", "queries"), "not with --queries; leave one or the other out"),
+        ((*ASKED, "--engine", "faiss", "--rerank", "csls"), "not with --rerank, --engine faiss"),
         ((*ASKED[:-1], "0"), "at least 1 shard, not 0"),
         (
             ("retrieve", "zoo", "--annotators", "words", "--shards", "2"),
-            "words: only searches by inner products of embeddings are shared",
+            "words: only searches by inner products of embeddings can be shared",
         ),
         (
             (*ASKED[:3], "theirs,words", "--shards", "2"),
-            "words: only searches by inner products of embeddings are shared",
+            "words: only searches by inner products of embeddings can be shared",
         ),
-        (("retrieve", "zoo", "--annotators", "theirs", "--wait"), "--wait waits for shards; pass --shards N with it"),
+        (("retrieve", "zoo", "--annotators", "theirs", "--wait"), "--wait needs --shards N"),
     ],
 )
 def test_what_cannot_be_shared_is_refused_in_one_line(arguments, message):

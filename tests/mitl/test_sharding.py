@@ -12,16 +12,14 @@ from core.errors import CounterpartError
 from core.jobs import cancel, resend_stale_jobs
 from core.models import Job
 from corpus.models import Collection
-from mitl import (
-    sharding,
-    tasks,  # noqa: F401  registered with Celery, as a worker does
-)
+from mitl import tasks  # noqa: F401  registered with Celery, as a worker does
 from mitl.annotators.base import EmbeddingAnnotator
 from mitl.models import Annotator, Retrieval
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
-from mitl.sharding import advance, open_shared_retrieval, retrieval_of, search_shard, shards_of, take_part
+from mitl.search import shards as sharding
+from mitl.search.shards import advance, retrieval_of, search_shard, shards_of, take_part
 from tests.factories import make_annotator, make_collection
+from tests.mitl.searches import open_shared_retrieval, retrieve
 
 IMAGES = 23
 
@@ -314,5 +312,5 @@ def test_impossible_searches_open_no_job(zoo, machine, wish, message):
 
 
 def test_machines_without_embeddings_cannot_share(zoo):
-    with pytest.raises(CounterpartError, match="overlap: only searches by inner products of embeddings are shared"):
+    with pytest.raises(CounterpartError, match="overlap: only searches by inner products of embeddings can be shared"):
         open_shared_retrieval(zoo, annotator=make_annotator(), shards=2)

@@ -33,7 +33,7 @@ SHARE = """
 import django; django.setup()
 from corpus.models import Collection
 from mitl.models import Annotator, Retrieval
-from mitl.sharding import open_shared_retrieval
+from tests.mitl.searches import open_shared_retrieval
 Retrieval.objects.all().delete()
 open_shared_retrieval(Collection.objects.get(), annotator=Annotator.objects.get(), shards=9)
 """

@@ -5,8 +5,8 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match
-from mitl.gallery import open_gallery
 from mitl.search import embeddings
+from mitl.search.gallery import open_gallery
 from mitl.uncertainty import count_positives, kept_uncertainty, measure_uncertainty
 from tests.factories import make_annotator, make_collection
 from tests.mitl import unsure
@@ -57,9 +57,7 @@ def test_progress_is_told_to_the_last_item(machine, zoo):
 
 
 def test_a_machine_that_is_always_sure_is_refused(zoo):
-    with pytest.raises(
-        CounterpartError, match="overlap is of kind overlap, which is as sure of one item as of another"
-    ):
+    with pytest.raises(CounterpartError, match="overlap is of kind overlap, which gives no uncertainty estimates"):
         measure_uncertainty(make_annotator(), open_gallery(zoo, None))
 
 

@@ -6,8 +6,7 @@ from corpus.models import Match
 from mitl.annotators import load
 from mitl.annotators.base import EmbeddingAnnotator, ListAnnotator
 from mitl.annotators.overlap import OverlapScores
-from mitl.reranking import choose, variations
-from mitl.validation import validation_blocks
+from mitl.search.tuning import choose, validation_blocks, variations
 from tests.factories import make_annotator, make_collection
 
 

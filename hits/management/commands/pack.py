@@ -8,7 +8,7 @@ from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.parameters import PackParameters
 from hits.rounds import figures_of, pack_round
-from mitl.naming import find_pool
+from mitl.models import Pool
 
 
 class Command(ActCommand):
@@ -22,4 +22,6 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         parameters = PackParameters.from_options(options)
-        return figures_of(pack_round(options["round"], find_pool(options["pool"]), parameters, progress=progress))
+        return figures_of(
+            pack_round(options["round"], Pool.objects.named(options["pool"]), parameters, progress=progress)
+        )

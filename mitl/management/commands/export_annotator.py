@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from mitl.exporting import export_annotator
-from mitl.naming import find_annotators
+from mitl.models import Annotator
 
 
 class Command(ActCommand):
@@ -23,6 +23,6 @@ class Command(ActCommand):
         parser.add_argument("--half", action="store_true", help="floats in 16 bits: half the size, a little less exact")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        annotator = find_annotators([options["name"]])[0]
+        annotator = Annotator.objects.all_named([options["name"]])[0]
         size = export_annotator(annotator, options["file"], half=options["half"])
         return f"{annotator}: {size:,} bytes in {options['file']}; kind {annotator.kind}."

@@ -7,8 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection, Sample
-from mitl.models import Direction
-from mitl.naming import find_annotators
+from mitl.models import Annotator, Direction
 from mitl.pooling import pool_proposals
 
 
@@ -41,7 +40,7 @@ class Command(ActCommand):
         pool = pool_proposals(
             options["name"],
             collection=Collection.objects.named(options["collection"]),
-            annotators=find_annotators(options["annotators"].split(",")),
+            annotators=Annotator.objects.all_named(options["annotators"].split(",")),
             sample=Sample.objects.named(options["queries"]),
             top_k=options["top_k"],
             control_depth=options["control_depth"],

@@ -7,8 +7,8 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from mitl.classical.stems import UNLIKELY_BELOW
-from mitl.naming import find_pool
-from mitl.prefiltering import prefilter_pool
+from mitl.models import Pool
+from mitl.pooling import prefilter_pool
 
 
 class Command(ActCommand):
@@ -30,7 +30,7 @@ class Command(ActCommand):
         )
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        whole = find_pool(options["pool"])
+        whole = Pool.objects.named(options["pool"])
         pool = prefilter_pool(options["name"], pool=whole, threshold=options["threshold"], progress=progress)
         return {
             "pool": pool.name,

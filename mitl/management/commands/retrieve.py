@@ -14,62 +14,65 @@ from core.errors import CounterpartError
 from core.models import Job
 from core.progress import TerminalBar
 from corpus.models import Collection, Sample
-from mitl.cascading import CASCADE_DEPTH, Cascade
-from mitl.estimating import Estimate
 from mitl.models import Annotator, Retrieval
-from mitl.naming import find_annotators
-from mitl.reranking import Choice, parse_steps, written
-from mitl.retrieval import DEPTH, estimate_retrieval, retrieve
-from mitl.search.quick import ENGINES
-from mitl.sharding import open_shared_retrieval, take_part
+from mitl.search.estimates import Estimate
+from mitl.search.gallery import open_gallery
+from mitl.search.request import CASCADE_DEPTH, DEPTH, ENGINES, Cascade, Search
+from mitl.search.rerank import parse_steps, written
+from mitl.search.retrieval import estimate_retrieval, retrieve
+from mitl.search.shards import open_shared_retrieval, take_part
+from mitl.search.tuning import Choice
 
-LONG = 3600  # seconds from which a search is started only on request
+LONG = 3600  # seconds above which a search starts only with --yes
 
 
 class Command(ActCommand):
     help = (
-        "Let annotators rank the whole gallery for a sample's images and captions, and keep the top lists. "
-        "What was searched already, by the same weights, is not searched again. Pools take each machine's newest "
-        "lists, cascaded, re-ranked or neither."
+        "Rank the whole gallery for a sample's images and captions with every annotator, and store the top lists. "
+        "A search that was made before, by the same weights, is not made again. Pools use each annotator's newest "
+        "lists, with or without cascade or re-ranking."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("collection", metavar="COLLECTION", help="whose gallery is searched")
-        parser.add_argument("--annotators", required=True, metavar="A,B", help="the machines, with commas between")
-        parser.add_argument("--queries", metavar="SAMPLE", help="whose queries (default: the whole gallery)")
+        parser.add_argument("collection", metavar="COLLECTION", help="the collection to search")
+        parser.add_argument("--annotators", required=True, metavar="A,B", help="annotators, separated by commas")
+        parser.add_argument("--queries", metavar="SAMPLE", help="sample of queries (default: the whole gallery)")
         parser.add_argument(
-            "--depth", type=int, default=DEPTH, metavar="N", help=f"how long the lists are (default {DEPTH})"
+            "--depth", type=int, default=DEPTH, metavar="N", help=f"length of the lists (default {DEPTH})"
         )
         parser.add_argument(
-            "--engine", choices=ENGINES, default="blocked", help="blocked: exact, ties in order; faiss: a flat index"
+            "--engine",
+            choices=ENGINES,
+            default="blocked",
+            help="blocked (default): exact, ties in order; faiss: flat index",
         )
         parser.add_argument(
-            "--device", choices=("cpu", "cuda"), default="cpu", help="where embeddings are multiplied, pairs scored"
+            "--device",
+            choices=("cpu", "cuda"),
+            default="cpu",
+            help="device that does the computation (default cpu)",
         )
         _add_pair_options(parser)
         _add_rerank_options(parser)
         _add_sharing_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        collection = Collection.objects.named(options["collection"])
-        wish = _wish(options)
+        search = _search(options)
         _check_shards(options)
         if options["estimate"]:
-            return _estimates(estimate_retrieval(collection, **wish), as_figures=options["json"])
+            return _estimates(estimate_retrieval(search), as_figures=options["json"])
 
         tried: dict[str, Choice] = {}
         started = timezone.now()
         if options["shards"] is not None:
-            jobs = _shared(collection, options)
+            jobs = _shared(search, options["shards"])
             if not options["wait"]:
                 return _opened(jobs, as_figures=options["json"])
             retrievals = [take_part(job, progress) for job in jobs]
         else:
             retrievals = retrieve(
-                collection,
-                **wish,
-                engine=options["engine"],
+                search,
                 tune=partial(self._note_choice, progress, tried) if options["tune"] else None,
                 confirm=partial(self._confirm, progress, options["yes"]),
                 progress=progress,
@@ -95,32 +98,34 @@ class Command(ActCommand):
 
 def _add_pair_options(parser: CommandParser) -> None:
     parser.add_argument(
-        "--cascade", metavar="A", help="let cross-encoders score only the first places of this machine's lists"
+        "--cascade", metavar="A", help="cross-encoders score only the first places of this annotator's lists"
     )
     parser.add_argument(
         "--cascade-depth",
         type=int,
         default=CASCADE_DEPTH,
         metavar="N",
-        help=f"how many places of those lists are scored (default {CASCADE_DEPTH})",
+        help=f"number of places of those lists that are scored (default {CASCADE_DEPTH})",
     )
     parser.add_argument(
-        "--estimate", action="store_true", help="say how many pairs would be scored and how long; search nothing"
+        "--estimate",
+        action="store_true",
+        help="print the number of pairs and the time they would take; search nothing",
     )
-    parser.add_argument("--yes", action="store_true", help="start even what is estimated at more than an hour")
+    parser.add_argument("--yes", action="store_true", help="start even if the estimate is more than an hour")
 
 
 def _add_rerank_options(parser: CommandParser) -> None:
     parser.add_argument(
         "--rerank",
         metavar="STEPS",
-        help="keep hubs from crowding the lists: csls, is or rgm, or a correction and then rgm, with settings if"
-        " wanted: csls:k=10,rgm:k=5:relaxation=2",
+        help="re-rank so that hubs do not crowd the lists: csls, is or rgm, or a correction and then rgm, with optional"
+        " settings: csls:k=10,rgm:k=5:relaxation=2",
     )
     parser.add_argument(
         "--tune",
         action="store_true",
-        help="choose those settings, and how many of the steps, on the split val, and print what was tried",
+        help="choose these settings, and the number of steps, on the split val, and print all trials",
     )
 
 
@@ -129,49 +134,50 @@ def _add_sharing_options(parser: CommandParser) -> None:
         "--shards",
         type=int,
         metavar="N",
-        help="let Celery's workers, on any number of machines, share each search of embeddings over the whole"
-        " gallery in N parts: opens a job a machine and returns; the lists are those of a single run",
+        help="share each search of embeddings over the whole gallery among Celery workers on any number of computers,"
+        " in N parts: opens a job an annotator and returns; the lists are those of a single run",
     )
     parser.add_argument(
         "--wait",
         action="store_true",
-        help="with --shards: work on the parts here as well, until they are joined; needs no worker",
+        help="with --shards: work on the parts here too, until they are joined; needs no worker",
     )
 
 
-def _wish(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what searches and estimates have in common."""
-    cascade = options["cascade"]
-    return {
-        "annotators": find_annotators(options["annotators"].split(",")),
-        "sample": Sample.objects.named(options["queries"]) if options["queries"] else None,
-        "depth": options["depth"],
-        "device": options["device"],
-        "cascade": Cascade(find_annotators([cascade])[0], options["cascade_depth"]) if cascade else None,
-        "rerank": parse_steps(options["rerank"]) if options["rerank"] is not None else (),
-    }
+def _search(options: dict[str, Any]) -> Search:
+    collection = Collection.objects.named(options["collection"])
+    sample = Sample.objects.named(options["queries"]) if options["queries"] else None
+    annotators = Annotator.objects.all_named(options["annotators"].split(","))
+    first = Annotator.objects.named(options["cascade"]) if options["cascade"] else None
+    return Search(
+        gallery=open_gallery(collection, sample),
+        annotators=annotators,
+        depth=options["depth"],
+        engine=options["engine"],
+        device=options["device"],
+        cascade=Cascade(first, options["cascade_depth"]) if first else None,
+        rerank=parse_steps(options["rerank"]) if options["rerank"] is not None else (),
+    )
 
 
 def _check_shards(options: dict[str, Any]) -> None:
     if options["shards"] is None:
         if options["wait"]:
-            raise CounterpartError("--wait waits for shards; pass --shards N with it.")
+            raise CounterpartError("--wait needs --shards N.")
         return
     others = [f"--{name}" for name in ("queries", "cascade", "rerank", "tune", "estimate") if options[name]]
     others += ["--engine faiss"] if options["engine"] == "faiss" else []
     if others:
         raise CounterpartError(
-            f"--shards shares plain, exact searches of the whole gallery and does not go with {', '.join(others)};"
+            f"--shards is only for plain, exact searches of the whole gallery, not with {', '.join(others)};"
             " leave one or the other out."
         )
 
 
 @transaction.atomic
-def _shared(collection: Collection, options: dict[str, Any]) -> list[Job]:
-    """Open the jobs of all machines, or none."""
-    how = {"shards": options["shards"], "depth": options["depth"], "device": options["device"]}
-    annotators = find_annotators(options["annotators"].split(","))
-    return [open_shared_retrieval(collection, annotator=annotator, **how) for annotator in annotators]
+def _shared(search: Search, shards: int) -> list[Job]:
+    """Open the jobs of all annotators, or none."""
+    return [open_shared_retrieval(search, annotator, shards=shards) for annotator in search.annotators]
 
 
 def _opened(jobs: list[Job], *, as_figures: bool) -> str | dict[str, Any]:
@@ -180,21 +186,18 @@ def _opened(jobs: list[Job], *, as_figures: bool) -> str | dict[str, Any]:
             job.params["annotator"]: {"job": job.pk, "state": job.state, "shards": job.params["shards"]} for job in jobs
         }
     lines = [f"{job.title}: job {job.pk} is {job.state}, {job.params['shards']} shards." for job in jobs]
-    return "\n".join([*lines, "Celery's workers take it from here: see the page Jobs, or add --wait to join in."])
+    return "\n".join([*lines, "Celery workers continue: see the page Jobs, or pass --wait to work on it here too."])
 
 
 def _estimates(estimates: list[Estimate], *, as_figures: bool) -> str | dict[str, Any]:
     if as_figures:
         return {estimate.annotator: asdict(estimate) | {"seconds": estimate.seconds} for estimate in estimates}
-    return "\n".join(map(str, estimates)) or "No pairs are left to score one by one."
+    return "\n".join(map(str, estimates)) or "There are no pairs to score one by one."
 
 
 def _too_long(estimate: Estimate) -> str:
-    shorter = "; --cascade MACHINE takes less" if estimate.cascaded else ""
-    return (
-        "This takes more than an hour. Pass --yes to start it (interrupted, the same command goes on where it was)"
-        f"{shorter}."
-    )
+    shorter = ", or --cascade A for a shorter search" if estimate.cascaded else ""
+    return f"This takes more than an hour. Pass --yes to start it (an interrupted search resumes){shorter}."
 
 
 def _figures(retrieval: Retrieval, started: datetime) -> dict[str, Any]:

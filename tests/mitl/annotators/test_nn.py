@@ -6,8 +6,7 @@ from django.core.management import CommandError, call_command
 
 from mitl.annotators import load
 from mitl.annotators.base import ListAnnotator
-from mitl.models import Direction
-from mitl.naming import find_annotators
+from mitl.models import Annotator, Direction
 from tests.factories import make_annotator
 from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, settings_of, trained_arrays
 from tests.mitl.pictured import COLOURS, make_coloured_collection
@@ -72,7 +71,7 @@ def test_what_was_exported_is_a_machine_elsewhere(colours, tmp_path):
     images, captions = gallery(colours)
     first, second = (
         load(annotator).lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
-        for annotator in find_annotators(["nn", "again"])
+        for annotator in Annotator.objects.all_named(["nn", "again"])
     )
     assert np.array_equal(first[0], second[0])
 

@@ -11,11 +11,10 @@ from corpus.models import Collection
 from mitl.annotators import load, module_of
 from mitl.annotators.base import Arrays, CrossEncoder
 from mitl.annotators.transformer.pairs import JointMachine, draw_captions
-from mitl.cascading import Cascade
-from mitl.lists import load_lists
 from mitl.models import Direction
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
+from mitl.search.lists import load_lists
+from mitl.search.request import Cascade
 from mitl.training.trainer import train_annotator
 from mitl.transformer_models import blip, vilt
 from mitl.transformer_models.model import fresh_model
@@ -24,6 +23,7 @@ from tests.factories import make_sample, picture
 from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, settings_of, trained_arrays
 from tests.mitl.annotators.transformers import TINY
 from tests.mitl.pictured import COLOURS, make_coloured_collection
+from tests.mitl.searches import retrieve
 
 FAMILIES = {"vilt": (vilt.FAMILY, ViltPairing), "blip": (blip.FAMILY, BlipPairing)}
 

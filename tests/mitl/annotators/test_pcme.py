@@ -14,12 +14,12 @@ from mitl.annotators.pcme.machine import build, forgetful
 from mitl.models import Annotator
 from mitl.nn.weights import read_published, strip_prefix
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
 from mitl.uncertainty import UnsureAnnotator
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_vocabulary
 from tests.mitl.nn.authors import FOLDER, weights
 from tests.mitl.pictured import make_coloured_collection
+from tests.mitl.searches import retrieve
 
 SIZES = {"trunk": "small", "embed": 16, "word": 8}
 SMALL_PCME = SMALL | QUICK | {"log_sigma": -3.0, "shift": 5.0, "negative_scale": 5.0, "samples": 3}

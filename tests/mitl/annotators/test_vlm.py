@@ -8,14 +8,14 @@ from core.errors import CounterpartError
 from corpus.models import Image, Sample
 from mitl.annotators import load, vlm
 from mitl.annotators.base import CrossEncoder
-from mitl.cascading import Cascade
-from mitl.lists import load_lists
 from mitl.models import Annotator, Direction
 from mitl.registration import add_annotator
-from mitl.retrieval import estimate_retrieval, retrieve
+from mitl.search.lists import load_lists
+from mitl.search.request import Cascade
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import settings_of
 from tests.mitl.chat.endpoint import Asked, refused, said, serving
+from tests.mitl.searches import estimate_retrieval, retrieve
 
 KEY = "sk-very-secret"
 

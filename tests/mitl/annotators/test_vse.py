@@ -15,12 +15,12 @@ from mitl.models import Annotator
 from mitl.networks.vse import order_scores
 from mitl.nn.vocabularies import Vocabulary
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
 from mitl.training.learners import Plan
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_checkpoint, write_vocabulary
 from tests.mitl.pictured import make_coloured_collection
 from tests.mitl.regioned import write_regions
+from tests.mitl.searches import retrieve
 
 SIZES = {"trunk": "small", "embed": 16, "word": 8}
 VECTOR = 6

@@ -13,7 +13,6 @@ from mitl.models import Annotator
 from mitl.nn.vocabularies import Vocabulary
 from mitl.nn.weights import read_published
 from mitl.registration import add_annotator
-from mitl.retrieval import retrieve
 from tests.mitl.annotators.learned import (
     QUICK,
     SMALL,
@@ -27,6 +26,7 @@ from tests.mitl.annotators.published import WORDS, write_checkpoint, write_vocab
 from tests.mitl.nn.authors import FOLDER, weights
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 from tests.mitl.regioned import CHANNELS, REGIONS, make_regions, write_regions
+from tests.mitl.searches import retrieve
 
 SIZES = {"embed": 16, "word": 8}
 VARIANTS = ("coco", "f30k")

@@ -1,12 +1,12 @@
-"""Say beforehand how many pairs a cross-encoder has to score and how long that takes, by trying some."""
+"""Estimate how many pairs a cross-encoder has to score, and how long that takes, by scoring some."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from time import perf_counter
 
-from mitl.cascading import CASCADE_DEPTH, Cascade
-from mitl.gallery import Gallery, Places
+from mitl.search.gallery import Gallery, Places
 from mitl.search.pairs import Pace, SampledPairs, Scoring
+from mitl.search.request import CASCADE_DEPTH, Cascade
 
 FEWEST_TIMED = 3  # batches
 TIMED_FOR = 1.0  # seconds
@@ -16,12 +16,12 @@ UNITS = (("days", 48 * 3600, 24 * 3600), ("h", 90 * 60, 3600), ("min", 90, 60))
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a search costs, told before it starts.
+    """The cost of a search that has not started.
 
-    ``pairs`` is the exact number or, with ``at_most``, a bound: how many pairs two directions share is known only
-    from the lists. ``kept`` of them were scored before an interruption. ``cascaded`` bounds the pairs of a
-    cascade of usual depth in place of a search of all pairs; 0 where this is one. ``price`` is what a pair costs on
-    average, None where none costs money.
+    ``pairs`` is the exact number or, with ``at_most``, a bound: the number of pairs that two directions share is known
+    only from the lists. ``kept`` of them were scored before an interruption. ``cascaded`` bounds the pairs of a cascade
+    of default depth, where the search is of all pairs; 0 where it is a cascade. ``price``: average price of a pair,
+    None where pairs cost no money.
     """
 
     annotator: str
@@ -36,7 +36,7 @@ class Estimate:
 
     @property
     def seconds(self) -> float:
-        """How long the pairs that are left take."""
+        """Time for the remaining pairs."""
         return (self.pairs - self.kept) / self.pairs_a_second
 
     def __str__(self) -> str:
@@ -44,24 +44,23 @@ class Estimate:
         kept = f", {self.kept:,} of them scored already" if self.kept else ""
         rate = f"{self.pairs_a_second:,.{0 if self.pairs_a_second >= 10 else 2}f} pairs a second on {self.device}"
         measured = f"measured on {self.measured_batches:,} batches"
-        text = (
-            f"{self.annotator}: {number}{kept}, about {_spoken(self.seconds)} at {rate} ({measured}){self._told_cost()}"
-        )
+        price = self._price_as_text()
+        text = f"{self.annotator}: {number}{kept}, about {_duration(self.seconds)} at {rate} ({measured}){price}"
         if not self.cascaded:
             return f"{text}."
-        shorter = _spoken(self.cascaded / self.pairs_a_second)
-        return f"{text}; with --cascade MACHINE at most {self.cascaded:,} pairs, about {shorter}."
+        shorter = _duration(self.cascaded / self.pairs_a_second)
+        return f"{text}; with --cascade A at most {self.cascaded:,} pairs, about {shorter}."
 
-    def _told_cost(self) -> str:
+    def _price_as_text(self) -> str:
         if not self.price:
             return ""
         return f", for about {(self.pairs - self.kept) * self.price:,.2f} in money, less what was paid for before"
 
 
 def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, device: str) -> Estimate:
-    """Count the pairs to be scored, and time a few batches of them on the machine as it stands.
+    """Count the pairs to score, and time a few batches of them.
 
-    Where the lists of ``cascade`` are not there yet, ``scoring`` is that of all pairs: its batches are timed.
+    Where the lists of ``cascade`` are missing, ``scoring`` is that of all pairs: its batches are timed.
     """
     unknown = cascade is not None and isinstance(scoring.pairs, SampledPairs)
     pairs = most_pairs(scoring.gallery, cascade.depth) if cascade and unknown else len(scoring.pairs)
@@ -112,12 +111,12 @@ def _some_batch(scoring: Scoring, number: int) -> tuple[Places, Places]:
 
 
 def most_pairs(gallery: Gallery, cascade_depth: int) -> int:
-    """Return how many pairs a cascade scores if no pair stands in two lists."""
+    """Return how many pairs a cascade scores if no pair is in two lists."""
     return min(cascade_depth, gallery.depth) * (len(gallery.image_queries) + len(gallery.caption_queries))
 
 
-def _spoken(seconds: float) -> str:
-    """Return a length of time in the unit that fits: ``41 h``."""
+def _duration(seconds: float) -> str:
+    """Return a duration in a suitable unit: ``41 h``."""
     for unit, from_seconds, length in UNITS:
         if seconds >= from_seconds:
             return f"{seconds / length:,.0f} {unit}"

@@ -1,4 +1,4 @@
-"""Choose a re-ranking's settings where the right answers are known: on a validation split."""
+"""Choose a re-ranking's settings for one annotator on the validation split, where the right answers are known."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,15 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import CounterpartError
 from core.progress import Progress, silent
+from corpus.matches import known_pairs
+from corpus.models import Collection, Image, Match
+from mitl.annotators.base import OpenAnnotator
 from mitl.hubness.blocks import MEMORY, Blocks, Transposed
-from mitl.reranking.ranking import corrected, ranked
-from mitl.reranking.steps import Step, Steps, written
+from mitl.search.rerank import Step, Steps, corrected, ranked, written
 
+SPLIT = "val"
 GRID: dict[str, dict[str, tuple[float, ...]]] = {
     "csls": {"k": (5, 10, 20)},
     "is": {"beta": (10, 30, 100)},
@@ -38,10 +42,60 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen, and all that was tried, in the order of trying."""
+    """The best trial, and all trials in their order."""
 
     best: Trial
     trials: list[Trial]
+
+
+def choose_steps(opened: OpenAnnotator, collection: Collection, steps: Steps, *, progress: Progress = silent) -> Choice:
+    """Return what was tried in place of ``steps``, from the plain search on, and the trial with the highest R@1.
+
+    Raises CounterpartError as ``validation_blocks`` does, ValueError as ``choose`` does.
+    """
+    validation = validation_blocks(opened, collection, progress=progress)
+    candidates = variations(steps, validation.blocks.shape)
+    return choose(validation.blocks, validation.positives, candidates, progress=progress)
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Scores of the split's images (rows) and captions (columns), and its original pairs as places (P, 2)."""
+
+    blocks: Blocks
+    positives: NDArray[np.int64]
+
+
+def validation_blocks(opened: OpenAnnotator, collection: Collection, *, progress: Progress = silent) -> Validation:
+    """Return an annotator's scores over the images of split ``val`` and their captions, with the original matches.
+
+    Raises CounterpartError where the collection has no such split, or the annotator has no scores.
+    """
+    images = list(collection.images.filter(split=SPLIT).only("collection", "key", "file", "sha256"))
+    captions = list(collection.captions.filter(image__split=SPLIT).only("collection", "key", "text", "image_id"))
+    if not images or not captions:
+        raise CounterpartError(
+            f"{collection} has {len(images)} images and {len(captions)} captions in the split {SPLIT!r}, on which"
+            f" settings are chosen; its splits are: {_splits(collection)}. Import that split too, or pass the"
+            " settings instead of --tune."
+        )
+    return Validation(
+        opened.scores(images, captions, progress=progress),
+        _places_of_pairs(
+            known_pairs(collection, Match.ORIGINAL), [row.pk for row in images], [row.pk for row in captions]
+        ),
+    )
+
+
+def _places_of_pairs(pairs: NDArray[np.int64], images: list[int], captions: list[int]) -> NDArray[np.int64]:
+    """Turn pairs of ids into places, leaving out pairs that are not of these images and captions (rising ids)."""
+    inside = pairs[np.isin(pairs[:, 0], images) & np.isin(pairs[:, 1], captions)]
+    return np.stack([np.searchsorted(images, inside[:, 0]), np.searchsorted(captions, inside[:, 1])], axis=1)
+
+
+def _splits(collection: Collection) -> str:
+    splits = Image.objects.filter(collection=collection).order_by("split").values_list("split", flat=True).distinct()
+    return ", ".join(split or "none" for split in splits) or "none yet"
 
 
 def variations(steps: Sequence[Step], shape: tuple[int, int]) -> list[Steps]:
@@ -74,19 +128,19 @@ def choose(
 ) -> Choice:
     """Try every candidate and return the one of highest R@1, the mean of both directions.
 
-    Of equals the one with the fewest steps wins, then the one that comes first. A candidate costs two to four
+    Of equal trials the one with the fewest steps wins, then the first. A candidate costs two to four
     passes over the scores; a correction's statistics are read once for candidates that stand together.
 
     Args:
         blocks: validation scores (N, M).
-        positives: (P, 2) places of the pairs known to be right. Queries without any are not counted.
+        positives: (P, 2) places of the known matches. Queries without any are not counted.
         candidates: see ``variations``.
 
     Raises:
         ValueError: for no positives or no candidates.
     """
     if not len(positives) or not candidates:
-        raise ValueError(f"There is nothing to choose by: {len(positives)} positives, {len(candidates)} candidates.")
+        raise ValueError(f"Settings cannot be chosen with {len(positives)} positives, {len(candidates)} candidates.")
     by_row = _FirstPlaces(blocks, positives, memory)
     by_column = _FirstPlaces(Transposed(blocks), positives[:, ::-1], memory)
     trials = []

@@ -1,4 +1,4 @@
-"""What machines search and for whom: a collection's gallery, and the places in it of the queries."""
+"""The gallery that annotators search, and the places in it of the queries."""
 
 import hashlib
 from dataclasses import dataclass
@@ -17,34 +17,39 @@ Places = NDArray[np.int64]
 # Places in the gallery, best first, and their scores: both (queries, depth). Shorter lists end in -1 and -inf.
 Found = tuple[Places, NDArray[np.floating]]
 BothFound = dict[Direction, Found]
+
 Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """The ids of the images and captions searched, ascending; queries are places among them. Rows are read when they
-    are first asked for: joining lists needs ids alone, and there may be a million."""
+    """The ids of the images and captions to search, ascending; queries are places among them.
+
+    ``sample`` is where the queries come from; None: all are queries. Rows are read when they are first used: joining
+    lists needs ids alone, and there may be a million.
+    """
 
     collection: Collection
+    sample: Sample | None
     image_ids: Places
     caption_ids: Places
     image_queries: Places
     caption_queries: Places
-    checksums: tuple[str, ...]  # of the images' files; empty where a file is not there
+    checksums: tuple[str, ...]  # of the images' files; empty where a file is missing
 
     @cached_property
     def images(self) -> list[Image]:
-        """Raises CounterpartError if others are there by now."""
+        """Raises CounterpartError if the images of the collection changed meanwhile."""
         return _same(list(_images(self.collection).only("collection", "key", "file", "sha256")), self.image_ids)
 
     @cached_property
     def captions(self) -> list[Caption]:
-        """Raises CounterpartError if others are there by now."""
+        """Raises CounterpartError if the captions of the collection changed meanwhile."""
         return _same(list(_captions(self.collection).only("collection", "key", "text", "image_id")), self.caption_ids)
 
     @property
     def depth(self) -> int:
-        """How long lists can be in both directions."""
+        """The longest possible lists in both directions."""
         return min(len(self.image_ids), len(self.caption_ids))
 
     def asks(self, direction: Direction) -> Places:
@@ -61,7 +66,7 @@ class Gallery:
 
     @property
     def directions(self) -> list[Direction]:
-        """The directions in which anything is asked."""
+        """The directions that have queries."""
         return [direction for direction in Direction if len(self.asks(direction))]
 
     @property
@@ -71,7 +76,7 @@ class Gallery:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over ids, picture checksums and queries: equal where a search would see the same."""
+        """SHA-256 of ids, picture checksums and queries: equal galleries have equal search results."""
         digest = hashlib.sha256()
         for ids in (self.image_ids, self.caption_ids, self.image_queries, self.caption_queries):
             digest.update(ids.tobytes() + b"|")
@@ -79,26 +84,30 @@ class Gallery:
         return digest.hexdigest()
 
 
-def open_gallery(collection: Collection, sample: Sample | None) -> Gallery:
-    """Read a collection's gallery; the queries are the sample's, or without one the whole gallery.
+def open_gallery(collection: Collection, sample: Sample | None = None) -> Gallery:
+    """Read a collection's gallery; the queries are the sample's, or the whole gallery without one.
 
-    Raises CounterpartError where the gallery is empty, or the sample is of another collection or asks outside it.
+    Raises CounterpartError where the gallery is empty, or the sample is of another collection or has queries outside.
     """
-    image_ids, checksums = _ids_and_checksums(collection)
+    rows = list(_images(collection).values_list("pk", "sha256"))
+    image_ids = np.array([pk for pk, _ in rows], dtype=np.int64)
+    checksums = tuple(checksum for _, checksum in rows)
     caption_ids = _ids(_captions(collection))
     if not len(image_ids) or not len(caption_ids):
         raise CounterpartError(
-            f"{collection} has {len(image_ids)} images and {len(caption_ids)} captions outside its training splits;"
-            " there is nothing to search. Import some, with split test or none."
+            f"{collection} has {len(image_ids)} images and {len(caption_ids)} captions outside its training splits,"
+            " so there is nothing to search. Import some, with split test or none."
         )
     if sample is None:
         queries = np.arange(len(image_ids)), np.arange(len(caption_ids))
     elif sample.collection_id != collection.pk:
-        raise CounterpartError(f"The sample {sample} is of {sample.collection}, not of {collection}; name another.")
+        raise CounterpartError(
+            f"The sample {sample} is of {sample.collection}, not of {collection}; choose another sample."
+        )
     else:
         asked = (sample.images.all(), image_ids), (sample.captions.all(), caption_ids)
         queries = _places(sample, *asked[0]), _places(sample, *asked[1])
-    return Gallery(collection, image_ids, caption_ids, *queries, checksums)
+    return Gallery(collection, sample, image_ids, caption_ids, *queries, checksums)
 
 
 # Where rows are read, "collection" is among only(): the related manager would fetch it again for every single one.
@@ -110,18 +119,13 @@ def _captions(collection: Collection) -> QuerySet[Caption]:
     return collection.captions.gallery().order_by("pk")
 
 
-def _ids_and_checksums(collection: Collection) -> tuple[Places, tuple[str, ...]]:
-    rows = list(_images(collection).values_list("pk", "sha256"))
-    return np.array([pk for pk, _ in rows], dtype=np.int64), tuple(checksum for _, checksum in rows)
-
-
 def _ids(rows: QuerySet) -> Places:
     return np.fromiter(rows.values_list("pk", flat=True).iterator(), np.int64)
 
 
 def _same(rows: list[Row], ids: Places) -> list[Row]:
     if not np.array_equal([row.pk for row in rows], ids):
-        raise CounterpartError("The collection was changed while it was being searched; run the same again.")
+        raise CounterpartError("The collection changed during the search; run the same command again.")
     return rows
 
 
@@ -132,6 +136,6 @@ def _places(sample: Sample, queries: QuerySet, ids: Places) -> Places:
         keys = dict(queries.values_list("pk", "key"))
         named = some_of([keys[pk] for pk in outside.tolist()])
         raise CounterpartError(
-            f"{len(outside)} queries of {sample} stand in a training split: {named}. Sample gallery ones."
+            f"{len(outside)} queries of {sample} are in a training split: {named}. Sample queries outside it."
         )
     return np.searchsorted(ids, asked)

@@ -1,4 +1,4 @@
-"""Ranked lists: what one annotator named for each query, best first, in both directions. Pure arrays."""
+"""Ranked lists: what one annotator found for each query, best first, in both directions."""
 
 from dataclasses import dataclass
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.files import StoredFile, read_arrays, write_arrays
-from mitl.gallery import BothFound, Gallery
 from mitl.models import Direction, Retrieval
+from mitl.search.gallery import BothFound, Gallery
 
 Ids = NDArray[np.int64]
 Scores = NDArray[np.float32]
@@ -15,7 +15,7 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class RankedLists:
-    """One direction: row q lists the items named for query q, best first.
+    """One direction: row q lists the items found for query q, best first.
 
     ``queries`` (Q,) and ``items`` (Q, k) hold database ids: images and captions for i2t, captions and images
     for t2i. ``scores`` (Q, k) are the annotator's own. Shorter lists are padded with item 0 and score -inf.

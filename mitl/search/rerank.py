@@ -1,0 +1,210 @@
+"""Re-rank all scores so that hubs do not crowd the lists: CSLS, the inverted softmax, relaxed greedy matching.
+
+The steps are written as text, names with commas between and settings after colons: ``csls:k=5,rgm``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from mitl.hubness.best import best_places
+from mitl.hubness.blocks import MEMORY, Blocks, Transposed
+from mitl.hubness.corrections import BETA, NEIGHBOURS, Csls, LogInvertedSoftmax
+from mitl.hubness.matching import scored_matching
+from mitl.models import Direction
+from mitl.search.gallery import BothFound, Gallery
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number that a step takes."""
+
+    default: float
+    allows: Callable[[float], bool]
+    meaning: str
+
+
+def _is_count(number: float) -> bool:
+    return number >= 1 and number == int(number)
+
+
+SETTINGS = {
+    "csls": {"k": Setting(NEIGHBOURS, _is_count, "a whole number of neighbours, 1 or more")},
+    "is": {"beta": Setting(BETA, lambda number: number > 0, "a temperature above 0")},
+    "rgm": {
+        "k": Setting(10, _is_count, "a whole number of matches for each query, 1 or more"),
+        "relaxation": Setting(2.0, lambda number: number > 0, "a number above 0"),
+    },
+}
+CORRECTIONS = ("csls", "is")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step and all its settings, in the order of ``SETTINGS``. Its text is what ``parse_steps`` reads."""
+
+    name: str
+    settings: tuple[tuple[str, float], ...]
+
+    def __str__(self) -> str:
+        return ":".join([self.name, *(f"{name}={number:g}" for name, number in self.settings)])
+
+    def __getitem__(self, setting: str) -> float:
+        return dict(self.settings)[setting]
+
+
+Steps = tuple[Step, ...]
+
+
+def parse_steps(text: str) -> Steps:
+    """Read steps such as ``csls,rgm`` or ``is:beta=20,rgm:k=10:relaxation=1.5``; settings left out have their defaults.
+
+    Raises CounterpartError for an unknown step or setting, a step named twice, RGM before another step, CSLS and
+    IS together (each corrects the plain scores), and settings out of range.
+    """
+    steps = tuple(_step(part.strip()) for part in text.split(","))
+    names = [step.name for step in steps]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise CounterpartError(f"The re-ranking {text!r} names {', '.join(doubled)} more than once; use it once.")
+    if set(CORRECTIONS) <= set(names):
+        raise CounterpartError(f"The re-ranking {text!r} has both csls and is, which correct the same; choose one.")
+    if "rgm" in names[:-1]:
+        raise CounterpartError(f"In the re-ranking {text!r} rgm must be the last step: it matches corrected scores.")
+    return steps
+
+
+def written(steps: Sequence[Step]) -> str:
+    """Return the steps with all settings as text that ``parse_steps`` reads back; ``none`` where there are none."""
+    return ",".join(map(str, steps)) or "none"
+
+
+def _step(text: str) -> Step:
+    name, *settings = text.split(":")
+    if name not in SETTINGS:
+        raise CounterpartError(f"Unknown re-ranking step {name!r}; choose from {', '.join(SETTINGS)}.")
+    given = dict(_setting(name, setting) for setting in settings)
+    return Step(name, tuple((key, given.get(key, setting.default)) for key, setting in SETTINGS[name].items()))
+
+
+def _setting(step: str, text: str) -> tuple[str, float]:
+    key, _, value = text.partition("=")
+    known = SETTINGS[step]
+    if key not in known:
+        examples = ", ".join(f"{name}={setting.default:g}" for name, setting in known.items())
+        raise CounterpartError(f"The re-ranking step {step} has no setting {text!r}; it has {examples}.")
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not isfinite(number) or not known[key].allows(number):
+        raise CounterpartError(f"{key} of the re-ranking step {step} is {known[key].meaning}, not {value!r}.")
+    return key, number
+
+
+def topk_reranked(blocks: Blocks, gallery: Gallery, k: int, steps: Steps, progress: Progress) -> BothFound:
+    """Re-rank the scores of a gallery, and return the lists of its queries. Raises ValueError as ``rerank`` does."""
+    sides = {Direction.IMAGE_TO_CAPTION: blocks, Direction.CAPTION_TO_IMAGE: Transposed(blocks)}
+    return {
+        direction: rerank(sides[direction], steps, k, rows=gallery.asks(direction), progress=progress)
+        for direction in gallery.directions
+    }
+
+
+def rerank(
+    blocks: Blocks,
+    steps: Sequence[Step],
+    depth: int,
+    *,
+    rows: Indices | None = None,
+    memory: int = MEMORY,
+    progress: Progress = silent,
+) -> tuple[Indices, NDArray[np.float32]]:
+    """Return the best items of queries after ``steps``, in order, and their scores.
+
+    ``blocks`` has a row for every possible query: corrections and matchings are over all of them, so that a query's
+    list does not depend on which others were sampled. What a step returns:
+
+    - ``csls``: CSLS scores (the query's own term changes nothing in its list);
+    - ``is``: the logarithm of eq. 5, without the query itself;
+    - ``rgm``: the items matched to the query first, by falling score, then the others by falling score.
+
+    A score is the pair's own after the correction. With ``rgm`` scores therefore fall among the matched and among
+    the others, and may rise once between the two.
+
+    Args:
+        steps: as ``parse_steps`` returns them; none = the plain search.
+        depth: length of the lists, 1 to M.
+        rows: the queries whose lists are returned, rising; None = all.
+        memory: bytes for tiles and lists beside inputs and results.
+
+    Returns:
+        Items and scores, (len(rows), depth).
+
+    Raises:
+        ValueError: for a depth, rows or a setting that this matrix does not allow, or NaN among the scores.
+    """
+    if not 1 <= depth <= blocks.shape[1]:
+        raise ValueError(f"Lists must be 1 to {blocks.shape[1]} items long, not {depth}.")
+    rows = np.arange(blocks.shape[0]) if rows is None else np.asarray(rows, dtype=np.int64)
+    if (np.diff(rows, prepend=-1, append=blocks.shape[0]) < 1).any():
+        raise ValueError(f"The rows must rise from 0 to {blocks.shape[0] - 1}, each once.")
+    scores = corrected(blocks, steps, memory=memory, progress=progress)
+    return ranked(scores, steps, depth, rows, memory=memory, progress=progress)
+
+
+def corrected(blocks: Blocks, steps: Sequence[Step], *, memory: int, progress: Progress) -> Blocks:
+    """Return the scores after the correction among the steps, if there is one; their statistics are computed here."""
+    for step in steps:
+        if step.name == "csls":
+            return Csls(blocks, int(step["k"]), memory=memory, progress=progress)
+        if step.name == "is":
+            return LogInvertedSoftmax(blocks, step["beta"], memory=memory, progress=progress)
+    return blocks
+
+
+def ranked(
+    scores: Blocks, steps: Sequence[Step], depth: int, rows: Indices, *, memory: int, progress: Progress
+) -> tuple[Indices, NDArray[np.float32]]:
+    """Rank by corrected scores; matched items first where the steps say so."""
+    items, best = best_places(scores, depth, rows=rows, memory=memory, progress=progress)
+    if steps and steps[-1].name == "rgm":
+        k, relaxation = int(steps[-1]["k"]), steps[-1]["relaxation"]
+        pairs, matched = scored_matching(scores, k, relaxation, memory=memory, progress=progress)
+        items, best = _matched_first(_lists_of(pairs, matched, scores.shape, k, rows), (items, best))
+    return items, best.astype(np.float32)
+
+
+def _lists_of(
+    pairs: Indices, scores: NDArray[np.float64], shape: tuple[int, int], k: int, rows: Indices
+) -> tuple[Indices, NDArray[np.float64]]:
+    """Turn pairs in falling order into a list for each of some rows, at most k long, padded with -1."""
+    n_rows, width = shape[0], min(k, shape[1])
+    order = np.argsort(pairs[:, 0], kind="stable")
+    counts = np.bincount(pairs[:, 0], minlength=n_rows)
+    places = np.arange(len(pairs)) - np.repeat(np.cumsum(counts) - counts, counts)
+    items, best = np.full((n_rows, width), -1, dtype=np.int64), np.full((n_rows, width), -np.inf)
+    items[pairs[order, 0], places] = pairs[order, 1]
+    best[pairs[order, 0], places] = scores[order]
+    return items[rows], best[rows]
+
+
+def _matched_first(
+    matched: tuple[Indices, NDArray[np.float64]], by_score: tuple[Indices, NDArray[np.float64]]
+) -> tuple[Indices, NDArray[np.float64]]:
+    """Join two lists a row: the first without its padding, then the items of the second that are not in the first."""
+    depth = by_score[0].shape[1]
+    again = np.zeros(by_score[0].shape, dtype=np.bool_)
+    for place in range(matched[0].shape[1]):
+        again |= by_score[0] == matched[0][:, place : place + 1]
+    left_out = np.concatenate([matched[0] < 0, again], axis=1)
+    kept = np.argsort(left_out, axis=1, kind="stable")[:, :depth]
+    items, scores = (np.concatenate(both, axis=1) for both in zip(matched, by_score, strict=True))
+    return np.take_along_axis(items, kept, 1), np.take_along_axis(scores, kept, 1)

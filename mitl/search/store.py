@@ -1,0 +1,141 @@
+"""Searches that were made before: their rows, their files, and what an interrupted one has finished."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.events import record
+from corpus.models import Collection, Sample
+from mitl.checkpoints import Checkpoints, remove_stale
+from mitl.models import Annotator, Direction, Retrieval
+from mitl.search.gallery import Gallery, open_gallery
+from mitl.search.lists import BothLists, load_lists, store_lists
+from mitl.search.request import DEPTH, Cascade, Search, fingerprint
+
+
+def retrievals_of(search: Search, annotator: Annotator) -> QuerySet[Retrieval]:
+    """The stored searches of just this kind by the annotator as it is now, newest first; of any depth."""
+    return annotator.retrievals.filter(
+        sample=search.gallery.sample, fingerprint=search.fingerprint(annotator), engine=search.engine
+    )
+
+
+def find_retrieval(search: Search, annotator: Annotator) -> Retrieval | None:
+    """Return the stored result of exactly this search, if it was made before."""
+    return retrievals_of(search, annotator).filter(depth=search.depth).first()
+
+
+def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seconds: float) -> Retrieval:
+    """Store what the annotator found as a file and a row, with its event. ``seconds``: how long the search took."""
+    collection = search.gallery.collection
+    stored = store_lists(f"retrievals/{collection.name}/{annotator.name}", lists)
+    cascade = search.cascade_of(annotator)
+    with transaction.atomic():
+        retrieval = Retrieval.objects.create(
+            annotator=annotator,
+            collection=collection,
+            sample=search.gallery.sample,
+            depth=search.depth,
+            engine=search.engine,
+            cascade=cascade.annotator if cascade else None,
+            cascade_depth=cascade.depth if cascade else None,
+            rerank=search.rerank_as_text,
+            fingerprint=search.fingerprint(annotator),
+            file=stored.path,
+            sha256=stored.sha256,
+            seconds=seconds,
+        )
+        record("retrieved", retrieval, actor="retrieve", annotator=annotator.name, sha256=stored.sha256)
+    return retrieval
+
+
+def open_checkpoints(search: Search, annotator: Annotator) -> Checkpoints:
+    """Return the place for a search's unfinished work; old unfinished work of others is removed on the way."""
+    root = settings.VAR_DIR / "partial"
+    remove_stale(root)
+    decides = f"{search.fingerprint(annotator)}|{search.depth}|{search.engine}|{search.device}"
+    return Checkpoints(root / hashlib.sha256(decides.encode()).hexdigest())
+
+
+def newest_retrieval(annotator: Annotator, gallery: Gallery, depth: int) -> Retrieval | None:
+    """Return the last search for these queries, at least this deep, that the annotator as it is now has made.
+
+    With or without a cascade or a re-ranking; the annotator of a cascade must be unchanged too.
+    """
+    made = annotator.retrievals.filter(sample=gallery.sample, depth__gte=depth).select_related("cascade")
+    return next((one for one in made if one.fingerprint == _fingerprint_now(one, annotator, gallery)), None)
+
+
+def _fingerprint_now(retrieval: Retrieval, annotator: Annotator, gallery: Gallery) -> str:
+    first, depth = retrieval.cascade, retrieval.cascade_depth
+    return fingerprint(annotator, gallery, Cascade(first, depth) if first and depth else None, retrieval.rerank)
+
+
+def newest_retrievals(annotators: Sequence[Annotator], gallery: Gallery, depth: int) -> list[Retrieval]:
+    """Return each annotator's newest search for these queries that is at least this deep, made by it as it is now.
+
+    Raises CounterpartError with the command to run where one is missing or less deep.
+    """
+    found = {annotator: newest_retrieval(annotator, gallery, depth) for annotator in annotators}
+    if lacking := [annotator for annotator, retrieval in found.items() if retrieval is None]:
+        raise CounterpartError(_how_to_make(lacking, gallery, depth))
+    return [retrieval for retrieval in found.values() if retrieval is not None]
+
+
+def _how_to_make(lacking: list[Annotator], gallery: Gallery, depth: int) -> str:
+    shallow = {annotator.name: newest_retrieval(annotator, gallery, 1) for annotator in lacking}
+    names = ", ".join(name if made is None else f"{name} ({made.depth} deep)" for name, made in shallow.items())
+    queries = f" --queries {gallery.sample}" if gallery.sample else ""
+    return (
+        f"{len(lacking)} annotators, as they are now, have no lists {depth} deep for"
+        f" {gallery.sample or 'the whole gallery'}: {names}. Run: manage.py retrieve {gallery.collection}"
+        f" --annotators {','.join(shallow)}{queries} --depth {max(depth, DEPTH if gallery.depth >= DEPTH else depth)}"
+    )
+
+
+@dataclass(frozen=True)
+class NewestLists:
+    """The lists of several annotators over one gallery: ``lists[a]`` is annotator a's, all at least ``depth`` deep."""
+
+    annotators: list[Annotator]
+    gallery: Gallery
+    depth: int
+    lists: list[BothLists]
+
+    @property
+    def directions(self) -> list[Direction]:
+        """The directions that have queries."""
+        return self.gallery.directions
+
+    def items(self, direction: Direction) -> NDArray[np.int64]:
+        """Return the ids found, (annotators, queries, depth); shorter lists are padded with 0."""
+        return np.stack([lists[direction].items[:, : self.depth] for lists in self.lists])
+
+    def places(self, direction: Direction) -> NDArray[np.int64]:
+        """Return the same as places in the gallery; shorter lists are padded with -1."""
+        items = self.items(direction)
+        return np.where(items == 0, -1, np.searchsorted(self.gallery.ids_of_items(direction), items))
+
+
+def newest_lists(
+    collection: Collection, annotators: Sequence[Annotator], sample: Sample | None, depth: int
+) -> NewestLists:
+    """Read the newest lists that the annotators, as they are now, made for a sample's queries (None: for all).
+
+    Raises CounterpartError as ``newest_retrievals`` does, and where the gallery does not allow such a depth.
+    """
+    gallery = open_gallery(collection, sample)
+    if not 1 <= depth <= gallery.depth:
+        raise CounterpartError(
+            f"Lists {depth} deep are not possible over {len(gallery.image_ids)} images and {len(gallery.caption_ids)}"
+            f" captions; this gallery allows 1 to {gallery.depth}."
+        )
+    found = newest_retrievals(annotators, gallery, depth)
+    return NewestLists(list(annotators), gallery, depth, [load_lists(retrieval) for retrieval in found])

@@ -1,0 +1,23 @@
+"""Searches with the arguments that tests vary, from collection and sample instead of a gallery."""
+
+from mitl.search import retrieval
+from mitl.search import shards as sharing
+from mitl.search.gallery import open_gallery
+from mitl.search.request import Search
+
+
+def search(collection, annotators, sample=None, **how) -> Search:
+    return Search(open_gallery(collection, sample), annotators, **how)
+
+
+def retrieve(collection, *, annotators, sample=None, tune=None, confirm=None, progress=lambda *_: None, **how):
+    wanted = search(collection, annotators, sample, **how)
+    return retrieval.retrieve(wanted, tune=tune, confirm=confirm, progress=progress)
+
+
+def estimate_retrieval(collection, *, annotators, sample=None, **how):
+    return retrieval.estimate_retrieval(search(collection, annotators, sample, **how))
+
+
+def open_shared_retrieval(collection, *, annotator, shards, **how):
+    return sharing.open_shared_retrieval(search(collection, [annotator], **how), annotator, shards=shards)
