@@ -107,7 +107,7 @@ def test_a_machine_without_weights_says_so(db):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "nobody"}, "1 annotators are unknown: nobody; there are blind, eyes"),
+        ({"name": "nobody"}, "no annotator 'nobody'; there is blind, eyes"),
         ({"name": "blind"}, "blind is of kind overlap, which needs no training"),
         ({"loss": "hope"}, "embedding have no loss 'hope'; choose one of sum, max, semi-hard, hal"),
         ({"device": "tpu"}, "Unknown device 'tpu'"),
