@@ -13,9 +13,9 @@ from core.jobs import JobProgress, finish, running
 from core.models import Job
 from corpus.models import Sample
 from crowd.models import Audit
-from dataset.concluding import aggregate_round
 from dataset.models import Version
 from dataset.release import release_version
+from dataset.verdicts import aggregate_round
 from hits.models import Round
 
 

@@ -1,16 +1,23 @@
-"""Verdicts and versions, to look at."""
+"""Aggregations, verdicts and versions, read-only."""
 
 from django.contrib import admin
 
 from core.admin import ReadOnlyAdmin
-from dataset.models import Verdict, Version
+from dataset.models import Aggregation, Verdict, Version
+
+
+@admin.register(Aggregation)
+class AggregationAdmin(ReadOnlyAdmin):
+    list_display = ["id", "round", "method", "ties", "judgments", "at"]
+    list_filter = ["round", "method"]
+    list_select_related = ["round"]
 
 
 @admin.register(Verdict)
 class VerdictAdmin(ReadOnlyAdmin):
-    list_display = ["id", "round", "method", "image", "caption", "level", "confidence", "votes"]
-    list_filter = ["round", "method", "level"]
-    list_select_related = ["round", "image", "caption"]
+    list_display = ["id", "aggregation", "image", "caption", "level", "confidence", "votes"]
+    list_filter = ["aggregation__round", "aggregation__method", "level"]
+    list_select_related = ["aggregation__round", "image", "caption"]
 
 
 @admin.register(Version)

@@ -1,4 +1,4 @@
-"""What a version says of itself: everything it was made from, and how much of what it holds."""
+"""The manifest of a version: what it was made from, its files and its figures."""
 
 import hashlib
 import tomllib
@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from corpus.models import Match, Sample
-from dataset.harvest import JUDGED, Harvest
+from dataset.contents import JUDGED, Contents
 from dataset.merging import MergeTerm
 from dataset.models import Version
 from hits.models import Round
@@ -17,14 +17,14 @@ from hits.models import Round
 
 def describe(
     version: Version,
-    harvest: Harvest,
+    contents: Contents,
     *,
     terms: Sequence[MergeTerm],
     positive_levels: Sequence[int],
     excluded: Sequence[str],
     files: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the manifest. It has no time in it, so that the same release made again has the same bytes."""
+    """Return the manifest. It contains no time, so the same release made again has the same bytes."""
     rounds = list(version.rounds.order_by("name"))
     return {
         "version": version.name,
@@ -35,13 +35,13 @@ def describe(
         "policies": {
             "merge": ",".join(map(str, terms)),
             "positive_levels": list(positive_levels),
-            "method": "majority" if rounds else None,
-            "ties": harvest.ties,
+            "method": contents.method,
+            "ties": contents.ties,
             "merged_against_verdict": "kept",
         },
         "excluded_captions": list(excluded),
-        "counts": _count(harvest),
-        "sources": _source_rows(version.name, harvest),
+        "counts": _count(contents),
+        "sources": _source_rows(version.name, contents),
         "files": files,
     }
 
@@ -79,28 +79,33 @@ def _describe_round(round: Round) -> dict[str, Any]:
     }
 
 
-def _count(harvest: Harvest) -> dict[str, int]:
-    i2t, t2i = harvest.queries.count(harvest.positives)
-    judged_positive = len(harvest.by_source.get(JUDGED, set()) & harvest.positives)
+def _count(contents: Contents) -> dict[str, int]:
+    i2t, t2i = contents.queries.count(contents.positives)
+    judged_positive = len(contents.by_source.get(JUDGED, set()) & contents.positives)
     return {
-        "image_queries": len(harvest.queries.images),
-        "caption_queries": len(harvest.queries.captions),
-        "positives": len(harvest.positives),
+        "image_queries": len(contents.queries.images),
+        "caption_queries": len(contents.queries.captions),
+        "positives": len(contents.positives),
         "i2t": i2t,
         "t2i": t2i,
-        "judged": len(harvest.opinions),
+        "judged": len(contents.verdicts),
         "judged_positive": judged_positive,
-        "merged_against_verdict": len(harvest.positives & harvest.opinions.keys()) - judged_positive,
+        "merged_against_verdict": len(contents.positives & contents.verdicts.keys()) - judged_positive,
     }
 
 
-def _source_rows(version_name: str, harvest: Harvest) -> list[dict[str, Any]]:
-    """Positives per source on the queries, and how many times the original ones that is (ECCV Caption, table 3)."""
-    captions, images = harvest.queries.count(harvest.original)
-    sources = {Match.ORIGINAL: harvest.original, **harvest.by_source, version_name: set(harvest.positives)}
+def _source_rows(version_name: str, contents: Contents) -> list[dict[str, Any]]:
+    """Return the table of positives per source (ECCV Caption, table 3).
+
+    ``images`` counts the caption-to-image pairs, ``captions`` the image-to-caption pairs, on the queries;
+    ``times_images`` and ``times_captions`` divide them by the original ones, None if there are none. The first row is
+    the original association, the last the version. Sources are counted before any caption is excluded.
+    """
+    captions, images = contents.queries.count(contents.original)
+    sources = {Match.ORIGINAL: contents.original, **contents.by_source, version_name: set(contents.positives)}
     rows = []
     for source, pairs in sources.items():
-        i2t, t2i = harvest.queries.count(pairs)
+        i2t, t2i = contents.queries.count(pairs)
         times = {
             "times_images": round(t2i / images, 4) if images else None,
             "times_captions": round(i2t / captions, 4) if captions else None,

@@ -1,4 +1,4 @@
-"""Read which match sources a release takes in, as in ``cxc>=3,original``, and fetch their pairs."""
+"""Match sources that a release merges, written as in ``cxc>=3,original``, and their pairs."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _TERM = re.compile(r"(?P<source>[\w.-]+)\s*(?:(?P<operator>>=|<=|>|<|=)\s*(?P<sc
 
 @dataclass(frozen=True)
 class MergeTerm:
-    """A match source, and the score its pairs must have where one is named."""
+    """A match source, and optionally a condition on the score of its pairs."""
 
     source: str
     operator: str = ""
@@ -35,9 +35,9 @@ class MergeTerm:
 
 
 def parse_merge(text: str) -> list[MergeTerm]:
-    """Read comma-separated terms: a source's name, or a name, one of ``>= > <= < =`` and a score.
+    """Parse comma-separated terms: a source's name, or a name, one of ``>= > <= < =`` and a score.
 
-    Empty text is no term. Raises CounterpartError for a term of another shape or a source named twice.
+    Empty text gives no terms. Raises CounterpartError for an invalid term or a source named twice.
     """
     terms = [_parse_term(part.strip()) for part in text.split(",") if part.strip()]
     names = [term.source for term in terms]
@@ -47,16 +47,16 @@ def parse_merge(text: str) -> list[MergeTerm]:
 
 
 def check_sources(collection: Collection, terms: Sequence[MergeTerm]) -> None:
-    """Raise CounterpartError naming the terms whose source the collection does not have, and those it has."""
+    """Raise CounterpartError if the collection lacks the source of a term; the error lists the sources it has."""
     known = sorted(Match.objects.filter(collection=collection).values_list("source", flat=True).distinct())
     unknown = [term.source for term in terms if term.source not in known]
     if unknown:
         has = f"it has {some_of(known, at_most=20)}" if known else "it has none"
-        raise CounterpartError(f"{len(unknown)} match sources are unknown to {collection}: {some_of(unknown)}; {has}.")
+        raise CounterpartError(f"{collection} lacks {len(unknown)} match sources: {some_of(unknown)}; {has}.")
 
 
 def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Sequence[int]) -> set[Pair]:
-    """Return the pairs that the term's source holds to match: graded ones only at ``positive_levels``."""
+    """Return the source's pairs that meet the term's condition; of graded pairs, those at ``positive_levels``."""
     matching = Q(grade__isnull=True) | Q(grade__in=positive_levels)
     rows: Any = Match.objects.filter(term.condition, matching, collection=collection)
     return set(rows.values_list("image_id", "caption_id"))
@@ -65,6 +65,6 @@ def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Se
 def _parse_term(text: str) -> MergeTerm:
     found = _TERM.fullmatch(text)
     if not found:
-        raise CounterpartError(f"Cannot read {text!r} as a match source; write a name as in original, or cxc>=3.")
+        raise CounterpartError(f"Invalid match source {text!r}: write a name as in original, or cxc>=3.")
     score = found["score"]
     return MergeTerm(found["source"], found["operator"] or "", None if score is None else float(score))

@@ -1,4 +1,8 @@
-"""The files of a version: positives in both directions, every pair with what is known of it, every judgment."""
+"""Files of a version: positives in both directions, all pairs with their verdicts, and all judgments.
+
+They are written once, at the release. Exports and evaluation read them, and get the same data however rows changed
+since.
+"""
 
 import csv
 import hashlib
@@ -8,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.core.files.storage import default_storage
 
@@ -17,7 +21,7 @@ from core.errors import CounterpartError
 from core.files import StoredFile, local_copy, write_file
 from core.progress import Progress
 from corpus.models import Collection
-from dataset.harvest import Harvest
+from dataset.contents import Contents
 from dataset.models import Version
 from mitl.models import Direction
 
@@ -26,50 +30,45 @@ PAIR_COLUMNS = (
     *("image", "caption", "positive", "level", "votes"),
     *("share_1", "share_2", "share_3", "share_4", "confidence", "sources"),
 )
-JUDGMENT_COLUMNS = (
-    *("round", "hit", "place", "control", "worker", "image", "caption"),
-    *("level", "shortcoming", "wrong_way", "counted"),
-)
 Key = int | str
+Positives = dict[Direction, dict[int, set[int]]]
 
 
-class Keys:
-    """A collection's own ids behind database ids: numbers where they are written like numbers, as COCO's are."""
+class ReleasedJudgment(NamedTuple):
+    """A row of the judgments file. ``image`` and ``caption`` are the collection's own ids; ``control`` is empty for
+    a candidate; ``worker`` is a pseudonym of this release; ``counted`` is 1 if the judgment entered a verdict."""
 
-    def __init__(self, collection: Collection) -> None:
-        self.images = {pk: number_or_text(key) for pk, key in collection.images.values_list("pk", "key")}
-        self.captions = {pk: number_or_text(key) for pk, key in collection.captions.values_list("pk", "key")}
-
-
-def number_or_text(key: str) -> Key:
-    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
-
-
-def in_order(key: Key) -> tuple[bool, int, str]:
-    """Sort numbers by size and before texts."""
-    return (isinstance(key, str), key if isinstance(key, int) else 0, str(key))
+    round: str
+    hit: int
+    place: int
+    control: str
+    worker: str
+    image: str
+    caption: str
+    level: int
+    shortcoming: str
+    wrong_way: str
+    counted: int
 
 
 def positives_file(version: Version, direction: Direction) -> str:
-    """Name the file of one direction as the public dataset names its own."""
+    """Return the name of a direction's file, formed as in the public ECCV Caption dataset."""
     sides = {Direction.IMAGE_TO_CAPTION: "image_to_caption", Direction.CAPTION_TO_IMAGE: "caption_to_image"}
     return f"{version.name}_{sides[direction]}.json"
 
 
-def write_version_files(version: Version, harvest: Harvest, *, progress: Progress) -> dict[str, dict[str, Any]]:
-    """Write every file but the manifest; return name → SHA-256 and size. Same content, same bytes."""
-    keys = Keys(version.collection)
-    contents = {
-        positives_file(version, direction): _positives_json(harvest, keys, direction) for direction in Direction
-    }
-    contents[PAIRS] = _table(PAIR_COLUMNS, _pair_rows(harvest, keys))
+def write_version_files(version: Version, contents: Contents, *, progress: Progress) -> dict[str, dict[str, Any]]:
+    """Write every file but the manifest; return name → SHA-256 and size. Equal contents give equal bytes."""
+    keys = _Keys(version.collection)
+    files = {positives_file(version, direction): _positives_json(contents, keys, direction) for direction in Direction}
+    files[PAIRS] = _csv(PAIR_COLUMNS, _pair_rows(contents, keys))
     if version.rounds.exists():
-        contents[JUDGMENTS] = _table(JUDGMENT_COLUMNS, _judgment_rows(version))
+        files[JUDGMENTS] = _csv(ReleasedJudgment._fields, _judgment_rows(version))
     described = {}
-    for done, (name, content) in enumerate(contents.items(), 1):
+    for done, (name, content) in enumerate(files.items(), 1):
         stored = write_file(f"{version.folder}/{name}", content)
         described[name] = {"sha256": stored.sha256, "bytes": len(content)}
-        progress("files", done, len(contents))
+        progress("files", done, len(files))
     return described
 
 
@@ -77,22 +76,9 @@ def write_manifest(version: Version) -> None:
     write_file(f"{version.folder}/{MANIFEST}", json.dumps(version.manifest, indent=2).encode() + b"\n")
 
 
-def checked_file(version: Version, name: str) -> Path:
-    """Return a local copy of one of the version's files, checked against its manifest.
-
-    Raises CounterpartError if the version has no such file, or it is gone or was changed.
-    """
-    described = version.manifest["files"].get(name)
-    if described is None:
-        raise CounterpartError(
-            f"Version {version} has no {name}; its files are {', '.join(version.manifest['files'])}."
-        )
-    return local_copy(StoredFile(f"{version.folder}/{name}", described["sha256"]))
-
-
 @contextmanager
 def removed_on_error(version: Version) -> Iterator[None]:
-    """Take the version's files out of the storage again if the release fails after writing some."""
+    """Remove the version's files from the storage if the release fails after writing some."""
     try:
         yield
     except BaseException:
@@ -102,19 +88,88 @@ def removed_on_error(version: Version) -> Iterator[None]:
         raise
 
 
-def _positives_json(harvest: Harvest, keys: Keys, direction: Direction) -> bytes:
-    """{query: [items]} of the queries that have positives; queries are texts, as JSON wants, items numbers."""
+def checked_file(version: Version, name: str) -> Path:
+    """Return a local copy of one of the version's files, checked against its manifest.
+
+    Raises CounterpartError if the version has no such file, or if the file is missing or was changed.
+    """
+    described = version.manifest["files"].get(name)
+    if described is None:
+        raise CounterpartError(
+            f"Version {version} has no {name}; its files are {', '.join(version.manifest['files'])}."
+        )
+    return local_copy(StoredFile(f"{version.folder}/{name}", described["sha256"]))
+
+
+def load_positives(version: Version) -> Positives:
+    """Return direction → query → its positives, in database ids, from the version's checked files.
+
+    Queries without positives have an empty set. Raises CounterpartError if a file is missing or was changed, or names
+    an image or caption that the collection no longer has.
+    """
+    sample, excluded = version.sample, version.manifest["excluded_captions"]
+    images = dict(version.collection.images.values_list("key", "pk"))
+    captions = dict(version.collection.captions.values_list("key", "pk"))
+    image_queries = sample.images.order_by("pk").values_list("pk", flat=True)
+    caption_queries = sample.captions.exclude(key__in=excluded).order_by("pk").values_list("pk", flat=True)
+    i2t = _load_direction(version, Direction.IMAGE_TO_CAPTION, images, captions)
+    t2i = _load_direction(version, Direction.CAPTION_TO_IMAGE, captions, images)
+    return {
+        Direction.IMAGE_TO_CAPTION: {query: i2t.get(query, set()) for query in image_queries},
+        Direction.CAPTION_TO_IMAGE: {query: t2i.get(query, set()) for query in caption_queries},
+    }
+
+
+def load_judgments(version: Version) -> Iterator[ReleasedJudgment]:
+    """Yield every judgment of the version, in the order of its file."""
+    with checked_file(version, JUDGMENTS).open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            fields: Any = row | {name: int(row[name]) for name in ("hit", "place", "level", "counted")}
+            yield ReleasedJudgment(**fields)
+
+
+def _load_direction(
+    version: Version, direction: Direction, queries: Mapping[str, int], items: Mapping[str, int]
+) -> dict[int, set[int]]:
+    listed = json.loads(checked_file(version, positives_file(version, direction)).read_bytes())
+    try:
+        return {queries[query]: {items[str(item)] for item in positives} for query, positives in listed.items()}
+    except KeyError as error:
+        raise CounterpartError(
+            f"Version {version} names {error.args[0]}, which {version.collection} no longer has. Import it again."
+        ) from error
+
+
+class _Keys:
+    """Database id → the collection's own id: a number if it is written like one, as COCO's are."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.images = {pk: _number_or_text(key) for pk, key in collection.images.values_list("pk", "key")}
+        self.captions = {pk: _number_or_text(key) for pk, key in collection.captions.values_list("pk", "key")}
+
+
+def _number_or_text(key: str) -> Key:
+    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
+
+
+def _sort_key(key: Key) -> tuple[bool, int, str]:
+    """Sort numbers by size and before texts."""
+    return (isinstance(key, str), key if isinstance(key, int) else 0, str(key))
+
+
+def _positives_json(contents: Contents, keys: _Keys, direction: Direction) -> bytes:
+    """{query: [items]} of the queries with positives; queries are texts, as JSON requires, items numbers."""
     found: dict[Key, list[Key]] = defaultdict(list)
-    for image, caption in harvest.positives:
-        if direction == Direction.IMAGE_TO_CAPTION and image in harvest.queries.images:
+    for image, caption in contents.positives:
+        if direction == Direction.IMAGE_TO_CAPTION and image in contents.queries.images:
             found[keys.images[image]].append(keys.captions[caption])
-        elif direction == Direction.CAPTION_TO_IMAGE and caption in harvest.queries.captions:
+        elif direction == Direction.CAPTION_TO_IMAGE and caption in contents.queries.captions:
             found[keys.captions[caption]].append(keys.images[image])
-    ordered = {str(query): sorted(found[query], key=in_order) for query in sorted(found, key=in_order)}
+    ordered = {str(query): sorted(found[query], key=_sort_key) for query in sorted(found, key=_sort_key)}
     return json.dumps(ordered).encode()
 
 
-def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
+def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
     text = StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -122,19 +177,19 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _pair_rows(harvest: Harvest, keys: Keys) -> Iterator[tuple[Any, ...]]:
+def _pair_rows(contents: Contents, keys: _Keys) -> Iterator[tuple[Any, ...]]:
     """Every positive or judged pair, by image and caption; unjudged pairs have empty level, votes and shares."""
-    pairs = {(keys.images[image], keys.captions[caption]): (image, caption) for image, caption in harvest.pairs}
-    for image, caption in sorted(pairs, key=lambda pair: (in_order(pair[0]), in_order(pair[1]))):
+    pairs = {(keys.images[image], keys.captions[caption]): (image, caption) for image, caption in contents.pairs}
+    for image, caption in sorted(pairs, key=lambda pair: (_sort_key(pair[0]), _sort_key(pair[1]))):
         pair = pairs[image, caption]
-        said = harvest.opinions.get(pair)
-        shares = [f"{share:.6g}" for share in said.shares] if said else [""] * 4
-        judged = (said.level, said.votes, *shares, shares[said.level - 1]) if said else [""] * 7
-        yield (image, caption, int(pair in harvest.positives), *judged, ";".join(harvest.sources_of(pair)))
+        verdict = contents.verdicts.get(pair)
+        shares = [f"{share:.6g}" for share in verdict.shares] if verdict else []
+        judged = (verdict.level, verdict.votes, *shares, shares[verdict.level - 1]) if verdict else [""] * 7
+        yield (image, caption, int(pair in contents.positives), *judged, ";".join(contents.sources_of(pair)))
 
 
-def _judgment_rows(version: Version) -> Iterator[tuple[Any, ...]]:
-    """Every judgment of the version's rounds, uncounted ones and controls included, by round, HIT and seat."""
+def _judgment_rows(version: Version) -> Iterator[ReleasedJudgment]:
+    """Every judgment of the version's rounds, including uncounted ones and controls, by round, HIT and seat."""
     workers: Mapping[int, str] = _Pseudonyms(version.name)
     judgments = Judgment.objects.filter(assignment__hit__round__in=version.rounds.all())
     ordered = judgments.order_by(
@@ -144,20 +199,22 @@ def _judgment_rows(version: Version) -> Iterator[tuple[Any, ...]]:
         "assignment",
         "item__place",
     )
-    before = ("assignment__hit__round__name", "assignment__hit__number", "item__place", "item__control__polarity")
-    after = ("image__key", "caption__key", "level", "shortcoming", "wrong_way", "assignment__state")
-    for *place, worker, image, caption, level, shortcoming, wrong_way, state in ordered.values_list(
-        *before, "worker_id", *after
-    ).iterator(chunk_size=10_000):
+    position = ("assignment__hit__round__name", "assignment__hit__number", "item__place", "item__control__polarity")
+    answer = ("image__key", "caption__key", "level", "shortcoming", "wrong_way", "assignment__state")
+    rows: Any = ordered.values_list(*position, "worker_id", *answer).iterator(chunk_size=10_000)
+    for *start, worker, image, caption, level, shortcoming, wrong_way, state in rows:
+        round, hit, place, polarity = start
         counted = int(state == Assignment.State.ACCEPTED)
-        yield (*place, workers[worker], image, caption, level, shortcoming, wrong_way, counted)
+        yield ReleasedJudgment(
+            round, hit, place, polarity or "", workers[worker], image, caption, level, shortcoming, wrong_way, counted
+        )
 
 
 class _Pseudonyms(dict[int, str]):
-    """A worker's name in one release: a keyed digest of when they first appear in its file.
+    """A worker's name in one release: a keyed digest of the order in which workers first appear in its file.
 
-    Nothing about a worker enters it but that order, which the file shows anyway: names of two releases cannot
-    be joined, and the same release made again gets the same names.
+    The file shows that order anyway and nothing else about a worker enters the digest: names of two releases cannot
+    be linked, and the same release made again has the same names.
     """
 
     def __init__(self, version_name: str) -> None:

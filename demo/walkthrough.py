@@ -10,10 +10,10 @@ from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
 from crowd.publishing import publish_round
-from dataset.concluding import aggregate_round
 from dataset.models import Version
-from dataset.positives import load_positives
 from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from dataset.version_files import load_positives
 from demo.collection import make_demo_collection
 from demo.machines import add_demo_machines
 from evaluation.metrics import Coverage, coverage

@@ -13,7 +13,7 @@ from core.events import record
 from core.progress import Progress, silent, tracked
 from corpus.models import Caption, Image
 from dataset.models import Version
-from dataset.positives import load_positives
+from dataset.version_files import load_positives
 from evaluation.metrics import Mean, map_at_r, mean_over_queries, r_precision, recall_at_k
 from evaluation.models import Run, Score
 from evaluation.rankings import Ranked, Rankings, annotators_rankings, read_rankings

@@ -19,7 +19,8 @@ from console.starting import start_once
 from core.errors import CounterpartError
 from crowd.channels.markets import market_of, usable_markets
 from crowd.publishing import close_round, join_link, published_cost
-from dataset.concluding import aggregate_round
+from dataset.models import Verdict
+from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import start_pipeline
 
@@ -51,7 +52,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "platform": on_platform(found),
         "link": join_link(found) if found.state == "open" and not market.is_remote else "",
         "versions": found.versions.all(),
-        "verdicts": found.verdicts.count(),
+        "verdicts": Verdict.objects.filter(aggregation=found.aggregations.first()).count(),
         "n_joined": found.participants.count(),
     }
     return render(request, "console/round.html", context)
@@ -93,7 +94,7 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
 @researchers_only
 @require_POST
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
-    """Count the votes by majority into verdicts."""
+    """Write verdicts by majority from the votes that count."""
     found = _round_or_404(name)
     try:
         counted = aggregate_round(found)

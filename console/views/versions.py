@@ -12,7 +12,6 @@ from console.pages import page_of
 from console.scoreboard import scoreboard
 from core.jobs import open_job
 from dataset.models import Version
-from dataset.positives import source_table
 from dataset.version_files import MANIFEST
 
 
@@ -29,7 +28,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Version.objects.select_related("collection", "sample", "released_by"), name=name)
     context = {
         "version": found,
-        "sources": source_table(found),
+        "sources": found.manifest["sources"],
         "files": found.manifest.get("files", {}),
         "rounds": found.rounds.all(),
         "board": scoreboard(found),

@@ -1,4 +1,4 @@
-"""Hand a released version out in a format that others read; a module a format."""
+"""Exports of a released version, one module per format."""
 
 import tempfile
 from collections.abc import Callable
@@ -17,26 +17,26 @@ FORMATS: dict[str, Callable[[Version, Path, Progress], list[Path]]] = {
 
 
 def export_version(version: Version, *, format: str, out: Path, progress: Progress = silent) -> list[Path]:
-    """Write the version in one of ``FORMATS`` into the folder ``out``, made if need be; return the files' paths.
+    """Write the version in one of ``FORMATS`` into the folder ``out``, which is created if needed; return the paths.
 
-    A file that is there already stays as it is if it holds the same. Raises CounterpartError, with no file
-    written, for an unknown format, a file of that name with other content, or where ``out`` is no folder.
+    An existing file with the same content is kept. Raises CounterpartError, and writes nothing, for an unknown
+    format, an existing file with other content, or if ``out`` is not a folder.
     """
     if format not in FORMATS:
-        raise CounterpartError(f"No format {format!r}; there are {', '.join(FORMATS)}.")
+        raise CounterpartError(f"Unknown format {format!r}: use {', '.join(FORMATS)}.")
     if out.exists() and not out.is_dir():
-        raise CounterpartError(f"{out} is a file; name a folder to export into.")
+        raise CounterpartError(f"{out} is a file. Give a folder to export into.")
     out.mkdir(parents=True, exist_ok=True)
-    # Written whole beside their places first, so that an export is all there or not at all.
+    # Written to a temporary folder and then moved, so that an export is complete or absent.
     with tempfile.TemporaryDirectory(dir=out, prefix=".export-") as folder:
         written = FORMATS[format](version, Path(folder), progress)
-        places = {file: out / file.name for file in written}
-        differing = [place for file, place in places.items() if place.exists() and not _equal(file, place)]
+        targets = {file: out / file.name for file in written}
+        differing = [target for file, target in targets.items() if target.exists() and not _equal(file, target)]
         if differing:
             raise CounterpartError(
-                f"{len(differing)} files are there with other content: {some_of(differing)}. Choose another folder."
+                f"{len(differing)} files exist with other content: {some_of(differing)}. Choose another folder."
             )
-        return [file.replace(place) for file, place in places.items()]
+        return [file.replace(target) for file, target in targets.items()]
 
 
 def _equal(one: Path, other: Path) -> bool:

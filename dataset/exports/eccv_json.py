@@ -1,4 +1,4 @@
-"""The form of the public ECCV Caption files: a JSON object of query → items for each direction."""
+"""Format ``eccv-json``, that of the public ECCV Caption files: a JSON object of query → items per direction."""
 
 import shutil
 from pathlib import Path

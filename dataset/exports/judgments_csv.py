@@ -1,4 +1,4 @@
-"""The form of ECCV Caption's raw annotations: a row for each counted judgment of each machine's proposal."""
+"""Format ``judgments-csv``, that of ECCV Caption's raw annotations: a row per proposal and counted judgment."""
 
 import csv
 from collections import defaultdict
@@ -9,48 +9,44 @@ from typing import Any
 from core.errors import CounterpartError
 from core.progress import Progress, tracked
 from dataset.models import Version
-from dataset.version_files import JUDGMENTS, checked_file
-from hits.models import Round
+from dataset.version_files import ReleasedJudgment, load_judgments
 from mitl.models import Pool, Proposal
 
 COLUMNS = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")
 
-Answers = Mapping[tuple[str, str], Sequence[tuple[str, str, str]]]
-"""Keys of an image and a caption → level, shortcoming and what is described in a wrong way, an entry a judgment."""
+JudgmentsByPair = Mapping[tuple[str, str], Sequence[ReleasedJudgment]]
+"""Keys of an image and a caption → their judgments."""
 
 
 def write_judgments_csv(version: Version, folder: Path, progress: Progress) -> list[Path]:
-    """Write ``<version>_judgments.csv``, ordered by machine, direction, query and rank.
+    """Write ``<version>_judgments.csv``, ordered by annotator, direction, query and rank.
 
-    ``ranking`` counts from 1, ``annotation`` is the level 1-4, ``shortcoming2`` says what is described in a wrong way.
-    A pair that a machine proposed in both directions has a row for each. The judgments are those that
-    counted when the version was released. Raises CounterpartError for a version without rounds.
+    ``ranking`` counts from 1, ``annotation`` is the level 1-4, ``shortcoming2`` is what the caption describes in a
+    wrong way. A pair that an annotator proposed in both directions has a row for each. The judgments are those that
+    counted at the release. Raises CounterpartError for a version without rounds.
     """
-    rounds = list(version.rounds.select_related("pool").order_by("name"))
-    if not rounds:
-        raise CounterpartError(f"Version {version} has no rounds and so no judgments; export it as eccv-json.")
+    if not version.rounds.exists():
+        raise CounterpartError(f"Version {version} has no rounds and so no judgments. Export it as eccv-json.")
     path = folder / f"{version.name}_judgments.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for pool, answers in _answers_by_pool(version, rounds).items():
-            writer.writerows(_rows(pool, answers, progress))
+        for pool, judgments in _judgments_by_pool(version).items():
+            writer.writerows(_rows(pool, judgments, progress))
     return [path]
 
 
-def _answers_by_pool(version: Version, rounds: Sequence[Round]) -> dict[Pool, Answers]:
-    """Sort the released judgments to the pools that their rounds were packed from."""
-    pools = {round.name: round.pool for round in rounds}
-    answers: dict[Pool, dict[tuple[str, str], list[tuple[str, str, str]]]] = defaultdict(lambda: defaultdict(list))
-    with checked_file(version, JUDGMENTS).open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["counted"] == "1" and not row["control"]:
-                said = (row["level"], row["shortcoming"], row["wrong_way"])
-                answers[pools[row["round"]]][row["image"], row["caption"]].append(said)
-    return dict(answers)
+def _judgments_by_pool(version: Version) -> dict[Pool, JudgmentsByPair]:
+    """Group the released judgments by the pools that their rounds were packed from."""
+    pools = {round.name: round.pool for round in version.rounds.select_related("pool")}
+    judgments: dict[Pool, dict[tuple[str, str], list[ReleasedJudgment]]] = defaultdict(lambda: defaultdict(list))
+    for judgment in load_judgments(version):
+        if judgment.counted and not judgment.control:
+            judgments[pools[judgment.round]][judgment.image, judgment.caption].append(judgment)
+    return dict(judgments)
 
 
-def _rows(pool: Pool, answers: Answers, progress: Progress) -> Iterator[tuple[Any, ...]]:
+def _rows(pool: Pool, judgments: JudgmentsByPair, progress: Progress) -> Iterator[tuple[Any, ...]]:
     columns = ("annotator__name", "rank", "score", "caption__key", "image__key")
     proposals = (
         Proposal.objects.filter(pool=pool)
@@ -59,5 +55,5 @@ def _rows(pool: Pool, answers: Answers, progress: Progress) -> Iterator[tuple[An
         .iterator(chunk_size=10_000)
     )
     for *proposed, caption, image in tracked(proposals, pool.name, progress, total=pool.n_proposals):
-        for said in answers.get((image, caption), ()):
-            yield (*proposed, caption, image, *said)
+        for judgment in judgments.get((image, caption), ()):
+            yield (*proposed, caption, image, judgment.level, judgment.shortcoming, judgment.wrong_way)

@@ -10,9 +10,9 @@ from annotation.grading import grade
 from annotation.models import Assignment
 from annotation.submissions import submit_answers
 from corpus.models import Collection
-from dataset.concluding import aggregate_round
 from dataset.models import Version
 from dataset.release import release_version
+from dataset.verdicts import aggregate_round
 from hits.models import Round, Seat
 from mitl.models import Pool, Retrieval
 from tests.annotation.answering import right_answers

@@ -174,7 +174,7 @@ def test_counting_the_votes_makes_verdicts(researcher, db):
     made = make_round()
     answer_rightly(made)
     researcher.post("/rounds/round-1/aggregate/")
-    assert made.verdicts.count() == 2
+    assert made.aggregations.get().verdicts.count() == 2
 
 
 def test_counting_no_votes_is_told(researcher, db):

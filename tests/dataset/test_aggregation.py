@@ -87,10 +87,10 @@ def test_the_input_is_left_as_it_was():
 @pytest.mark.parametrize(
     ("labels", "options", "message"),
     [
-        (frame(a=[1]).drop(columns="worker"), {}, "lack the column worker"),
+        (frame(a=[1]).drop(columns="worker"), {}, "lack the columns worker"),
         (pd.concat([frame(a=[1]), frame(a=[2])]), {}, "1 labels repeat"),
         (frame(a=[1, 5]), {"levels": [1, 2, 3, 4]}, "1 labels are not among the levels: 5"),
-        (frame(a=[1]), {"method": "guess"}, "No method 'guess'"),
+        (frame(a=[1]), {"method": "guess"}, "Unknown method 'guess'"),
     ],
 )
 def test_bad_labels_are_refused(labels, options, message):
@@ -99,7 +99,7 @@ def test_bad_labels_are_refused(labels, options, message):
 
 
 def test_an_unknown_policy_for_ties_is_refused():
-    with pytest.raises(ValueError, match="No policy 'coin' for ties"):
+    with pytest.raises(ValueError, match="Unknown policy for ties 'coin'"):
         level_of([1], ties="coin")
 
 

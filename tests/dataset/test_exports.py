@@ -7,10 +7,10 @@ from annotation.models import Assignment
 from core.errors import CounterpartError
 from corpus.matches import import_matches, known_pairs
 from corpus.models import Match
-from dataset.concluding import aggregate_round
 from dataset.exports import export_version
-from dataset.positives import load_positives
 from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from dataset.version_files import load_positives
 from tests.annotation.cast import candidates, propose, sample_of, say
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 
@@ -100,20 +100,20 @@ def test_a_file_with_other_content_is_not_overwritten(version, out):
     out.mkdir()
     theirs = out / "v1_caption_to_image.json"
     theirs.write_text("mine")
-    with pytest.raises(CounterpartError, match="1 files are there with other content"):
+    with pytest.raises(CounterpartError, match="1 files exist with other content"):
         export_version(version, format="eccv-json", out=out)
     assert [file.name for file in out.iterdir()] == [theirs.name]
     assert theirs.read_text() == "mine"
 
 
 def test_an_unknown_format_is_refused(version, out):
-    with pytest.raises(CounterpartError, match="No format 'xml'; there are eccv-json, judgments-csv"):
+    with pytest.raises(CounterpartError, match="Unknown format 'xml': use eccv-json, judgments-csv"):
         export_version(version, format="xml", out=out)
 
 
 def test_a_file_in_place_of_the_folder_is_refused(version, out):
     out.write_text("")
-    with pytest.raises(CounterpartError, match="is a file; name a folder"):
+    with pytest.raises(CounterpartError, match="is a file. Give a folder"):
         export_version(version, format="eccv-json", out=out)
 
 

@@ -11,10 +11,10 @@ from core.files import write_file
 from core.models import Event
 from corpus.matches import import_matches
 from corpus.models import Match
-from dataset.concluding import aggregate_round
-from dataset.models import Version
-from dataset.positives import load_positives, source_table
+from dataset.models import Aggregation, Version
 from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from dataset.version_files import load_positives
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, candidates, sample_of
 from tests.factories import make_collection, make_round, make_sample
@@ -78,6 +78,15 @@ def test_verdicts_of_other_rounds_do_not_enter(round):
     assert len(pairs_in(release(round, merge=""))) == 1
 
 
+def test_the_verdicts_of_the_named_method_are_released(round):
+    Aggregation.objects.update(method="other", ties="higher")
+    with pytest.raises(CounterpartError, match="round-1 has no verdicts by majority. Run aggregate round-1 first"):
+        release(round)
+    version = release(round, method="other")
+    assert version.manifest["counts"]["judged_positive"] == 1
+    assert (version.manifest["policies"]["method"], version.manifest["policies"]["ties"]) == ("other", "higher")
+
+
 def test_votes_of_several_rounds_are_one_vote(round):
     for name, levels in (("round-2", (4, 2)), ("round-3", (4, 2))):
         again = make_round(round.pool.collection, name=name, candidates=2)
@@ -137,7 +146,7 @@ def test_excluded_captions_are_neither_queries_nor_items(round):
 
 
 def test_the_source_table_counts_over_the_original_pairs(round):
-    table = {row["source"]: row for row in source_table(release(round))}
+    table = {row["source"]: row for row in release(round).manifest["sources"]}
     every = round.pool.collection.captions.count()
     assert table["original"] == {
         "source": "original",
@@ -217,13 +226,13 @@ def refuses(round, message: str, **options) -> None:
     [
         ({"rounds": []}, "needs rounds or match sources"),
         ({"rounds": [], "merge": ""}, "needs rounds or match sources"),
-        ({"merge": "cxd"}, "1 match sources are unknown to zoo: cxd; it has original"),
-        ({"positive_levels": (1, 5)}, "Positive levels are some of 1, 2, 3, 4, not 1, 5"),
-        ({"positive_levels": ()}, "not none"),
+        ({"merge": "cxd"}, "zoo lacks 1 match sources: cxd; it has original"),
+        ({"positive_levels": (1, 5)}, "Invalid positive levels 1, 5: use some of"),
+        ({"positive_levels": ()}, "Invalid positive levels .none."),
         ({"exclude_captions": ["0", "x", "y"]}, "2 captions to exclude are not in zoo: x, y"),
-        ({"name": "original"}, "original is a match source already"),
+        ({"name": "original"}, "A match source original exists already"),
         ({"name": "a/../b"}, "Invalid name 'a/../b'"),
-        ({"merge": "", "positive_levels": (2,)}, "Version v1 would hold no pair"),
+        ({"merge": "", "positive_levels": (2,)}, "Version v1 would have no positives"),
     ],
 )
 def test_bad_wishes_change_nothing(round, options, message):
@@ -233,7 +242,7 @@ def test_bad_wishes_change_nothing(round, options, message):
 def test_a_released_version_is_never_replaced(round):
     version = release(round)
     before = read(version, "manifest.json")
-    with pytest.raises(CounterpartError, match="Version v1 was released before"):
+    with pytest.raises(CounterpartError, match="Version v1 exists already"):
         release(round, merge="")
     assert read(version, "manifest.json") == before
 
@@ -245,19 +254,19 @@ def test_a_sample_of_another_collection_is_refused(round):
 
 def test_a_round_over_another_collection_is_refused(round):
     other = make_round(make_collection("farm", images=8), name="round-2")
-    refuses(round, "1 rounds are not over zoo: round-2", rounds=[round, other])
+    refuses(round, "1 rounds are not on zoo: round-2", rounds=[round, other])
 
 
 def test_verdicts_that_no_longer_hold_are_refused(round):
     Assignment.objects.update(state="excluded")
-    refuses(round, "run aggregate again")
+    refuses(round, "Run aggregate round-1 again")
 
 
 def test_rounds_with_different_policies_for_ties_are_refused(round):
     other = make_round(round.pool.collection, name="round-2")
     answer(other.hits.get(), 1, 1)
     aggregate_round(other, ties="lower")
-    refuses(round, "treat ties differently", rounds=[round, other])
+    refuses(round, "use different policies for ties", rounds=[round, other])
 
 
 def test_a_failure_midway_leaves_no_file(round, monkeypatch):

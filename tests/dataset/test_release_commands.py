@@ -60,10 +60,10 @@ def test_release_reads_captions_to_exclude_from_a_file(round, tmp_path):
     ("arguments", "message"),
     [
         ([], "needs rounds or match sources"),
-        (["--rounds", "round-1"], "run aggregate round-1 first"),
+        (["--rounds", "round-1"], "Run aggregate round-1 first"),
         (["--rounds", "round-9"], "There is no round 'round-9'"),
-        (["--merge", "original", "--positive-levels", "yes"], "'yes' is no level"),
-        (["--merge", "original", "--exclude-captions", "gone.txt"], "Cannot read gone.txt"),
+        (["--merge", "original", "--positive-levels", "yes"], "Invalid level 'yes'"),
+        (["--merge", "original", "--exclude-captions", "gone.txt"], "gone.txt"),
     ],
 )
 def test_release_refuses_bad_wishes_in_one_line(round, arguments, message):

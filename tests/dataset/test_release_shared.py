@@ -7,8 +7,8 @@ from corpus.imports import import_collection
 from corpus.matches import import_matches
 from corpus.models import Collection
 from corpus.samples import sample_queries
-from dataset.positives import load_positives, source_table
 from dataset.release import release_version
+from dataset.version_files import load_positives
 
 pytestmark = [pytest.mark.shared, pytest.mark.slow, pytest.mark.django_db]
 
@@ -41,6 +41,6 @@ def test_the_merge_and_the_two_clean_ups_give_the_published_counts(coco):
         positives = load_positives(version)
         sizes.append(tuple(sum(map(len, positives[direction].values())) for direction in ("t2i", "i2t")))
     assert sizes == [(11_279, 22_551), (11_279, 22_550), (11_279, 22_545)]
-    by_source = {row["source"]: row for row in source_table(version)}
+    by_source = {row["source"]: row for row in version.manifest["sources"]}
     assert (by_source["cxc>=3"]["images"], by_source["cxc>=3"]["captions"]) == (1_895, 8_906)
     assert round(by_source["wrong"]["times_images"], 2) == 8.47

@@ -144,7 +144,7 @@ def test_the_quick_do_more(transactional_db, profile):
         ({"workers": 10_001}, "not 10,001 and 0"),
         ({"seed": -1}, "a seed from 0"),
         ({"profile": "sleepy"}, "No crowd profile 'sleepy'"),
-        ({"truth": "eccv"}, "unknown to zoo: eccv"),
+        ({"truth": "eccv"}, "zoo lacks 1 match sources: eccv"),
         ({"through_http": "localhost:8000"}, "is no address of a site"),
     ],
 )

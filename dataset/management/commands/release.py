@@ -6,8 +6,9 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from corpus.input_files import lines
 from corpus.models import Collection, Sample
-from dataset.positives import source_table
+from dataset.aggregation import METHODS
 from dataset.release import release_version
 from hits.models import Round
 
@@ -17,30 +18,31 @@ class Command(ActCommand):
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("version", help="name of the version; it becomes a match source of this name too")
-        parser.add_argument("--collection", required=True, help="the collection it is about")
+        parser.add_argument("version", help="name of the version, and of the match source that it becomes")
+        parser.add_argument("--collection", required=True, help="name of the collection")
         parser.add_argument("--queries", required=True, help="the sample whose queries' positives are released")
         parser.add_argument("--rounds", default="", help="aggregated rounds, separated by commas")
         parser.add_argument(
-            "--merge", help='match sources, as "cxc>=3,original"; default: original where rounds are named'
+            "--method", choices=METHODS, default="majority", help="aggregation whose verdicts are released"
         )
+        parser.add_argument("--merge", help='match sources, as in "cxc>=3,original" (default: original if --rounds)')
         parser.add_argument("--positive-levels", default="1,2", help="levels that are a match, separated by commas")
-        parser.add_argument(
-            "--exclude-captions", type=Path, help="file of caption ids, one a line, that are dropped everywhere"
-        )
+        parser.add_argument("--exclude-captions", type=Path, help="file of caption ids to drop, one per line")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        excluded = options["exclude_captions"]
         version = release_version(
             options["version"],
             collection=Collection.objects.named(options["collection"]),
             sample=Sample.objects.named(options["queries"]),
             rounds=[Round.objects.named(name) for name in split(options["rounds"])],
+            method=options["method"],
             merge=options["merge"],
             positive_levels=[level_of(text) for text in split(options["positive_levels"])],
-            exclude_captions=ids_in(options["exclude_captions"]) if options["exclude_captions"] else (),
+            exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
             progress=progress,
         )
-        return {"version": version.name, **version.manifest["counts"], "sources": source_table(version)}
+        return {"version": version.name, **version.manifest["counts"], "sources": version.manifest["sources"]}
 
 
 def split(text: str) -> list[str]:
@@ -49,14 +51,5 @@ def split(text: str) -> list[str]:
 
 def level_of(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise CounterpartError(f"{text!r} is no level; write --positive-levels as in 1,2.")
+        raise CounterpartError(f"Invalid level {text!r}: write --positive-levels as in 1,2.")
     return int(text)
-
-
-def ids_in(path: Path) -> list[str]:
-    """Read an id a line; empty lines are passed over."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise CounterpartError(f"Cannot read {path}: {error}.") from error
-    return [line.strip() for line in lines if line.strip()]

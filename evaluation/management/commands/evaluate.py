@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from dataset.naming import find_version
+from dataset.models import Version
 from evaluation.runs import csv_table, evaluate_version, figures, latex_table, plain_table
 
 
@@ -29,7 +29,7 @@ class Command(ActCommand):
         form.add_argument("--csv", action="store_true", help="print CSV")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        version = find_version(options["version"])
+        version = Version.objects.named(options["version"])
         scored = evaluate_version(version, rankings=options["rankings"], progress=progress)
         if options["json"]:
             return figures(scored)

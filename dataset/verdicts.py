@@ -1,4 +1,4 @@
-"""Conclude a round: rewrite its verdicts from the judgments that count."""
+"""Verdicts of a round: write them from the judgments that count, and find those that are up to date."""
 
 import hashlib
 from collections.abc import Iterator
@@ -10,11 +10,10 @@ from django.db import transaction
 
 from annotation.models import Judgment, JudgmentQuerySet
 from core.errors import CounterpartError
-from core.events import record, subject_of
-from core.models import Event
+from core.events import record
 from core.progress import Progress, silent, tracked
 from dataset.aggregation import METHODS, Method, Ties, aggregate, choose_levels
-from dataset.models import Verdict
+from dataset.models import Aggregation, Verdict
 from hits.models import Round
 from hits.question import Level
 
@@ -27,27 +26,29 @@ _BATCH = 5_000
 def aggregate_round(
     round: Round, *, method: Method = "majority", ties: Ties = "median", progress: Progress = silent
 ) -> dict[str, Any]:
-    """Rewrite the round's verdicts of ``method``; return how many judgments, pairs and verdicts of each level.
+    """Replace the round's verdicts by ``method``; return the numbers of judgments, pairs and verdicts of each level.
 
-    Only accepted assignments' answers on candidates are counted. ``ties`` is explained in
-    ``dataset.aggregation.choose_levels``. Raises CounterpartError for an unknown method or where no
-    judgment counts; the old verdicts then stand.
+    Only answers on candidates in accepted assignments count. ``dataset.aggregation.choose_levels`` explains
+    ``ties``. Raises CounterpartError for an unknown method or if no judgment counts; the existing verdicts are
+    then kept.
     """
     if method not in METHODS:
-        raise CounterpartError(f"No method {method!r} to aggregate by; there is {', '.join(METHODS)}.")
+        raise CounterpartError(f"Unknown aggregation method {method!r}: use {' or '.join(METHODS)}.")
     Round.objects.select_for_update().get(pk=round.pk)
     labels = _labels(round)
     if labels.empty:
-        raise CounterpartError(f"Round {round} has no judgments that count; let its HITs be answered first.")
+        raise CounterpartError(f"Round {round} has no judgments that count. Aggregate it once work is accepted.")
     distribution = aggregate(labels, method, levels=Level.values)
     levels = choose_levels(distribution, ties=ties)
     votes = labels.groupby("item").size()
-    Verdict.objects.filter(round=round, method=method).delete()
-    verdicts = list(_verdicts(round, method, distribution, levels, votes))
+    Aggregation.objects.filter(round=round, method=method).delete()
+    aggregation = Aggregation.objects.create(
+        round=round, method=method, ties=ties, judgments=len(labels), fingerprint=_fingerprint(round)
+    )
+    verdicts = list(_verdicts(aggregation, distribution, levels, votes))
     for start in tracked(range(0, len(verdicts), _BATCH), "verdicts", progress, every=1):
         Verdict.objects.bulk_create(verdicts[start : start + _BATCH])
-    counted = _fingerprint(round)
-    record("aggregated", round, actor="command", method=method, ties=ties, judgments=len(labels), counted=counted)
+    record("aggregated", round, actor="command", method=method, ties=ties, judgments=len(labels))
     by_level = levels.value_counts().reindex(Level.values, fill_value=0)
     return {
         "judgments": len(labels),
@@ -56,18 +57,20 @@ def aggregate_round(
     }
 
 
-def conclusion_of(round: Round, *, method: Method = "majority") -> dict[str, Any]:
-    """Return how the round's present verdicts were made: ``method`` and ``ties``.
+def current_aggregation(round: Round, method: str = "majority") -> Aggregation:
+    """Return the round's aggregation by ``method``.
 
-    Raises CounterpartError where it was never aggregated, or where other judgments count now than then.
+    Raises CounterpartError if there is none, or if other judgments count now than when it was made.
     """
-    events = Event.objects.filter(subject=subject_of(round), verb="aggregated", data__method=method)
-    made = events.first()
-    if made is None:
-        raise CounterpartError(f"Round {round} has no verdicts; run aggregate {round} first.")
-    if made.data["counted"] != _fingerprint(round):
-        raise CounterpartError(f"Other judgments of round {round} count now than in its verdicts; run aggregate again.")
-    return {"method": method, "ties": made.data["ties"]}
+    command = f"aggregate {round}" + ("" if method == "majority" else f" --method {method}")
+    aggregation = Aggregation.objects.filter(round=round, method=method).first()
+    if aggregation is None:
+        raise CounterpartError(f"Round {round} has no verdicts by {method}. Run {command} first.")
+    if aggregation.fingerprint != _fingerprint(round):
+        raise CounterpartError(
+            f"The verdicts of round {round} are out of date: other judgments count now. Run {command} again."
+        )
+    return aggregation
 
 
 def _counted(round: Round) -> JudgmentQuerySet:
@@ -81,13 +84,12 @@ def _labels(round: Round) -> pd.DataFrame:
 
 
 def _verdicts(
-    round: Round, method: str, distribution: pd.DataFrame, levels: pd.Series, votes: pd.Series
+    aggregation: Aggregation, distribution: pd.DataFrame, levels: pd.Series, votes: pd.Series
 ) -> Iterator[Verdict]:
     shares = distribution.to_numpy()
     for item, row, level, count in zip(levels.index, shares.tolist(), levels.tolist(), votes.tolist(), strict=True):
         yield Verdict(
-            round=round,
-            method=method,
+            aggregation=aggregation,
             image_id=item >> _SHIFT,
             caption_id=item & (1 << _SHIFT) - 1,
             level=level,
@@ -98,6 +100,6 @@ def _verdicts(
 
 
 def _fingerprint(round: Round) -> str:
-    """The SHA-256 of which judgments count, which tells verdicts that a later decision has overtaken."""
+    """Return the SHA-256 of which judgments count; it changes when a decision changes that."""
     ids = np.fromiter(_counted(round).order_by("pk").values_list("pk", flat=True), dtype=np.int64)
     return hashlib.sha256(ids.tobytes()).hexdigest()

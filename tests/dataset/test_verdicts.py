@@ -3,8 +3,8 @@ import pytest
 from annotation.models import Assignment
 from core.errors import CounterpartError
 from core.models import Event
-from dataset.concluding import aggregate_round, conclusion_of
 from dataset.models import Verdict
+from dataset.verdicts import aggregate_round, current_aggregation
 from tests.annotation.cast import answer, candidates
 from tests.factories import make_round
 
@@ -18,7 +18,7 @@ def round():
 
 def verdict(round, place: int) -> Verdict:
     image, caption = candidates(round.hits.get())[place - 1]
-    return Verdict.objects.get(round=round, image=image, caption=caption)
+    return Verdict.objects.get(aggregation__round=round, image=image, caption=caption)
 
 
 def test_a_verdict_holds_the_shares_of_the_votes(round):
@@ -66,7 +66,7 @@ def test_the_policy_for_ties_is_followed_and_recorded(round):
     answer(round.hits.get(), 4, 1, seat=2)
     aggregate_round(round, ties="lower")
     assert verdict(round, 1).level == 1
-    assert conclusion_of(round) == {"method": "majority", "ties": "lower"}
+    assert current_aggregation(round).ties == "lower"
 
 
 def test_the_summary_counts_pairs_by_level(round):
@@ -86,7 +86,7 @@ def test_a_round_without_counted_judgments_keeps_its_verdicts(round):
 
 
 def test_an_unknown_method_is_refused(round):
-    with pytest.raises(CounterpartError, match="No method 'guess'"):
+    with pytest.raises(CounterpartError, match="Unknown aggregation method 'guess'"):
         aggregate_round(round, method="guess")
 
 
@@ -95,13 +95,13 @@ def test_verdicts_that_a_decision_overtook_are_told(round):
     aggregate_round(round)
     Assignment.objects.filter(pk=assignment.pk).update(state="excluded")
     answer(round.hits.get(), 2, 2, seat=2)
-    with pytest.raises(CounterpartError, match="run aggregate again"):
-        conclusion_of(round)
+    with pytest.raises(CounterpartError, match="Run aggregate round-1 again"):
+        current_aggregation(round)
 
 
 def test_a_round_never_aggregated_is_told(round):
-    with pytest.raises(CounterpartError, match="run aggregate round-1 first"):
-        conclusion_of(round)
+    with pytest.raises(CounterpartError, match="Run aggregate round-1 first"):
+        current_aggregation(round)
 
 
 def test_aggregating_writes_an_event(round):
