@@ -52,7 +52,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "platform": on_platform(found),
         "link": join_link(found) if found.state == "open" and not market.is_remote else "",
         "versions": found.versions.all(),
-        "verdicts": Verdict.objects.filter(aggregation=found.aggregations.first()).count(),
+        "verdicts": Verdict.objects.filter(aggregation=found.aggregations.values("pk")[:1]).count(),
         "n_joined": found.participants.count(),
     }
     return render(request, "console/round.html", context)
