@@ -12,7 +12,6 @@ from annotation.qualifying import Tries, tries_of
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record
-from crowd import channels
 from crowd.models import PlatformAssignment
 from hits.models import HIT, Item, Round
 
@@ -36,14 +35,6 @@ class Admission:
             wanted = getattr(self, name)
             if wanted is not None and not 1 <= wanted <= MOST:
                 raise CounterpartError(f"{name} is {wanted}; give 1 to {MOST:,}, or leave it out for any number.")
-
-    def check_channel(self, channel: str) -> None:
-        """Raise CounterpartError where a platform, and not our own pool, decides who may work."""
-        if self != Admission() and channels.get(channel).is_remote:
-            raise CounterpartError(
-                f"capacity, per_worker and test are for the browser pool; on {channel} the platform lets workers in. "
-                "Leave them out."
-            )
 
     def as_fields(self) -> dict[str, Any]:
         """The columns of a round that hold them."""

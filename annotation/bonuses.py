@@ -4,14 +4,13 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from annotation.amounts import bonus_fee, cents
 from annotation.budget import check_may_give, locked
 from annotation.models import Assignment, Payment, Worker
 from annotation.paying import order_payment
 from annotation.wording import check_words
 from core.errors import CounterpartError
 from core.events import record
-from crowd import channels
+from hits.prices import cents
 
 LONGEST_REASON = 200
 
@@ -27,15 +26,15 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
         raise CounterpartError(f"A bonus of ${amount} cannot be paid; give whole cents above nothing.")
     with transaction.atomic():
         round = locked(assignment.hit.round)
-        if assignment.submitted_at is None and channels.get(round.channel).is_remote:
+        if assignment.submitted_at is None and round.settles:
             raise CounterpartError(f"{assignment} was not submitted, so {round.channel} would pay no bonus for it.")
         given = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=reason).first()
         if given:
             return given
         gone = Worker.objects.filter(pk=assignment.worker_id, forgotten_at__isnull=False)
-        if channels.get(round.channel).is_remote and gone.exists():
+        if round.settles and gone.exists():
             raise CounterpartError(f"The worker of {assignment} was forgotten, so no bonus can reach them any more.")
-        fee = bonus_fee(amount, round.channel)
+        fee = round.fee_schedule.bonus_fee(amount)
         check_may_give(round, amount + fee)
         payment = Payment.objects.create(
             assignment=assignment, round=round, kind=Payment.Kind.BONUS, reason=reason, amount=amount, fee=fee

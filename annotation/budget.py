@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-from annotation.amounts import seat_cost
 from annotation.ledger import balance_of, commitment_of, spent_on
 from core.errors import CounterpartError
 from hits.models import Round, Seat
@@ -34,7 +33,7 @@ def has_room_for_seat(round: Round) -> bool:
     While the ceiling pays for every seat that is not filled, nobody can pass it, and the round is not locked, as
     workers would wait for each other.
     """
-    cost, ceiling = seat_cost(round), Round.objects.values_list("ceiling", flat=True).get(pk=round.pk)
+    cost, ceiling = round.seat_cost, Round.objects.values_list("ceiling", flat=True).get(pk=round.pk)
     unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).count()
     return spent_on(round) + cost * unfilled <= ceiling or room(round) >= cost
 

@@ -8,11 +8,11 @@ from django.db.models import QuerySet, Sum
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.admission import hits_of
-from annotation.amounts import cents
 from annotation.models import Assignment, Payment, Worker
 from annotation.submissions import receipt_of
 from core.errors import CounterpartError
 from hits.models import Round
+from hits.prices import cents
 
 COMPLETION = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
 RECEIPT = re.compile(r"(\d{1,18})-([0-9a-f]{10})")

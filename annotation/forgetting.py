@@ -7,7 +7,6 @@ from annotation.models import Appeal, Payment, Worker, WorkerIdentity
 from annotation.scrubbing import ERASED, scrub
 from core.errors import CounterpartError
 from core.events import record
-from crowd import channels
 from crowd.models import Message, PlatformAssignment
 
 
@@ -22,7 +21,7 @@ def forget_worker(pseudonym: str, *, actor: str) -> int:
     """
     with transaction.atomic():
         worker = check_forgettable(pseudonym)
-        ids = [one.external_id for one in worker.identities.all() if channels.get(one.channel).is_remote]
+        ids = [one.external_id for one in worker.identities.exclude(channel__in=WorkerIdentity.OURS)]
         deleted, _ = WorkerIdentity.objects.filter(worker=worker).delete()
         _erase_words(worker)
         for external_id in ids:

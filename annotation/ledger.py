@@ -9,12 +9,11 @@ from io import StringIO
 
 from django.db.models import Count, Q, Sum, TextChoices
 
-from annotation.amounts import cents, seat_cost
 from annotation.coming import asked_of, short_of
 from annotation.models import Payment
 from annotation.wording import harmless
-from crowd import channels
 from hits.models import Round, Seat
+from hits.prices import cents
 
 NOTHING = Decimal("0.00")
 EARNED = Payment.EARNED
@@ -112,8 +111,8 @@ def balances_of(rounds: Sequence[Round]) -> dict[int, Balance]:
     """Return the balance of each round, by its id, with as many queries for many rounds as for one."""
     commitments = _commitments(rounds)
     is_open = {round.pk for round in rounds if round.state == "open"}
-    short = short_of([round for round in rounds if round.pk in is_open and _is_remote(round)])
-    empty = _seats([round for round in rounds if round.pk in is_open and not _is_remote(round)], Seat.State.OPEN)
+    short = short_of([round for round in rounds if round.pk in is_open and round.settles])
+    empty = _seats([round for round in rounds if round.pk in is_open and not round.settles], Seat.State.OPEN)
     return {
         round.pk: Balance(round.ceiling, bound, waiting=bound.due + short[round.pk] + empty[round.pk])
         for round, bound in ((round, commitments[round.pk]) for round in rounds)
@@ -186,13 +185,12 @@ def payments_as_csv(round: Round) -> Iterator[str]:
 
 def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
     payments = _payments(rounds)
-    asked = asked_of([round for round in rounds if _is_remote(round)])
-    at_work = _seats([round for round in rounds if not _is_remote(round)], Seat.State.TAKEN)
+    asked = asked_of([round for round in rounds if round.settles])
+    at_work = _seats([round for round in rounds if not round.settles], Seat.State.TAKEN)
     commitments = {}
     for round in rounds:
-        cost = seat_cost(round) if round.channel else NOTHING
         held, due = asked.get(round.pk, (0, at_work[round.pk]))
-        commitments[round.pk] = Commitment(cost, cost * held, due, **payments[round.pk])
+        commitments[round.pk] = Commitment(round.seat_cost, round.seat_cost * held, due, **payments[round.pk])
     return commitments
 
 
@@ -215,10 +213,6 @@ def _seats(rounds: Sequence[Round], state: str) -> Counter[int]:
         return Counter()
     seats = Seat.objects.filter(hit__round__in=rounds, state=state).order_by()
     return Counter(dict(seats.values_list("hit__round").annotate(n=Count("pk"))))
-
-
-def _is_remote(round: Round) -> bool:
-    return bool(round.channel) and channels.get(round.channel).is_remote
 
 
 def _line(cells: Iterable[object]) -> str:

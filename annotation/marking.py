@@ -12,7 +12,6 @@ from django.db import transaction
 from annotation.models import Payment
 from annotation.payroll import COLUMNS
 from core.errors import CounterpartError, some_of
-from crowd import channels
 from crowd.settling import mark_paid
 from hits.models import Round
 
@@ -68,7 +67,7 @@ def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
 
 
 def _refuse_platform(round: Round) -> None:
-    if round.channel and channels.get(round.channel).is_remote:
+    if round.settles:
         raise CounterpartError(f"Round {round} is paid by {round.channel} itself; there is nothing to mark by hand.")
 
 

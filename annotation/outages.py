@@ -4,7 +4,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.amounts import cents
 from annotation.bonuses import owe_bonus
 from annotation.leases import return_assignment
 from annotation.ledger import EARNED
@@ -13,9 +12,9 @@ from annotation.paying import note_paid_there, owe
 from annotation.ruling import DECIDABLE, for_ruling, rule
 from core.errors import CounterpartError
 from core.events import record
-from crowd import channels
 from crowd.models import PlatformAssignment
 from hits.models import Seat
+from hits.prices import cents
 
 State, Status = Assignment.State, PlatformAssignment.Status
 
@@ -82,7 +81,7 @@ def _assignment_without_answers(turn: PlatformAssignment) -> Assignment:
 def _pay_begun(assignment: Assignment, *, reason: str, by: User) -> Payment:
     round = assignment.hit.round
     current = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    if channels.get(round.channel).is_remote or current.submitted_at is not None:
+    if round.settles or current.submitted_at is not None:
         raise CounterpartError(f"{assignment} was submitted; decide it on its page, where it can be paid as well.")
     _end(current, actor=str(by))
     payment = owe_bonus(assignment, amount=cents(round.reward), reason=OUTAGE, actor=str(by))

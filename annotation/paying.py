@@ -2,7 +2,6 @@
 
 from django.db import transaction
 
-from annotation.amounts import cents, seat_cost
 from annotation.budget import check_owed, locked
 from annotation.models import Assignment, Payment
 from core.errors import CounterpartError
@@ -11,6 +10,7 @@ from crowd.models import Outbox
 from crowd.outbox import may_be_under_way, put
 from crowd.settling import mark_paid
 from hits.models import Round
+from hits.prices import cents
 
 EARNED = (Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
@@ -74,7 +74,7 @@ def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tup
     if payment.pk and payment.state != Payment.State.WITHDRAWN:
         return payment, False
     payment.amount, payment.state = cents(round.reward), Payment.State.OWED
-    payment.fee = seat_cost(round) - payment.amount
+    payment.fee = round.seat_cost - payment.amount
     payment.save()
     if not has_gone:
         check_owed(round, payment.amount + payment.fee)

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from annotation.codes import completion_code
-from annotation.models import Payment, Worker
+from annotation.models import Payment, Worker, WorkerIdentity
 from annotation.wording import harmless
-from crowd import channels
 from hits.models import Round
 
 COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")
@@ -60,6 +59,5 @@ def write_wages(round: Round) -> str:
 
 
 def _identity(worker: Worker) -> tuple[str, str]:
-    """The browser pool's own ids name nobody."""
-    outside = [one for one in worker.identities.all() if one.channel in channels.CHANNELS and one.channel != "browser"]
+    outside = [one for one in worker.identities.all() if one.channel not in WorkerIdentity.OURS]
     return (outside[0].channel, outside[0].external_id) if outside else ("", "")

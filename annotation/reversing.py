@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.amounts import cents
 from annotation.bonuses import owe_bonus
 from annotation.models import Assignment, Decision, Payment, Rejection
 from annotation.paying import owe
@@ -16,6 +15,7 @@ from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import may_be_under_way
+from hits.prices import cents
 
 WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
 COMPENSATION = "This work should not have been refused. We pay it as a bonus, as its reward cannot be given any more."

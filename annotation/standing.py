@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from annotation.amounts import cents
 from annotation.models import Assignment, Payment
 from hits.models import Round, Seat
+from hits.prices import cents
 
 SeatState, State, Pay = Seat.State, Assignment.State, Payment.State
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from annotation.amounts import bonus_fee
 from annotation.bonuses import owe_bonus
 from annotation.budget import check_may_give, locked
 from annotation.ledger import EARNED
@@ -14,7 +13,6 @@ from annotation.models import Assignment, Payment
 from annotation.wages import LEAST_TIMED, Timing, fair_reward, timing_of
 from core.errors import CounterpartError
 from core.progress import Progress, silent
-from crowd import channels
 from hits.models import Round
 
 REASON = "Top-up: this work took longer than we had planned."
@@ -47,7 +45,7 @@ def shortfall_of(round: Round) -> TopUp:
     if not bonus:
         return TopUp(timing, fair, bonus, 0, bonus)
     wanted = _without_top_up(round).count()
-    return TopUp(timing, fair, bonus, wanted, (bonus + bonus_fee(bonus, round.channel)) * wanted)
+    return TopUp(timing, fair, bonus, wanted, (bonus + round.fee_schedule.bonus_fee(bonus)) * wanted)
 
 
 def top_up(round: Round, *, actor: str, progress: Progress = silent) -> TopUp:
@@ -72,6 +70,6 @@ def _without_top_up(round: Round) -> QuerySet[Assignment]:
     rewarded = payments.filter(kind=Payment.Kind.REWARD, state__in=EARNED)
     topped_up = payments.filter(kind=Payment.Kind.BONUS, reason=REASON)
     theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(topped_up), hit__round=round)
-    if channels.get(round.channel).is_remote:
+    if round.settles:
         theirs = theirs.filter(worker__forgotten_at=None)
     return theirs.select_related("hit__round").order_by("pk")

@@ -7,11 +7,10 @@ from statistics import median
 
 from django.db.models import F
 
-from annotation.amounts import CENT
 from annotation.models import Assignment
 from core.errors import CounterpartError
-from crowd import channels
 from hits.models import Round, Seat
+from hits.prices import CENT
 
 PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
 LEAST_TIMED = 5  # submissions below which a median tells nothing
@@ -66,39 +65,32 @@ def fair_reward(seconds: float, floor: Decimal) -> Decimal:
     return (Decimal(str(seconds)) * floor / HOUR).quantize(CENT, rounding=ROUND_UP)
 
 
-def check_wage(
-    round: Round,
-    *,
-    channel: str,
-    environment: str = "",
-    pilot: Round | None = None,
-    expected_minutes: Decimal | None = None,
-) -> Expectation:
-    """Return how long a HIT of the round will take: as somebody states it, or as ``pilot`` or the latest like it took.
+def check_wage(round: Round, *, pilot: Round | None = None, expected_minutes: Decimal | None = None) -> Expectation:
+    """Return how long a HIT of the round will take: as stated, or as measured in ``pilot`` or the latest similar round.
 
-    On a platform that pays, raises CounterpartError where the reward is below the round's wage floor for that time, and
-    where more than PILOT_SIZE assignments would go out untimed. Raises it anywhere for a pilot that asked something
-    else or was hardly answered, and for a pilot and a statement together.
+    If the round's channel settles payments, raises CounterpartError for a reward below the round's wage floor for that
+    time, and for more than PILOT_SIZE assignments whose time nobody knows. In any case raises it for a pilot that asked
+    something else or has too few answers, and for a pilot together with a stated time.
     """
-    expected = _expected(round, pilot, expected_minutes, rehearsed=is_rehearsal(channel, environment))
-    if channels.get(channel).is_remote:
+    expected = _expected(round, pilot, expected_minutes)
+    if round.settles:
         _hold_to_floor(round, expected)
     return expected
 
 
-def _expected(round: Round, pilot: Round | None, minutes: Decimal | None, *, rehearsed: bool) -> Expectation:
+def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Expectation:
     if pilot and minutes is not None:
         raise CounterpartError("Give a pilot or the expected minutes, not both.")
     if minutes is not None:
         if not minutes.is_finite() or not 0 < minutes <= 24 * 60:
             raise CounterpartError(f"{minutes} expected minutes will not do; give more than 0, up to a day.")
         return Expectation(int((minutes * 60).to_integral_value(ROUND_UP)), "as stated")
-    if pilot and not rehearsed and _was_played(pilot):
+    if pilot and not round.rehearsal and _was_played(pilot):
         raise CounterpartError(
             f"Round {pilot} was only rehearsed or simulated, so its times say nothing of people; choose another pilot "
             "or state the expected minutes."
         )
-    found = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=rehearsed)
+    found = (pilot, _timing_of_pilot(round, pilot)) if pilot else pilot_of(round, rehearsed=round.rehearsal)
     if found is None:
         return Expectation(None)
     return Expectation(int(-(-found[1].active // 1)), f"pilot {found[0]}: {found[1]}")
@@ -117,15 +109,10 @@ def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
     )
 
 
-def is_rehearsal(channel: str, environment: str) -> bool:
-    """Whether this is the world of a platform in which nobody is paid and a crowd may be simulated: its first."""
-    return channels.get(channel).is_remote and environment == channels.get(channel).environments[0]
-
-
 def _was_played(round: Round) -> bool:
     """Whether no people worked on the round, or simulated ones beside them."""
     simulated = Assignment.objects.filter(hit__round=round, worker__identities__channel="simulation")
-    return is_rehearsal(round.channel, round.environment) or simulated.exists()
+    return round.rehearsal or simulated.exists()
 
 
 def alike_rounds(round: Round) -> Sequence[Round]:

@@ -8,12 +8,12 @@ from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.funds import shortages
 from annotation.models import Appeal, Assignment, Rejection
 from console.counting import counted
 from console.templatetags.console import ago, dollars
 from core.models import Job
 from crowd.channels.markets import market_of
+from crowd.funds import shortages
 from crowd.models import Outbox, PlatformAssignment
 from crowd.overview import late_rounds, work_to_look_at
 from hits.models import Control, Round

@@ -5,10 +5,10 @@ from decimal import Decimal
 
 from django.db.models import Count, QuerySet
 
-from annotation.funds import noted_funds, still_to_fund
 from annotation.masking import mask_workers
 from crowd import channels
 from crowd.channels.markets import Market, market_of
+from crowd.funds import noted_funds, still_to_fund
 from crowd.models import Outbox, PlatformAssignment, Sync
 from crowd.overview import Overview, overview_of, work_to_look_at
 from hits.models import Round

@@ -6,11 +6,11 @@ from decimal import Decimal
 
 from django.db.models import Count, Q, Sum
 
-from annotation.amounts import cents
 from annotation.masking import mask_workers
 from annotation.models import Assignment, Exclusion, Payment, Worker
 from crowd.channels.markets import market_of
 from crowd.models import Message
+from hits.prices import cents
 
 State, Pay = Assignment.State, Payment.State
 

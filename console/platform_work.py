@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.funds import note_funds
 from annotation.masking import mask_workers
 from console.counting import counted
 from core.errors import CounterpartError
@@ -13,6 +12,7 @@ from core.events import record
 from core.progress import Progress
 from crowd.channels.markets import market_of
 from crowd.differences import Difference, find_differences, mend
+from crowd.funds import note_funds
 from crowd.models import Audit, Outbox
 from crowd.offers import Offer
 from crowd.outbox import deliver_due, send_failed_again

@@ -3,3 +3,10 @@ from django.apps import AppConfig
 
 class CrowdConfig(AppConfig):
     name = "crowd"
+
+    def ready(self) -> None:
+        from crowd.channels import CHANNELS
+        from crowd.offers import Offer
+        from hits.prices import SCHEDULES
+
+        SCHEDULES.update({name: channel.fees(Offer()) for name, channel in CHANNELS.items()})

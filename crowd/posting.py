@@ -3,7 +3,6 @@
 from django.db import transaction
 from django.db.models import F
 
-from annotation.amounts import seat_cost
 from annotation.budget import locked, room
 from annotation.coming import COMING, short_of_work
 from core.events import record
@@ -22,14 +21,14 @@ def post_open_seats(round: Round) -> int:
     leaves room for. Returns how many answer sets were added; 0 for a round that is not open, or whose channel is in the
     house. Repeating it adds nothing.
     """
-    if not round.channel or not channels.get(round.channel).is_remote:
+    if not round.settles:
         return 0
     added = 0
     with transaction.atomic():
         current = locked(round)
         if current.state != "open":
             return 0
-        left, cost = room(current), seat_cost(current)
+        left, cost = room(current), current.seat_cost
         for hit, missing in list(short_of_work(current)):
             affordable = int(left // cost) - added if cost else missing
             added += _post(current, hit, min(missing, affordable))

@@ -1,7 +1,7 @@
 """Open a round to workers and close it again."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 
 from django.conf import settings
@@ -9,16 +9,39 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.admission import Admission
-from annotation.amounts import seat_cost
 from annotation.wages import Expectation, check_wage
 from core.errors import CounterpartError, some_of
 from core.events import record
 from corpus.models import Image
 from crowd import channels
 from crowd.channels import ChannelError
-from crowd.offers import Offer
+from crowd.offers import Offer, offer_of
 from crowd.posting import close_postings, post_open_seats
 from hits.models import Item, Round, Seat
+from hits.prices import cents
+
+TERMS = ("offer", "fees", "settles", "rehearsal")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """US dollars for ``seats`` answer sets, if each is paid once: its ``reward`` and the channel's ``fee`` on top."""
+
+    seats: int
+    reward: Decimal
+    fee: Decimal
+
+    @property
+    def rewards(self) -> Decimal:
+        return self.reward * self.seats
+
+    @property
+    def fees(self) -> Decimal:
+        return self.fee * self.seats
+
+    @property
+    def total(self) -> Decimal:
+        return self.rewards + self.fees
 
 
 def publish_round(
@@ -61,8 +84,9 @@ def publish_round(
     with transaction.atomic():
         draft = Round.objects.filter(pk=round.pk, published_at=None, closed_at=None)
         where = {"channel": channel, "environment": environment}
-        terms = {"offer": round.offer, "expected_seconds": expected.seconds, **admission.as_fields()}
-        won = draft.update(published_at=timezone.now(), **where, **terms)
+        terms = {name: getattr(round, name) for name in TERMS}
+        policy = {"expected_seconds": expected.seconds, **admission.as_fields()}
+        won = draft.update(published_at=timezone.now(), **where, **terms, **policy)
         round.refresh_from_db()
         if won:
             told = {"missing": len(missing), **asdict(expected), **admission.as_data()}
@@ -82,14 +106,16 @@ def check_publishable(
     pilot: Round | None = None,
     expected_minutes: Decimal | None = None,
 ) -> Expectation:
-    """Return how long a HIT of a draft is expected to take, if it could be published so just now. Stores nothing, but
-    sets the ``offer`` on ``round``, whose cost follows from it. Raises CounterpartError as ``publish_round`` does."""
-    admission.check_channel(channel)
-    round.offer = offer.as_json()
+    """Return how long a HIT of a draft is expected to take, if it could be published like this now. Stores nothing, but
+    sets the terms on ``round``, whose cost follows from them. Raises CounterpartError as ``publish_round`` does."""
+    set_terms(round, channel=channel, environment=environment, offer=offer)
+    if admission != Admission() and round.settles:
+        raise CounterpartError(
+            f"capacity, per_worker and test are for the browser pool; on {channel} the platform lets workers in. "
+            "Leave them out."
+        )
     _preflight(round, channel, missing)
-    expected = check_wage(
-        round, channel=channel, environment=environment, pilot=pilot, expected_minutes=expected_minutes
-    )
+    expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)
     _check_funds(round, channel, environment)
     return expected
 
@@ -116,10 +142,18 @@ def join_link(round: Round) -> str:
     return f"{settings.SITE_URL}/judge/join/{round.join_key}/"
 
 
-def published_cost(round: Round, channel: str) -> Decimal:
-    """Return what the round costs on ``channel`` in US dollars, fees included, if every seat is paid once."""
-    seats = Seat.objects.filter(hit__round=round).count()
-    return seat_cost(round, channel) * seats
+def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> None:
+    """Set on ``round``, without storing it, what it keeps of its channel from publication on."""
+    place = channels.get(channel)
+    round.offer, round.fees = offer.as_json(), place.fees(offer).as_json()
+    round.settles = place.is_remote
+    round.rehearsal = place.is_remote and environment == place.environments[0]
+
+
+def quote(round: Round, channel: str) -> Quote:
+    """Return the cost of all seats of the round on ``channel`` with the offer that the round has."""
+    fee = channels.get(channel).fees(offer_of(round)).reward_fee(round.reward)
+    return Quote(Seat.objects.filter(hit__round=round).count(), cents(round.reward), fee)
 
 
 def missing_pictures(round: Round) -> list[str]:
@@ -156,7 +190,7 @@ def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
             f"{len(missing)} pictures of round {round} are missing: {some_of(missing)}. "
             "Import the collection again with --images, or pass --skip-missing to show those pairs without one."
         )
-    cost = published_cost(round, channel)
+    cost = quote(round, channel).total
     if not cost:
         raise CounterpartError(f"Round {round} has no seats to publish; pack it again.")
     if cost > round.ceiling:
@@ -170,7 +204,7 @@ def _check_funds(round: Round, channel: str, environment: str) -> None:
     """Raise CounterpartError where the platform cannot be used or its account would run dry on the way."""
     if not channels.get(channel).is_remote:
         return
-    platform, cost = channels.platform(channel), published_cost(round, channel)
+    platform, cost = channels.platform(channel), quote(round, channel).total
     try:
         platform.check(environment)
         funds = platform.funds(environment)

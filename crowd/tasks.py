@@ -5,9 +5,9 @@ import logging
 from django.core.cache import cache
 
 from annotation import reconciling
-from annotation.funds import note_funds
 from config.celery import app
 from crowd import outbox
+from crowd.funds import note_funds
 from crowd.syncing import rounds_to_sync, sync_round
 from hits.models import Round
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from core.naming import NamedQuerySet
 from corpus.models import Caption, Image
+from hits.prices import FeeSchedule
 from mitl.models import Pool
 
 
@@ -51,6 +52,15 @@ class Round(models.Model):
     expected_seconds = models.PositiveIntegerField(
         null=True, help_text="Expected active time of a HIT: measured in a pilot or stated when publishing."
     )
+    fees = models.JSONField(
+        default=dict, help_text="The channel's fees when it was published: hits.prices.FeeSchedule."
+    )
+    settles = models.BooleanField(
+        default=False, help_text="The channel itself holds and pays the money; otherwise we pay and mark it paid."
+    )
+    rehearsal = models.BooleanField(
+        default=False, help_text="Published where nobody is paid and workers may be simulated."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     published_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
@@ -70,6 +80,15 @@ class Round(models.Model):
         if self.closed_at:
             return "closed"
         return "open" if self.published_at else "draft"
+
+    @property
+    def fee_schedule(self) -> FeeSchedule:
+        return FeeSchedule.from_json(self.fees)
+
+    @property
+    def seat_cost(self) -> Decimal:
+        """The cost of one answer set in US dollars with its fee; before publication without one."""
+        return self.fee_schedule.cost(self.reward)
 
 
 class Control(models.Model):

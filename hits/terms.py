@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 from django import forms
 
-from annotation.amounts import cents, fee, round_cost
 from core.errors import CounterpartError
 from core.parameters import FlagField, Parameters
-from crowd.channels import CHANNELS
+from hits.prices import SCHEDULES, cents
 
 
 class DollarField(forms.DecimalField):
@@ -42,10 +41,10 @@ class Terms(Parameters):
         return {
             channel: {
                 "reward": str(cents(self.reward)),
-                "fee": str(fee(self.reward, channel)),
-                "total": str(round_cost(self.reward, assignments=hits * self.replication, channel=channel)),
+                "fee": str(schedule.reward_fee(self.reward)),
+                "total": str(schedule.cost(self.reward, assignments=hits * self.replication)),
             }
-            for channel in CHANNELS
+            for channel, schedule in SCHEDULES.items()
         }
 
     def check_ceiling(self, hits: int) -> None:

@@ -14,6 +14,7 @@ from PIL import Image as Picture
 
 from annotation.models import Assignment, Worker
 from corpus.models import Caption, Collection, Image, Match, Sample
+from crowd.channels.mturk.fees import fee_schedule
 from hits.models import HIT, Control, Item, Round, Seat
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.search.gallery import open_gallery
@@ -151,6 +152,14 @@ def make_round(
         hit = HIT.objects.create(round=made, number=number)
         fill_hit(hit, islice(turning, candidates + 2))
         Seat.objects.bulk_create(Seat(hit=hit, number=seat) for seat in range(1, replication + 1))
+    return made
+
+
+def put_on_platform(made: Round, environment: str = "emulator") -> Round:
+    """Let a round be one that was published on MTurk, without a posting."""
+    terms = {"fees": fee_schedule().as_json(), "settles": True, "rehearsal": environment == "emulator"}
+    Round.objects.filter(pk=made.pk).update(channel="mturk", environment=environment, **terms)
+    made.refresh_from_db()
     return made
 
 

@@ -28,7 +28,9 @@ class Worker(models.Model):
 
 
 class WorkerIdentity(models.Model):
-    """A worker's id on a platform: the only place where it stands, erasable on its own."""
+    """A worker's id on a platform: the only place where it is stored, erasable on its own."""
+
+    OURS = ("browser", "simulation")  # channels whose ids we make up: they lead to nobody
 
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="identities")
     channel = models.CharField(max_length=20)

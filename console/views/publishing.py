@@ -8,9 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.admission import Admission
-from annotation.funds import ask_funds
-from annotation.quotes import quote
-from annotation.wages import Expectation, fair_reward, is_rehearsal, pilot_of
+from annotation.wages import Expectation, fair_reward, pilot_of
 from console import tasks
 from console.access import StaffRequest, researchers_only
 from console.forms import AdmissionForm
@@ -19,8 +17,9 @@ from console.starting import start_once
 from core.errors import CounterpartError
 from core.models import Job
 from crowd.channels.markets import Market, find_market, usable_markets
+from crowd.funds import ask_funds
 from crowd.posting import postings_for
-from crowd.publishing import check_publishable, missing_pictures, publish_round
+from crowd.publishing import check_publishable, missing_pictures, publish_round, quote
 from hits.models import Round
 
 
@@ -76,7 +75,7 @@ def _filling_in(request: HttpRequest, round: Round, market: Market, form: OfferF
     context = _common(round, market) | {
         "form": form,
         "funds": ask_funds(market.channel, market.environment),
-        "measured": pilot_of(round, rehearsed=is_rehearsal(market.channel, market.environment)),
+        "measured": pilot_of(round, rehearsed=market.rehearsal),
     }
     status = 422 if form.is_bound and form.errors else 200
     return render(request, "console/publish_platform.html", context, status=status)

@@ -18,7 +18,7 @@ from console.quality import quality_of
 from console.starting import start_once
 from core.errors import CounterpartError
 from crowd.channels.markets import market_of, usable_markets
-from crowd.publishing import close_round, join_link, published_cost
+from crowd.publishing import close_round, join_link, quote
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
@@ -47,7 +47,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "quality": quality,
         "levels": level_bar(quality.levels),
         "n_hits": found.hits.count(),
-        "cost": published_cost(found, market.channel),
+        "cost": quote(found, market.channel).total,
         "market": market,
         "platform": on_platform(found),
         "link": join_link(found) if found.state == "open" and not market.is_remote else "",

@@ -12,13 +12,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.excluding import exclude, readmit
 from annotation.forgetting import forget_worker
 from annotation.models import Assignment, Exclusion, Payment, Worker
-from annotation.writing import LONGEST, address_of
-from annotation.writing_once import write_once
 from console.access import StaffRequest, members_only, payers_only, stewards_only
 from console.pages import count_of, page_of
 from console.people import messages_to, origins_of, rounds_of, standing_exclusion
 from console.quality import record_of
 from core.errors import CounterpartError
+from crowd.messages import LONGEST, address_of, write_once
 from hits.models import Round
 
 MOST_PAYMENTS = 50

@@ -8,6 +8,8 @@ from typing import Protocol
 
 from annotation.models import Exclusion, Payment, Rejection
 from crowd.models import Message, Posting
+from crowd.offers import Offer
+from hits.prices import FeeSchedule
 
 
 class ChannelError(Exception):
@@ -105,11 +107,8 @@ class Channel(Protocol):
     def spends(self, environment: str) -> bool:
         """Whether what is published there is paid from an account with real money."""
 
-    def fee(self, amount: Decimal, *, bonus: bool = False, masters: bool = False) -> Decimal:
-        """Return what is taken on top of one reward, or of one bonus, of ``amount`` US dollars.
-
-        ``masters``: the reward is offered only to workers whom the platform itself has picked.
-        """
+    def fees(self, offer: Offer) -> FeeSchedule:
+        """Return what is taken on top of rewards and bonuses for work on these terms."""
 
 
 class Platform(Channel, Protocol):

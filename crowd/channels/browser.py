@@ -1,6 +1,7 @@
 """The house's own pool: people come by the join link, work on our pages and are paid outside."""
 
-from decimal import Decimal
+from crowd.offers import Offer
+from hits.prices import FeeSchedule
 
 
 class BrowserChannel:
@@ -16,6 +17,5 @@ class BrowserChannel:
     def spends(self, environment: str) -> bool:
         return False
 
-    def fee(self, amount: Decimal, *, bonus: bool = False, masters: bool = False) -> Decimal:
-        """Nobody stands between us and the worker."""
-        return Decimal("0.00")
+    def fees(self, offer: Offer) -> FeeSchedule:
+        return FeeSchedule()

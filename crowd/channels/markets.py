@@ -10,7 +10,7 @@ from crowd.channels import ChannelError
 @dataclass(frozen=True)
 class Market:
     """One channel in one environment ("" where it has only one). ``note`` says what publishing there means; ``spends``
-    whether that takes real money from an account."""
+    whether that takes real money from an account, ``rehearsal`` whether workers may be simulated there."""
 
     channel: str
     environment: str
@@ -18,6 +18,7 @@ class Market:
     note: str
     is_remote: bool
     spends: bool
+    rehearsal: bool
 
     def __str__(self) -> str:
         return f"{self.label}, {self.environment}" if self.environment else self.label
@@ -32,7 +33,8 @@ def market_of(channel: str, environment: str) -> Market:
     """Describe a market, usable or not. Raises CounterpartError for an unknown channel."""
     found = channels.get(channel)
     note, spends = found.describe(environment), found.spends(environment)
-    return Market(channel, environment, found.label, note, found.is_remote, spends)
+    rehearsal = found.is_remote and environment == found.environments[0]
+    return Market(channel, environment, found.label, note, found.is_remote, spends, rehearsal)
 
 
 def usable_markets() -> list[Market]:

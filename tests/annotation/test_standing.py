@@ -8,8 +8,7 @@ from annotation.leases import lease_seat
 from annotation.standing import standing_of, standings
 from annotation.submissions import mark_submitted
 from crowd.settling import mark_paid
-from hits.models import Round
-from tests.factories import make_collection, make_round, make_worker
+from tests.factories import make_collection, make_round, make_worker, put_on_platform
 
 
 def submitted(made):
@@ -66,8 +65,7 @@ def test_a_round_is_complete_when_every_seat_is_filled(db):
 
 
 def test_the_platforms_fee_is_part_of_the_cost(db):
-    made = make_round(reward="0.65")
-    Round.objects.update(channel="mturk")
+    made = put_on_platform(make_round(reward="0.65"))
     accept(submitted(made))
     assert standing_of(made).cost == Decimal("0.78")
 

@@ -7,9 +7,9 @@ from console import urls
 from core.models import Job
 from crowd.models import Outbox
 from hits.models import Round
+from tests.factories import put_on_platform
 
 OPEN_TO_ALL = {"login", "logout"}
-
 
 RESEARCHERS_DO = {
     "round_plan",
@@ -47,7 +47,7 @@ def address_of_rows(name: str, site) -> str:
     job = Job.objects.create(title="long work", task="none")
     call = Outbox.objects.create(channel="mturk", environment="emulator", call="publish", subject="x:1")
     if name in OF_PLATFORMS:
-        Round.objects.filter(name="open").update(channel="mturk", environment="emulator")
+        put_on_platform(Round.objects.get(name="open"))
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
         **dict.fromkeys(("collection", "side_by_side"), ["zoo"]),

@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from annotation.funds import note_funds
 from console.needs import needs_of_all_rounds
 from crowd import channels
+from crowd.funds import note_funds
 from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.publishing import publish_round
 from tests.annotation.money.moneyed import flagged, posted

@@ -4,10 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import WorkerIdentity
-from annotation.writing_once import write_once
 from console.starting import start_once
 from core.models import Job
 from crowd import channels
+from crowd.messages import write_once
 from crowd.models import Message
 from tests.at_once import at_once
 from tests.crowd.fakes import FakePlatform

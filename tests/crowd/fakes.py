@@ -6,6 +6,7 @@ from decimal import Decimal
 from django.utils import timezone
 
 from crowd.channels import ChannelError
+from hits.prices import FeeSchedule
 
 
 class FakePlatform:
@@ -28,8 +29,8 @@ class FakePlatform:
     def spends(self, environment):
         return environment == "production"
 
-    def fee(self, amount, *, bonus=False, masters=False):
-        return (amount * Decimal("0.20")).quantize(Decimal("0.01"))
+    def fees(self, offer):
+        return FeeSchedule(reward=Decimal("0.20"), bonus=Decimal("0.20"))
 
     def check(self, environment):
         assert environment in self.environments

@@ -7,7 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from crowd.models import PlatformAssignment, Posting
-from hits.models import HIT, Round
+from hits.models import HIT
+from tests.factories import put_on_platform
 
 ORIGIN = "https://workers.example"
 FRAME = "/judge/at/mturk/emulator/"
@@ -22,7 +23,7 @@ def serve_mturk(settings, *origins: str) -> None:
 
 def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> Posting:
     """The HIT as it stands on the platform; its round becomes MTurk's."""
-    Round.objects.filter(pk=hit.round_id).update(channel="mturk", environment="emulator")
+    put_on_platform(hit.round)
     known = {"state": "live", "posted_at": timezone.now(), "max_assignments": 1, "posted_assignments": 1}
     return Posting.objects.create(
         hit=hit, channel="mturk", environment="emulator", external_id=external_id, **known | fields

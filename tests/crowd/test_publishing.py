@@ -6,7 +6,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image
 from crowd.models import Outbox, Posting
-from crowd.publishing import close_round, join_link, publish_round, published_cost
+from crowd.publishing import close_round, join_link, publish_round, quote
 from hits.models import Round
 from tests.factories import make_collection, make_round, make_worker
 
@@ -94,7 +94,7 @@ def test_a_round_may_cost_just_its_ceiling(db):
 
 def test_the_cost_has_the_platforms_fee(db):
     made = draft(hits=2, replication=3, reward="0.65")
-    assert (str(published_cost(made, "browser")), str(published_cost(made, "mturk"))) == ("3.90", "4.68")
+    assert (str(quote(made, "browser").total), str(quote(made, "mturk").total)) == ("3.90", "4.68")
 
 
 def test_an_unknown_channel_is_refused_by_name(db):

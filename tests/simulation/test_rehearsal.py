@@ -13,7 +13,7 @@ from hits.models import Round, Seat
 from simulation.running import simulate_round
 from tests.crowd.platform import rehearsing
 from tests.crowd.platform_books import check_both_sides, check_judgments
-from tests.factories import make_round
+from tests.factories import make_round, put_on_platform
 
 EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]
 EXACT = {
@@ -170,8 +170,7 @@ def test_a_round_asks_for_demands_that_the_crowd_meets(there, profile):
 
 @pytest.mark.parametrize("environment", ["sandbox", "production"])
 def test_no_crowd_goes_where_people_work_for_money(there, environment):
-    made = make_round(published=False)
-    Round.objects.update(channel="mturk", environment=environment, published_at="2026-01-01T00:00Z")
+    made = put_on_platform(make_round(), environment)
     with pytest.raises(CommandError, match=f"is on mturk {environment}, where people work for money"):
         call_command("simulate", made.name)
     assert not WorkerIdentity.objects.exists()

@@ -8,8 +8,10 @@ from crowd.channels.base import Arrival, Bonus, Listing, Standing
 from crowd.channels.mturk import collecting, frame, messaging, paying, posting, qualifying
 from crowd.channels.mturk.client import client_for, told_as_channel_errors
 from crowd.channels.mturk.environments import DESCRIPTIONS, NAMES, environment_of
-from crowd.channels.mturk.fees import assignment_fee, bonus_fee
+from crowd.channels.mturk.fees import fee_schedule
 from crowd.models import Message, PlatformAssignment, Posting
+from crowd.offers import Offer
+from hits.prices import FeeSchedule
 
 
 class MTurkChannel:
@@ -27,8 +29,8 @@ class MTurkChannel:
     def spends(self, environment: str) -> bool:
         return environment == "production"
 
-    def fee(self, amount: Decimal, *, bonus: bool = False, masters: bool = False) -> Decimal:
-        return bonus_fee(amount) if bonus else assignment_fee(amount, masters=masters)
+    def fees(self, offer: Offer) -> FeeSchedule:
+        return fee_schedule(masters=offer.masters)
 
     def check(self, environment: str) -> None:
         client_for(environment)

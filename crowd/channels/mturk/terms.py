@@ -3,10 +3,10 @@ again for one is harmless."""
 
 from typing import Any
 
-from annotation.amounts import cents
 from crowd.channels.mturk.qualifying import exclusion_type
 from crowd.offers import Offer, offer_of
 from hits.models import Round
+from hits.prices import cents
 
 MASTERS = {"production": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "sandbox": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
 APPROVED, APPROVAL_RATE, LOCALE = "00000000000000000040", "000000000000000000L0", "00000000000000000071"

@@ -13,7 +13,7 @@ from crowd.management.offering import add_offer_options, offer_in
 from crowd.management.timing import add_timing_options, timing_in
 from crowd.models import Outbox, Posting
 from crowd.outbox import deliver_due, send_failed_again
-from crowd.publishing import join_link, missing_pictures, publish_round, published_cost
+from crowd.publishing import join_link, missing_pictures, publish_round, quote
 from hits.models import Round
 
 
@@ -47,7 +47,7 @@ class Command(ActCommand):
             actor="publish",
         )
         told = "is open already" if was_open else "is open now"
-        seats, cost = round.hits.values("seats").count(), published_cost(round, round.channel)
+        seats, cost = round.hits.values("seats").count(), quote(round, round.channel).total
         shown = f"{seats} seats cost at most ${cost} of its ceiling of ${round.ceiling}"
         missing = len(missing_pictures(round))
         lacking = f" {missing} pictures are missing." if missing else ""

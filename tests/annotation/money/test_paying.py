@@ -16,7 +16,7 @@ from crowd.models import Outbox
 from crowd.outbox import deliver
 from crowd.settling import mark_paid
 from hits.models import Round
-from tests.factories import make_round, make_worker
+from tests.factories import make_round, make_worker, put_on_platform
 
 
 def excluded(made):
@@ -27,8 +27,7 @@ def excluded(made):
 
 
 def on_mturk(made):
-    Round.objects.filter(pk=made.pk).update(channel="mturk", environment="sandbox")
-    return made
+    return put_on_platform(made, "sandbox")
 
 
 def test_owing_twice_owes_once(db):

@@ -19,7 +19,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round
 from tests.at_once import at_once
-from tests.factories import make_round, make_worker
+from tests.factories import make_round, make_worker, put_on_platform
 
 
 def earn(made: Round, worker: Worker, *, hits: int = 1) -> None:
@@ -216,8 +216,7 @@ def test_a_list_whose_first_line_never_ends_is_refused(made):
 
 
 def test_a_round_that_its_platform_pays_is_not_marked_by_hand(made):
-    Round.objects.update(channel="mturk")
-    made.refresh_from_db()
+    put_on_platform(made)
     with pytest.raises(CounterpartError, match="is paid by mturk itself"):
         mark_wages(made, write_wages(made), actor="robin")
     assert paid() == 0

@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from crowd.publishing import publish_round
 from hits.models import Round
-from tests.factories import make_assignment, make_collection, make_round
+from tests.factories import make_assignment, make_collection, make_round, put_on_platform
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_a_stated_time_is_held_to_the_floor_as_well(collection, platform):
 @pytest.mark.parametrize("minutes", ["0", "-3", "NaN", "Infinity", "1441"])
 def test_a_time_that_is_none_is_refused(collection, minutes):
     with pytest.raises(CounterpartError, match="expected minutes will not do"):
-        check_wage(large(collection), channel="browser", expected_minutes=Decimal(minutes))
+        check_wage(large(collection), expected_minutes=Decimal(minutes))
 
 
 def test_the_latest_round_that_asked_the_same_is_the_pilot(collection):
@@ -154,19 +154,17 @@ def test_a_pilot_may_be_named(collection, platform):
 def test_a_pilot_that_says_nothing_is_refused(collection, options, minutes, message):
     named = pilot(collection, minutes, "named", **options)
     with pytest.raises(CounterpartError, match=message):
-        check_wage(large(collection), channel="browser", pilot=named)
+        check_wage(large(collection), pilot=named)
 
 
 def test_a_pilot_and_a_statement_together_are_refused(collection):
     with pytest.raises(CounterpartError, match="not both"):
-        check_wage(
-            large(collection), channel="browser", pilot=pilot(collection, [4] * 5), expected_minutes=Decimal("3")
-        )
+        check_wage(large(collection), pilot=pilot(collection, [4] * 5), expected_minutes=Decimal("3"))
 
 
 def test_what_was_only_rehearsed_or_simulated_is_a_pilot_for_rehearsals_alone(collection):
     rehearsed, simulated = pilot(collection, [0] * 5, "rehearsed"), pilot(collection, [0] * 5, "simulated")
-    Round.objects.filter(pk=rehearsed.pk).update(channel="mturk", environment="emulator")
+    put_on_platform(rehearsed)
     played = Assignment.objects.filter(hit__round=simulated).first()
     played.worker.identities.create(channel="simulation", external_id="0")
     assert pilot_of(large(collection)) is None
@@ -175,9 +173,10 @@ def test_what_was_only_rehearsed_or_simulated_is_a_pilot_for_rehearsals_alone(co
 
 def test_a_rehearsal_cannot_be_named_as_the_pilot_of_people(collection):
     named = pilot(collection, [0] * 5)
-    Round.objects.filter(pk=named.pk).update(channel="mturk", environment="emulator")
-    named.refresh_from_db()
+    put_on_platform(named)
+    made = large(collection)
     with pytest.raises(CounterpartError, match="Round pilot was only rehearsed or simulated"):
-        check_wage(large(collection), channel="mturk", environment="production", pilot=named)
-    assert check_wage(large_again := Round.objects.get(name="large"), channel="browser", pilot=None).seconds is None
-    assert check_wage(large_again, channel="mturk", environment="emulator", pilot=named).seconds == 0
+        check_wage(put_on_platform(made, "production"), pilot=named)
+    made.settles = False
+    assert check_wage(made).seconds is None
+    assert check_wage(put_on_platform(made), pilot=named).seconds == 0

@@ -2,9 +2,9 @@ import pytest
 
 from annotation.excluding import exclude, readmit
 from annotation.models import Exclusion, WorkerIdentity
-from annotation.writing import write_to
 from core.errors import CounterpartError
 from core.models import Event
+from crowd.messages import write_to
 from crowd.models import Message, Outbox
 from tests.factories import make_worker
 

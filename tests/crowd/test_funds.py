@@ -3,9 +3,9 @@ from decimal import Decimal
 import pytest
 
 from annotation.bonuses import owe_bonus
-from annotation.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund
 from core.models import Event
 from crowd.channels import ChannelError
+from crowd.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund
 from crowd.models import Posting
 from crowd.publishing import publish_round
 from tests.annotation.money.moneyed import accepted, posted

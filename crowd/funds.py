@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from annotation.amounts import cents
 from annotation.ledger import balance_of, balances_of
 from annotation.models import Payment
 from core.events import record
@@ -16,6 +15,7 @@ from crowd import channels
 from crowd.channels import ChannelError
 from crowd.models import AccountBalance
 from hits.models import Round
+from hits.prices import cents
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 from decimal import Decimal
 
-from annotation.quotes import quote
 from crowd.offers import Offer
-from crowd.publishing import published_cost
+from crowd.publishing import quote
 from tests.factories import make_round
 
 
@@ -13,9 +12,7 @@ def test_a_quote_names_rewards_and_fees_to_the_cent(db):
     assert (found.rewards, found.fees, found.total) == (Decimal("3.90"), Decimal("0.78"), Decimal("4.68"))
 
 
-def test_a_quote_is_what_publishing_will_cost(db):
+def test_a_quote_has_the_fee_of_what_the_round_demands(db):
     made = make_round(hits=3, published=False)
     made.offer = Offer(masters=True).as_json()
-    for channel in ("browser", "mturk"):
-        assert quote(made, channel).total == published_cost(made, channel)
-    assert quote(made, "mturk").fee == Decimal("0.16")
+    assert (quote(made, "mturk").fee, quote(made, "browser").fee) == (Decimal("0.16"), 0)

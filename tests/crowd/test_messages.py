@@ -4,8 +4,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import WorkerIdentity
-from annotation.writing_once import write_once
 from core.errors import CounterpartError
+from crowd.messages import write_once
 from crowd.models import Message
 from tests.factories import make_worker
 
