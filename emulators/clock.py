@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from emulators.settings import InputError
 
-class ClockError(Exception):
+
+class ClockError(InputError):
     """The clock cannot be set to this instant."""
 
 

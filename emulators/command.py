@@ -10,13 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from emulators.journal import JournalError, seed_of
+from emulators.journal import seed_of
 from emulators.money import read_amount
 from emulators.server import Server
-
-
-class StartError(Exception):
-    """The emulator cannot start; the text is one line for the person who gave the command."""
+from emulators.settings import InputError
 
 
 def add_options(parser: ArgumentParser, *, port: int) -> None:
@@ -48,19 +45,17 @@ def seed_for(options: Mapping[str, Any]) -> int:
 
 
 def serve(options: Mapping[str, Any], *, start: Callable[[], Server], greet: Callable[[Any], None]) -> str:
-    """Make the server with ``start``, ``greet`` and serve until Ctrl-C; returns a closing line. Raises StartError."""
+    """Make the server with ``start``, ``greet`` and serve until Ctrl-C; returns a closing line. Raises InputError."""
     journal = options["journal"]
     try:
         server = start()
-    except JournalError as error:
-        raise StartError(str(error)) from error
     except OSError as error:
         if error.filename is not None:
-            raise StartError(f"{journal} cannot be used ({error.strerror}); choose another --journal.") from error
+            raise InputError(f"{journal} cannot be used ({error.strerror}); choose another --journal.") from error
         number = error.errno or 0  # negative for an unknown host, which the system has no text for
         why = os.strerror(number) if number > 0 else error.strerror
         address = f"{options['host']}:{options['port']}"
-        raise StartError(f"Cannot serve on {address} ({why}). Stop what uses it or choose another --port.") from error
+        raise InputError(f"Cannot serve on {address} ({why}). Stop what uses it or choose another --port.") from error
     with server:
         greet(server)
         until_stopped()

@@ -3,7 +3,7 @@ for people. Only this machine may use them."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -14,18 +14,15 @@ from typing import Any
 from werkzeug import Request, Response
 from werkzeug.routing import Rule
 
-from emulators.clock import ClockError
-from emulators.faults import FaultError, FaultPlan
-from emulators.marketplace import Marketplace
-from emulators.money import read_amount
+from emulators.faults import FaultPlan
+from emulators.marketplace import Marketplace, Refusal
 from emulators.pages import Pages, go
+from emulators.settings import AMOUNT, FLAG, INSTANT, SECONDS, InputError, Setting, check_settings
 
-Given = Mapping[str, Any]
 Read = Callable[[], Any]
-Act = Callable[[Given], Any]
+Act = tuple[Mapping[str, Setting], Callable[..., Any]]  # what is sent, and what is done with it
 
 HOST_NAMES = ("localhost", "127.0.0.1", "[::1]")
-LONGEST = 315_360_000  # seconds: ten years
 ENTRIES = 200  # of the journal, in one answer
 SHOWN = 15  # latest entries of the ledger and the journal on the page
 JUMPS = (("1 minute", 60), ("1 hour", 3_600), ("1 day", 86_400), ("1 week", 604_800))
@@ -36,10 +33,6 @@ DONE = {
     "faults": "The fault was set.",
     "clear": "The fault was cleared.",
 }
-
-
-class ControlError(Exception):
-    """Invalid input; the text is one line for the person who sent it."""
 
 
 def is_local(request: Request) -> bool:
@@ -61,8 +54,7 @@ def is_own(request: Request) -> bool:
 class Controls:
     """The controls of one marketplace, for requests that ``may_control`` admits.
 
-    ``readers`` and ``acts`` are the marketplace's own, by their addresses. An act that raises ControlError has changed
-    nothing.
+    ``readers`` and ``acts`` are the marketplace's own, by their addresses.
     """
 
     def __init__(
@@ -88,7 +80,12 @@ class Controls:
             "faults": plan.as_json,
         }
         self._readers = shared | readers
-        ours: dict[str, Act] = {"clock": self._move_clock, "balance": self._set_balance, "faults": self._add_fault}
+        clock = {"to": INSTANT, "forward_seconds": replace(SECONDS, required=False), "running": FLAG}
+        balance = {"available": AMOUNT}
+        ours: dict[str, Act] = {
+            "clock": (clock, self._move_clock),
+            "balance": (balance, partial(world.act, "set_balance")),
+        }
         self._acts = ours | acts
 
     def rules(self) -> Iterator[Rule]:
@@ -101,12 +98,13 @@ class Controls:
             return lambda request: _json(self._readers[path]())
 
         def act(path: str) -> Callable[[Request], Response]:
-            return lambda request: _json(self._acts[path](_sent(request)))
+            return lambda request: _json(self._act(path, _sent(request)))
 
         yield from (rule("GET", path, read(path)) for path in self._readers)
         yield from (rule("POST", path, act(path)) for path in self._acts)
+        yield rule("POST", "faults", lambda request: _json(self._add_fault(_sent(request))))
         yield rule("DELETE", "faults", lambda request: _json(self._clear_faults()))
-        yield rule("DELETE", "faults/<id>", lambda request, id: _json(self._clear_fault(id)))
+        yield rule("DELETE", "faults/<id>", lambda request, id: _json(self._clear_faults(id)))
         yield rule("GET", "journal", self._journal)
         yield rule("GET", "", lambda request: self._page(done=DONE.get(request.args.get("done", ""), "")))
         yield rule("POST", f"page/<any({', '.join(DONE)}):button>", self._press)
@@ -116,83 +114,71 @@ class Controls:
             return _json({"error": "Only this machine may use the controls."}, 403)
         try:
             return view(request, **values)
-        except ControlError as error:
+        except (InputError, Refusal) as error:
             return _json({"error": str(error)}, 400)
+
+    def _act(self, path: str, given: Mapping[str, Any]) -> Any:
+        settings, act = self._acts[path]
+        check_settings(f"/_emulator/{path}", given, settings)
+        return act(**given)
 
     def _summary(self) -> dict[str, Any]:
         with self._world.looking() as state:
-            money = {
-                "available": f"{state.ledger.available:.2f}",
-                "on_hold": f"{state.ledger.on_hold:.2f}",
-                "spent": f"{state.ledger.spent:.2f}",
-            }
+            account = state.ledger
+            money = {"available": account.available, "on_hold": account.on_hold, "spent": account.spent}
             return {"seed": self._world.seed, "clock": self._clock(), "balance": money, **self._world.counts()}
 
     def _clock(self) -> dict[str, Any]:
-        return {"now": self._world.clock.now().isoformat(), "running": self._world.clock.running}
+        return {"now": self._world.clock.now(), "running": self._world.clock.running}
 
     def _ledger(self) -> list[dict[str, Any]]:
-        with self._world.looking() as state:
-            return [plain(asdict(entry)) for entry in state.ledger.entries]
+        return self._world.look(lambda state: [asdict(entry) for entry in state.ledger.entries])
 
     def _journal(self, request: Request) -> Response:
         """Return up to 200 entries after the first ``after`` ones, and the number to continue from."""
         after = request.args.get("after", "0")
-        if not after.isdigit():
-            raise ControlError(f"after is {after!r}; it must be the number of entries that are known already.")
+        if not after.isdecimal():
+            raise InputError(f"after is {after!r}; it must be the number of entries that are known already.")
         with self._world.lock:
             entries = self._world.journal.entries[int(after) : int(after) + ENTRIES]
         return _json({"entries": entries, "after": int(after) + len(entries)})
 
-    def _move_clock(self, given: Given) -> dict[str, Any]:
-        """``to``: an instant (ISO 8601), or ``forward_seconds``; ``running``: whether the clock continues then."""
-        check_names(given, ("to", "forward_seconds", "running"))
-        try:
-            to = datetime.fromisoformat(given["to"]) if "to" in given else None
-            by = timedelta(seconds=_seconds(given, "forward_seconds"))
-            self._world.move_clock(to, by=by, running=_flag(given, "running", self._world.clock.running))
-        except (ClockError, ValueError, TypeError) as error:
-            raise ControlError(str(error)) from error
+    def _move_clock(
+        self, *, to: str | None = None, forward_seconds: float = 0, running: bool | None = None
+    ) -> dict[str, Any]:
+        """Move the clock to an instant (ISO 8601), or forward. It continues as it was unless ``running`` is given."""
+        self._world.move_clock(
+            datetime.fromisoformat(to) if to else None,
+            by=timedelta(seconds=forward_seconds),
+            running=self._world.clock.running if running is None else running,
+        )
         return self._clock()
 
-    def _set_balance(self, given: Given) -> dict[str, Any]:
-        check_names(given, ("available",))
-        return self._world.act("set_balance", available=amount(given, "available"))
-
-    def _add_fault(self, given: Given) -> dict[str, Any]:
-        try:
-            id = self._plan.add(given)
-        except FaultError as error:
-            raise ControlError(str(error)) from error
-        self._note("fault set", {"id": id, **given})
+    def _add_fault(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        id = self._plan.add(given)
+        self._world.act("note", what="fault set", about={"id": id, **given})
         return {"id": id}
 
-    def _clear_fault(self, id: str) -> dict[str, Any]:
-        if not self._plan.clear(id):
-            raise ControlError(f"There is no fault {id!r}; it may have been cleared already.")
-        self._note("fault cleared", {"id": id})
-        return {"cleared": 1}
-
-    def _clear_faults(self) -> dict[str, Any]:
-        cleared = self._plan.clear_all()
-        self._note("all faults cleared", {"cleared": cleared})
+    def _clear_faults(self, *ids: str) -> dict[str, Any]:
+        """Clear the faults with these ids, or all."""
+        cleared = sum(map(self._plan.clear, ids)) if ids else self._plan.clear_all()
+        if cleared < len(ids):
+            raise InputError(f"There is no fault {ids[0]!r}; it may have been cleared already.")
+        self._world.act("note", what="faults cleared", about={"ids": ids or "all"})
         return {"cleared": cleared}
-
-    def _note(self, what: str, about: dict[str, Any]) -> None:
-        self._world.act("note", what=what, about=about)
 
     def _press(self, request: Request, button: str) -> Response:
         """Do what a button of the page says. Invalid input is explained on the page and kept in its form."""
         form = request.form
         presses: dict[str, Callable[[], Any]] = {
-            "clock": lambda: self._move_clock({name: _value(text) for name, text in form.items()}),
-            "balance": lambda: self._set_balance(form.to_dict()),
+            "clock": lambda: self._act("clock", {name: _value(text) for name, text in form.items()}),
+            "balance": lambda: self._act("balance", form.to_dict()),
             "faults": lambda: self._add_fault(_object(_value(form.get("declaration", "")))),
-            "clear": lambda: self._clear_fault(form.get("id", "")),
+            "clear": lambda: self._clear_faults(form.get("id", "")),
         }
         try:
             presses[button]()
-        except ControlError as error:
+        except InputError as error:
             return self._page(error=str(error), declaration=form.get("declaration"), status=400)
         return go("/_emulator/", done=button)
 
@@ -214,50 +200,12 @@ class Controls:
                 account=state.ledger,
                 counts=self._world.counts(),
                 kinds=self._plan.kinds,
-                faults=[_in_words(fault) for fault in self._plan.as_json()],
+                faults=self._plan.as_json(),
+                counted=COUNTED,
                 ledger=movements[: -SHOWN - 1 : -1],
                 movements=len(movements),
                 journal=[_entry(entry) for entry in reversed(self._world.journal.entries[-SHOWN:])],
             )
-
-
-def check_names(given: Given, known: tuple[str, ...]) -> None:
-    """Raise ControlError for a name that is not known."""
-    if unknown := sorted(given.keys() - set(known)):
-        raise ControlError(f"Unknown name {unknown[0]!r}; the names are: {', '.join(known)}.")
-
-
-def amount(given: Given, name: str) -> str:
-    """Return an amount in dollars. Raises ControlError."""
-    try:
-        return f"{read_amount(given.get(name)):.2f}"
-    except ValueError:
-        raise ControlError(f'{name} is {given.get(name)!r}; it must be an amount in quotes, such as "4.20".') from None
-
-
-def plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row that JSON can hold."""
-
-    def text(value: Any) -> Any:
-        if isinstance(value, Decimal):
-            return f"{value:.2f}"
-        return value.isoformat() if isinstance(value, datetime) else value
-
-    return {name: text(value) for name, value in row.items()}
-
-
-def _seconds(given: Given, name: str) -> float:
-    value = given.get(name, 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LONGEST:
-        raise ControlError(f"{name} is {value!r}; it must be a number of seconds from 0 to {LONGEST} (ten years).")
-    return value
-
-
-def _flag(given: Given, name: str, default: bool) -> bool:
-    value = given.get(name, default)
-    if not isinstance(value, bool):
-        raise ControlError(f"{name} is {value!r}; it must be true or false.")
-    return value
 
 
 def _sent(request: Request) -> dict[str, Any]:
@@ -265,7 +213,7 @@ def _sent(request: Request) -> dict[str, Any]:
     if not request.get_data():
         return {}
     if request.mimetype != "application/json":
-        raise ControlError("Send JSON, with Content-Type: application/json.")
+        raise InputError("Send JSON, with Content-Type: application/json.")
     return _object(_value(request.get_data()))
 
 
@@ -273,22 +221,22 @@ def _value(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise ControlError(f"This is not JSON: {error}") from error
+        raise InputError(f"This is not JSON: {error}") from error
 
 
 def _object(sent: Any) -> dict[str, Any]:
     if not isinstance(sent, dict):
-        raise ControlError("Send a JSON object, in braces.")
+        raise InputError("Send a JSON object, in braces.")
     return sent
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(value, indent=1) + "\n", status, mimetype="application/json")
+    """Answer in JSON: amounts as text with two decimals, instants in ISO 8601."""
 
+    def text(each: Decimal | datetime) -> str:
+        return f"{each:.2f}" if isinstance(each, Decimal) else each.isoformat()
 
-def _in_words(fault: Mapping[str, Any]) -> dict[str, Any]:
-    details = ", ".join(f"{name} {value}" for name, value in fault.items() if name not in COUNTED)
-    return {**fault, "words": details}
+    return Response(json.dumps(value, indent=1, default=text) + "\n", status, mimetype="application/json")
 
 
 def _entry(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,24 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import count
+from math import inf
 from random import Random
 from threading import Lock
 from typing import Any
 
-from emulators.money import read_amount
-
-
-class FaultError(ValueError):
-    """An invalid declaration: one line that names the mistake and the choices."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of a kind of fault: what it must be, in words and as a test."""
-
-    wanted: str
-    holds: Callable[[Any], bool]
-    required: bool = True
+from emulators.settings import InputError, Setting, check_settings, number
 
 
 @dataclass(frozen=True)
@@ -33,36 +21,11 @@ class Kind:
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-
-
-def _is_whole(value: Any, least: int = 0) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _is_amount(value: Any) -> bool:
-    try:
-        read_amount(value)
-    except ValueError:
-        return False
-    return True
-
-
-def one_of(*values: Any) -> Setting:
-    return Setting("one of " + ", ".join(map(str, values)), lambda value: value in values)
-
-
-SECONDS = Setting("a number of seconds, 0 or more", _is_number)
-RATE = Setting("calls a second, 0 or more", _is_number, required=False)
-BURST = Setting("a number of calls, 1 or more", lambda value: _is_whole(value, 1), required=False)
-SIZE = Setting("a number of results, 0 or more", _is_whole)
-AMOUNT = Setting('an amount such as "4.20"', _is_amount)
 TRIGGERS: Mapping[str, Setting] = {
-    "nth": Setting("1 or more, counted from when the fault was set", lambda value: _is_whole(value, 1)),
-    "probability": Setting("a number from 0 to 1", lambda value: _is_number(value) and value <= 1),
-    "seed": Setting("a whole number", _is_whole),
-    "times": Setting("a number of times, 1 or more", lambda value: _is_whole(value, 1)),
+    "nth": number("1 or more, counted from when the fault was set", least=1, whole=True),
+    "probability": number("a number from 0 to 1", most=1),
+    "seed": number("a whole number, 0 or more", most=inf, whole=True),
+    "times": number("a number of times, 1 or more", least=1, whole=True),
 }
 
 
@@ -87,33 +50,23 @@ class Fault:
 
 
 def read_fault(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Fault:
-    """Read a declaration. Raises FaultError."""
+    """Read a declaration. Raises InputError."""
     kind = given.get("kind")
     if not isinstance(kind, str) or kind not in kinds:
-        raise FaultError(f"There is no fault of kind {kind!r}; choose one of: {', '.join(kinds)}.")
+        raise InputError(f"There is no fault of kind {kind!r}; choose one of: {', '.join(kinds)}.")
     own, operations = kinds[kind].settings, kinds[kind].operations
-    _check_settings(kind, given, own)
+    values = {name: value for name, value in given.items() if name not in ("kind", "operation")}
+    check_settings(f"A {kind} fault", values, {**TRIGGERS, **own})
     if "nth" in given and "probability" in given:
-        raise FaultError(f"A {kind} fault happens to the nth call or with a probability, not both; leave one out.")
+        raise InputError(f"A {kind} fault happens to the nth call or with a probability, not both; leave one out.")
     settings = {name: given[name] for name in own if name in given}
     if ("rate" in settings) != ("burst" in settings):
-        raise FaultError("A token bucket needs both rate and burst; give the other one too.")
+        raise InputError("A token bucket needs both rate and burst; give the other one too.")
     operation = given.get("operation", "*")
     if operation != "*" and operation not in operations:
-        raise FaultError(f'A {kind} fault cannot happen to {operation!r}; name "*" or one of: {", ".join(operations)}.')
+        raise InputError(f'A {kind} fault cannot happen to {operation!r}; name "*" or one of: {", ".join(operations)}.')
     triggers = {name: given[name] for name in TRIGGERS if name in given}
     return Fault(kind=kind, operation=operation, settings=settings, **triggers)
-
-
-def _check_settings(kind: str, given: Mapping[str, Any], own: Mapping[str, Setting]) -> None:
-    known = {**TRIGGERS, **own}
-    if unknown := given.keys() - known.keys() - {"kind", "operation"}:
-        raise FaultError(f"A {kind} fault has no setting {sorted(unknown)[0]!r}; it has: {', '.join(known)}.")
-    if missing := [name for name, setting in own.items() if setting.required and name not in given]:
-        raise FaultError(f"A {kind} fault needs {missing[0]}: {own[missing[0]].wanted}.")
-    for name, setting in known.items():
-        if name in given and not setting.holds(given[name]):
-            raise FaultError(f"{name} is {given[name]!r}; it must be {setting.wanted}.")
 
 
 @dataclass
@@ -122,11 +75,8 @@ class Bucket:
 
     rate: float
     burst: int
+    tokens: float
     filled_at: datetime
-    tokens: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tokens = self.burst
 
     def refuses(self, now: datetime) -> bool:
         passed = max(0.0, (now - self.filled_at).total_seconds())
@@ -187,12 +137,14 @@ class FaultPlan:
         self._armed: dict[str, Armed] = {}
 
     def add(self, given: Mapping[str, Any]) -> str:
-        """Set a fault from its declaration and return its id. Raises FaultError."""
+        """Set a fault from its declaration and return its id. Raises InputError."""
         fault = read_fault(given, self.kinds)
         with self._lock:
             id = f"F{next(self._numbers)}"
             settings = fault.settings
-            bucket = Bucket(settings["rate"], settings["burst"], self._now()) if "rate" in settings else None
+            bucket = None
+            if "rate" in settings:
+                bucket = Bucket(settings["rate"], settings["burst"], tokens=settings["burst"], filled_at=self._now())
             self._armed[id] = Armed(id, fault, bucket, Random(f"fault {fault.kind} {fault.seed}"))
             return id
 

@@ -6,8 +6,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from emulators.settings import InputError
 
-class JournalError(Exception):
+
+class JournalError(InputError):
     """A journal that cannot be read, or was written with other settings."""
 
 
@@ -37,14 +39,15 @@ class Journal:
 
     def write(self, act: str, at: datetime, arguments: dict[str, Any]) -> None:
         """Add an act that was done."""
-        entry = {"at": at.isoformat(), "act": act, "arguments": pack(arguments)}
-        self.entries.append(entry)
-        self._append(entry)
+        line = self._append({"at": at.isoformat(), "act": act, "arguments": arguments})
+        self.entries.append(json.loads(line))
 
-    def _append(self, entry: dict[str, Any]) -> None:
+    def _append(self, entry: dict[str, Any]) -> str:
+        line = json.dumps(entry, ensure_ascii=False, default=_pack)
         if self.path:
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+                file.write(line + "\n")
+        return line
 
 
 def seed_of(path: Path) -> int | None:
@@ -63,7 +66,12 @@ def _read(path: Path) -> list[dict[str, Any]]:
         whole, _, torn = path.read_text(encoding="utf-8").rpartition("\n")
     except UnicodeDecodeError as error:
         raise JournalError(f"{path} is not a journal: it is not text. Use another file.") from error
-    entries = _entries(path, whole)
+    entries: list[dict[str, Any]] = []
+    for number, line in enumerate(filter(None, whole.split("\n")), start=1):
+        try:
+            entries.append(json.loads(line))
+        except ValueError as error:
+            raise JournalError(f"Line {number} of {path} is not JSON: {error}. Use another file.") from error
     if torn and not (entries and isinstance(entries[0], dict) and "seed" in entries[0]):
         raise JournalError(f"{path} is not a journal: its first line has no settings. Use another file.")
     if torn:
@@ -71,29 +79,15 @@ def _read(path: Path) -> list[dict[str, Any]]:
     return entries
 
 
-def _entries(path: Path, whole: str) -> list[dict[str, Any]]:
-    entries = []
-    for number, line in enumerate(filter(None, whole.split("\n")), start=1):
-        try:
-            entries.append(json.loads(line))
-        except ValueError as error:
-            raise JournalError(f"Line {number} of {path} is not JSON: {error}. Use another file.") from error
-    return entries
+def unpack(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an act's arguments with their instants."""
+    arguments: dict[str, Any] = json.loads(json.dumps(entry["arguments"]), object_hook=_instant)
+    return arguments
 
 
-def pack(value: Any) -> Any:
-    """Return a value that JSON can hold; an instant becomes ``{"instant": …}``."""
-    if isinstance(value, datetime):
-        return {"instant": value.isoformat()}
-    if isinstance(value, dict):
-        return {key: pack(each) for key, each in value.items()}
-    return [pack(each) for each in value] if isinstance(value, list) else value
+def _pack(value: datetime) -> dict[str, str]:
+    return {"instant": value.isoformat()}
 
 
-def unpack(value: Any) -> Any:
-    """Return what ``pack`` was given."""
-    if isinstance(value, dict):
-        if value.keys() == {"instant"}:
-            return datetime.fromisoformat(value["instant"])
-        return {key: unpack(each) for key, each in value.items()}
-    return [unpack(each) for each in value] if isinstance(value, list) else value
+def _instant(value: dict[str, Any]) -> Any:
+    return datetime.fromisoformat(value["instant"]) if value.keys() == {"instant"} else value

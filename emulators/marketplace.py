@@ -17,6 +17,10 @@ from emulators.money import Ledger, read_amount
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class Refusal(Exception):  # noqa: N818 - an ordinary outcome for a worker, nobody's error
+    """A worker may not do this. The text is a sentence for their page."""
+
+
 @dataclass
 class MarketState:
     """What is true at the instant ``now``, which the marketplace sets before every act. Random numbers come from the
@@ -44,6 +48,7 @@ class MarketState:
 
 
 State = TypeVar("State", bound=MarketState)
+Answer = TypeVar("Answer")
 Act = Callable[..., dict[str, Any]]
 Move = Callable[[Any, str], None]
 
@@ -51,7 +56,7 @@ Move = Callable[[Any, str], None]
 def set_balance(state: MarketState, *, available: str) -> dict[str, Any]:
     """Set the requester's available balance (dollars)."""
     state.ledger.set_available(state.now, read_amount(available))
-    return {"available": f"{state.ledger.available:.2f}"}
+    return {"available": state.ledger.available}
 
 
 class Marketplace(Generic[State]):
@@ -102,6 +107,11 @@ class Marketplace(Generic[State]):
             self._settle(max(self.clock.now(), self._state.now))
             yield self._state
 
+    def look(self, question: Callable[..., Answer], *arguments: Any) -> Answer:
+        """Return what a function of the state, which only reads it, answers."""
+        with self.looking() as state:
+            return question(state, *arguments)
+
     def move_clock(self, to: datetime | None = None, *, by: timedelta = timedelta(0), running: bool = True) -> datetime:
         """Move the clock to an instant, or by a duration, where it continues or stops. Raises ClockError."""
         with self.lock:
@@ -128,7 +138,7 @@ class Marketplace(Generic[State]):
 
     def _repeat(self, entry: dict[str, Any]) -> None:
         """Repeat an act of the journal at its instant."""
-        name, arguments = entry["act"], unpack(entry["arguments"])
+        name, arguments = entry["act"], unpack(entry)
         if name == "clock":
             offset = timedelta(seconds=arguments["offset"])
             self.clock.restore(offset=offset, stopped_at=arguments["stopped_at"])

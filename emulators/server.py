@@ -5,16 +5,12 @@ import socket
 import struct
 import threading
 from collections.abc import Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import Map, Rule
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
 
 log = logging.getLogger(__name__)
 
@@ -38,23 +34,14 @@ class Server:
         self.host, self.port = host, self._server.port
         self.url = f"http://{host}:{self.port}"
 
-    def start(self) -> Self:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def stop(self) -> None:
-        """Stop serving and free the port."""
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def _answer(self, request: Request) -> Response:
         adapter = self.routes.bind_to_environ(request.environ)
@@ -75,7 +62,7 @@ def reset(request: Request) -> Response:
     return Response()
 
 
-def _served(host: str, port: int, application: "WSGIApplication") -> BaseWSGIServer:
+def _served(host: str, port: int, application: Any) -> BaseWSGIServer:
     """Return a server that listens. The port is opened here: werkzeug itself would print and exit for a taken one."""
     with socket.create_server((host, port)) as listener:
         return make_server(host, port, application, threaded=True, request_handler=_QuietHandler, fd=listener.fileno())

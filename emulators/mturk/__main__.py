@@ -10,6 +10,7 @@ from emulators.controls import is_local, is_own
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.signing import REGION, REQUESTER
 from emulators.mturk.world import World
+from emulators.settings import InputError
 
 HELP = "Serve an emulated MTurk: the Requester API, the workers' site and controls, until Ctrl-C."
 
@@ -20,7 +21,7 @@ def add_options(to: ArgumentParser) -> None:
 
 
 def run(options: Mapping[str, Any], *, say: Callable[[str], None]) -> str:
-    """Serve until Ctrl-C; returns a closing line. Raises StartError."""
+    """Serve until Ctrl-C; returns a closing line. Raises InputError."""
 
     def start() -> Emulator:
         world = World(
@@ -44,7 +45,7 @@ def parser() -> ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> None:
     try:
         print(run(vars(parser().parse_args(arguments)), say=lambda text: print(text, flush=True)))
-    except command.StartError as error:
+    except InputError as error:
         sys.exit(f"Error: {error}")
 
 

@@ -4,7 +4,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from emulators.money import CENT, ZERO, read_amount
-from emulators.mturk.errors import insufficient_funds
+from emulators.mturk.errors import TurkError
 from emulators.mturk.requirements import MASTERS
 from emulators.mturk.state import HIT, HITType, State
 
@@ -19,11 +19,6 @@ def get_account_balance(state: State, params: dict[str, Any]) -> dict[str, Any]:
     if state.sandbox:
         return {"AvailableBalance": SANDBOX_BALANCE}
     return {"AvailableBalance": f"{state.ledger.available:.2f}", "OnHoldBalance": f"{state.ledger.on_hold:.2f}"}
-
-
-def dollars(text: str) -> Decimal:
-    """Read an amount as the API writes it: ``5``, ``1.4`` or ``101.42``."""
-    return Decimal(text).quantize(CENT)
 
 
 def rounded_fee(amount: Decimal, rate: Decimal) -> Decimal:
@@ -42,7 +37,10 @@ def assignment_fee(state: State, type: HITType, *, max_assignments: int) -> Deci
 def require_funds(state: State, amount: Decimal) -> None:
     """Raise InsufficientFunds where less is available; the sandbox never runs out."""
     if amount > state.ledger.available and not state.sandbox:
-        raise insufficient_funds()
+        raise TurkError(
+            "This Requester has insufficient funds in their account to complete this transaction.",
+            turk_code="InsufficientFunds",
+        )
 
 
 def hold(state: State, hit: HIT, count: int) -> None:

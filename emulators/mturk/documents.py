@@ -1,5 +1,6 @@
 """The XML documents inside calls: what a HIT asks (ExternalQuestion) and what a worker answered."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
@@ -14,6 +15,7 @@ SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 EXTERNAL_QUESTION = f"{SCHEMAS}/2006-07-14/ExternalQuestion.xsd"
 ANSWERS = f"{SCHEMAS}/2005-10-01/QuestionFormAnswers.xsd"
 MOST_BYTES = 65_535
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 NOT_EMULATED = ("HTMLQuestion", "QuestionForm")
 
@@ -78,7 +80,7 @@ def _text_of(element: Element, name: str) -> str:
 
 
 def _wrong(url: str, height: str) -> TurkError | None:
-    if not height.isdigit():
+    if not height.isdecimal():
         return xml_parse_error(f"FrameHeight '{height}' is not a number of pixels.")
     if not url.startswith(("https://", "http://")):
         return xml_parse_error(f"ExternalURL '{url}' is not an http or https address.")
@@ -91,9 +93,4 @@ def _wrong(url: str, height: str) -> TurkError | None:
 
 def _escaped(value: str) -> str:
     # A carriage return would be read as a line feed, so it is sent as a reference.
-    return escape("".join(filter(_is_xml, value)), {"\r": "&#13;"})
-
-
-def _is_xml(character: str) -> bool:
-    code = ord(character)
-    return character in "\t\n\r" or (code >= 32 and not 0xD800 <= code <= 0xDFFF and code not in (0xFFFE, 0xFFFF))
+    return escape(NOT_XML.sub("", value), {"\r": "&#13;"})

@@ -1,29 +1,39 @@
-"""The whole emulator on one port: the Requester API, the workers' site, the faults and the controls."""
+"""The whole emulator on one port: the Requester API (signed AWS JSON 1.1), the workers' site and the controls."""
 
-from collections.abc import Callable, Iterable
+import json
+import logging
+import uuid
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from werkzeug import Request
+from werkzeug import Request, Response
 from werkzeug.routing import Rule
 
 from emulators.controls import Controls, is_local
 from emulators.faults import FaultPlan
-from emulators.mturk import controls
-from emulators.mturk.api import RequesterApi
+from emulators.mturk import controls, site
+from emulators.mturk.errors import TurkError
 from emulators.mturk.faults.calls import CallFaults
 from emulators.mturk.faults.kinds import EXAMPLE, KINDS
 from emulators.mturk.faults.work import Work
-from emulators.mturk.signing import OTHER_ACCOUNT, REQUESTER, Credential
-from emulators.mturk.site import Site
+from emulators.mturk.signing import check_signature
+from emulators.mturk.validation import MisfitError, operation_model, read_request, write_response
 from emulators.mturk.world import World
 from emulators.pages import Pages
-from emulators.server import Server
+from emulators.server import Drop, Server, reset
+
+log = logging.getLogger(__name__)
+
+TARGET_PREFIX = "MTurkRequesterServiceV20170117"
+CONTENT_TYPE = "application/x-amz-json-1.1"
 
 
 class Emulator(Server):
     """A world served over HTTP. Raises OSError for a taken port.
 
-    ``may_control`` decides which requests may use the controls; ``plan`` holds the faults that are set.
+    ``plan`` holds the faults that are set: ``faults`` make them happen to calls, ``work`` to workers. ``may_control``
+    decides which requests may use the controls.
     """
 
     def __init__(
@@ -33,12 +43,11 @@ class Emulator(Server):
         host: str = "127.0.0.1",
         port: int = 0,
         may_control: Callable[[Request], bool] = is_local,
-        credentials: Iterable[Credential] = (REQUESTER, OTHER_ACCOUNT),
     ) -> None:
         self.world = world or World()
         self.plan = FaultPlan(KINDS, self.world.clock.now)
+        self.faults = CallFaults(self.world, self.plan)
         self.work = Work(self.world, self.plan)
-        self.api = RequesterApi(self.world, CallFaults(self.world, self.plan), credentials)
         pages = Pages(Path(__file__).parent, name="MTurk")
         console = Controls(
             self.world,
@@ -49,6 +58,59 @@ class Emulator(Server):
             readers=controls.readers(self.world),
             acts=controls.acts(self.world),
         )
-        site = Site(self.world, self.work, pages, is_local=may_control)
-        api = Rule("/", methods=["POST"], endpoint=self.api)
-        super().__init__([api, *pages.rules(), *site.rules(), *console.rules()], host=host, port=port)
+        rules = [
+            Rule("/", methods=["POST"], endpoint=self._answer_call),
+            *site.rules(lambda request: site.Visit(self.world, self.work, pages, request, may_control(request))),
+            *pages.rules(),
+            *console.rules(),
+        ]
+        super().__init__(rules, host=host, port=port)
+
+    def _answer_call(self, request: Request) -> Response:
+        try:
+            return self._called(request)
+        except TurkError as error:
+            return self._refused(error)
+        except MisfitError as error:
+            log.exception("The emulator has a bug")
+            return self._refused(TurkError(str(error), code="ServiceFault", turk_code="EmulatorFault", status=500))
+
+    def _called(self, request: Request) -> Response:
+        prefix, _, name = request.headers.get("X-Amz-Target", "").rpartition(".")
+        operation = operation_model(name) if prefix == TARGET_PREFIX else None
+        if operation is None:
+            raise TurkError(f"{prefix}.{name}", code="UnknownOperationException")
+        check_signature(request)
+        outcome = self._outcome(name, read_request(operation, _body_of(request)))
+        if isinstance(outcome, TurkError):
+            raise outcome
+        if isinstance(outcome, Drop):
+            return reset(request)
+        return _answer(write_response(operation, outcome)) if isinstance(outcome, dict) else outcome
+
+    def _outcome(self, name: str, params: dict[str, Any]) -> Response | Drop | TurkError | dict[str, Any]:
+        """Do the call unless a fault comes before it; a fault may also change what is answered."""
+        if (instead := self.faults.before_call(name, params)) is not None:
+            return instead
+        result = self.world.call(name, params)
+        changed = self.faults.before_response(name, params, result)
+        return result if changed is None else changed
+
+    def _refused(self, error: TurkError) -> Response:
+        text = error.text(self.world.clock.now(), sandbox=self.world.look(lambda state: state.sandbox))
+        body = {"__type": error.code, "Message": text, "message": text}
+        return _answer(body | ({"TurkErrorCode": error.turk_code} if error.turk_code else {}), status=error.status)
+
+
+def _body_of(request: Request) -> Any:
+    try:
+        return json.loads(request.get_data() or b"{}")
+    except ValueError as error:
+        raise TurkError(f"The request is not JSON: {error}", code="SerializationException") from error
+
+
+def _answer(body: dict[str, Any], *, status: int = 200) -> Response:
+    """Return a body as the service sends it, with a new request id."""
+    response = Response(json.dumps(body), status=status, content_type=CONTENT_TYPE)
+    response.headers["x-amzn-RequestId"] = str(uuid.uuid4())
+    return response

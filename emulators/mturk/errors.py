@@ -1,12 +1,14 @@
-"""Errors of the Requester API, with the codes and texts of the live service, and refusals on the workers' site."""
+"""Errors of the Requester API, with the codes and texts of the live service."""
 
 from datetime import UTC, datetime
+
+STAMPED = ("RequestError", "ServiceFault", "ParameterValidationError")
 
 
 class TurkError(Exception):
     """A refused call. ``code`` is the exception's name on the wire, ``turk_code`` the marketplace's own code.
 
-    ``stamped`` texts end in the epoch milliseconds in parentheses, with " s" in the sandbox, as live ones do.
+    Most texts end in the epoch milliseconds in parentheses, with " s" in the sandbox, as live ones do.
     """
 
     def __init__(
@@ -18,24 +20,16 @@ class TurkError(Exception):
         self.turk_code = f"AWS.MechanicalTurk.{turk_code}" if turk_code else None
         self.status = status
 
-    @property
-    def stamped(self) -> bool:
-        return self.code in ("RequestError", "ServiceFault", "ParameterValidationError")
-
     def text(self, at: datetime, *, sandbox: bool) -> str:
         """Return the message as it is sent at an instant."""
-        if not self.stamped:
+        if self.code not in STAMPED:
             return self.message
         return f"{self.message} ({int(at.astimezone(UTC).timestamp() * 1000)}{' s' if sandbox else ''})"
 
 
-class Refusal(Exception):  # noqa: N818 - an ordinary outcome for a worker, nobody's error
-    """A worker may not do this. The text is a sentence for their page."""
-
-
 def does_not_exist(kind: str, id: str) -> TurkError:
     """Unknown id. ``kind``: Hit, Assignment, QualificationType, Qualification, …"""
-    turk_kind = "HIT" if kind == "Hit" else kind.replace(" ", "")
+    turk_kind = "HIT" if kind == "Hit" else kind
     return TurkError(f"{kind} {id} does not exist.", turk_code=f"{turk_kind}DoesNotExist")
 
 
@@ -52,13 +46,6 @@ def wrong_hit_state(status: str, *allowed: str) -> TurkError:
         f"This HIT is currently in the state '{status}'.  "
         f"This operation can be called with a status of: {', '.join(allowed)}",
         turk_code="InvalidHITState",
-    )
-
-
-def insufficient_funds() -> TurkError:
-    return TurkError(
-        "This Requester has insufficient funds in their account to complete this transaction.",
-        turk_code="InsufficientFunds",
     )
 
 

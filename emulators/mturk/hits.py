@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from emulators.mturk.balance import assignment_fee, dollars, hold, require_funds
+from emulators.money import read_amount
+from emulators.mturk.balance import assignment_fee, hold, require_funds
 from emulators.mturk.documents import read_question
 from emulators.mturk.errors import (
     TurkError,
@@ -14,7 +15,7 @@ from emulators.mturk.errors import (
     out_of_range,
     wrong_hit_state,
 )
-from emulators.mturk.lifecycle import dispose, expire, refresh, reopen
+from emulators.mturk.lifecycle import expire, refresh, reopen
 from emulators.mturk.listing import page
 from emulators.mturk.requirements import check_requirements
 from emulators.mturk.state import HIT, HITType, State
@@ -53,14 +54,15 @@ def get_hit(state: State, params: dict[str, Any]) -> dict[str, Any]:
 
 def list_hits(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """List all HITs but the disposed ones, newest first."""
-    return _page_of_hits(state, params, "all", [hit for hit in state.hits.values() if hit.status != "Disposed"])
+    rows = [hit for hit in state.hits.values() if hit.status != "Disposed"]
+    return page(state, params, "HITs", rows, shown_hit, listing="all", newest_first=True)
 
 
 def list_reviewable_hits(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """List the HITs that wait for review, newest first: Reviewable ones unless Reviewing ones are asked for."""
     status, type_id = params.get("Status", "Reviewable"), params.get("HITTypeId")
-    hits = [hit for hit in state.hits.values() if hit.status == status and type_id in (None, hit.type.id)]
-    return _page_of_hits(state, params, "reviewable", hits)
+    rows = [hit for hit in state.hits.values() if hit.status == status and type_id in (None, hit.type.id)]
+    return page(state, params, "HITs", rows, shown_hit, listing="reviewable", newest_first=True)
 
 
 def update_review_status(state: State, params: dict[str, Any]) -> dict[str, Any]:
@@ -80,7 +82,7 @@ def delete_hit(state: State, params: dict[str, Any]) -> dict[str, Any]:
     if hit.status not in ("Reviewable", "Reviewing") or hit.count("Submitted"):
         # The text names only the states, even where unreviewed work is the reason (boto3#2107).
         raise wrong_hit_state(hit.status, "Reviewing", "Reviewable")
-    dispose(state, hit)
+    hit.status = "Disposed"
     return {}
 
 
@@ -130,7 +132,7 @@ def find_hit(state: State, id: str) -> HIT:
 
 def shown_hit(hit: HIT) -> dict[str, Any]:
     """Return a HIT as the API shows it. Submitted work that was not reviewed is in none of the counters."""
-    fields = {
+    return {
         "HITId": hit.id,
         "HITTypeId": hit.type.id,
         "HITGroupId": hit.type.group_id,
@@ -150,8 +152,8 @@ def shown_hit(hit: HIT) -> dict[str, Any]:
         "NumberOfAssignmentsPending": hit.count("Accepted"),
         "NumberOfAssignmentsAvailable": hit.free,
         "NumberOfAssignmentsCompleted": hit.count("Approved", "Rejected"),
+        "RequesterAnnotation": hit.annotation,
     }
-    return fields | ({"RequesterAnnotation": hit.annotation} if hit.annotation is not None else {})
 
 
 def _wanted(state: State, params: dict[str, Any]) -> HITType:
@@ -163,7 +165,7 @@ def _wanted(state: State, params: dict[str, Any]) -> HITType:
         "title": params["Title"],
         "description": params["Description"],
         "keywords": params.get("Keywords", ""),
-        "reward": dollars(params["Reward"]),
+        "reward": read_amount(params["Reward"]),
         "duration": timedelta(seconds=params["AssignmentDurationInSeconds"]),
         "auto_approval_delay": timedelta(seconds=params.get("AutoApprovalDelayInSeconds", THIRTY_DAYS)),
         "requirements": requirements,
@@ -241,9 +243,3 @@ def _check_extension(hit: HIT, count: int) -> None:
 def _require_kept(hit: HIT) -> None:
     if hit.status == "Disposed":
         raise wrong_hit_state(hit.status, "Assignable", "Unassignable", "Reviewable", "Reviewing")
-
-
-def _page_of_hits(state: State, params: dict[str, Any], listing: str, hits: list[HIT]) -> dict[str, Any]:
-    return page(
-        state, params, name="HITs", rows=hits[::-1], serial=lambda hit: -hit.serial, show=shown_hit, listing=listing
-    )

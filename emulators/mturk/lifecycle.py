@@ -10,9 +10,21 @@ from emulators.mturk.state import HIT, Assignment, HITStatus, State
 KEPT_FOR = timedelta(days=120)
 
 
+def status_of(hit: HIT, *, free: int, pending: int, expired: bool) -> HITStatus:
+    """Return the status of a HIT with so many free places and accepted assignments."""
+    if hit.status == "Disposed":
+        return "Disposed"
+    if free and not expired:
+        return "Assignable"
+    if pending:
+        return "Unassignable"
+    return "Reviewing" if hit.reviewing else "Reviewable"
+
+
 def refresh(state: State, hit: HIT) -> None:
     """Derive the status of a HIT again after a change."""
-    before, hit.status = hit.status, _status(hit)
+    pending = hit.count("Accepted")
+    before, hit.status = hit.status, status_of(hit, free=hit.free, pending=pending, expired=hit.expired)
     if hit.status == "Assignable":
         hit.reviewing = False
     if hit.status == "Reviewable" and before not in ("Reviewable", "Reviewing"):
@@ -52,21 +64,6 @@ def reopen(state: State, hit: HIT, until: datetime) -> None:
     refresh(state, hit)
 
 
-def dispose(state: State, hit: HIT) -> None:
-    """Remove a HIT from every list, for good."""
-    hit.status = "Disposed"
-
-
-def _status(hit: HIT) -> HITStatus:
-    if hit.status == "Disposed":
-        return "Disposed"
-    if hit.free and not hit.expired:
-        return "Assignable"
-    if hit.count("Accepted"):
-        return "Unassignable"
-    return "Reviewing" if hit.reviewing else "Reviewable"
-
-
 def _expire_if_due(state: State, id: str) -> None:
     hit = state.hits[id]
     if not hit.expired and hit.expires_at <= state.now:
@@ -89,7 +86,7 @@ def _dispose_if_due(state: State, id: str) -> None:
     hit = state.hits[id]
     waited_from = hit.reviewable_since
     if hit.status in ("Reviewable", "Reviewing") and waited_from and waited_from + KEPT_FOR <= state.now:
-        dispose(state, hit)
+        hit.status = "Disposed"
 
 
 # A move may come too early, as deadlines are moved on: each checks whether it is due.

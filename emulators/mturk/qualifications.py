@@ -3,14 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from emulators.mturk.errors import (
-    Refusal,
-    TurkError,
-    does_not_exist,
-    invalid_parameter,
-    invalid_value,
-    not_emulated,
-)
+from emulators.marketplace import Refusal
+from emulators.mturk.errors import TurkError, does_not_exist, invalid_parameter, invalid_value, not_emulated
 from emulators.mturk.listing import page
 from emulators.mturk.state import Qualification, QualificationRequest, QualificationType, State, Worker
 from emulators.mturk.validation import check_limits
@@ -62,7 +56,7 @@ def list_qualification_types(state: State, params: dict[str, Any]) -> dict[str, 
         for type in state.qualification_types.values()
         if query in f"{type.name} {type.description} {type.keywords or ''}".lower() and (type.active or not requestable)
     ]
-    return page(state, params, name="QualificationTypes", rows=rows, serial=lambda type: type.serial, show=_shown_type)
+    return page(state, params, "QualificationTypes", rows, _shown_type)
 
 
 def list_qualification_requests(state: State, params: dict[str, Any]) -> dict[str, Any]:
@@ -71,8 +65,7 @@ def list_qualification_requests(state: State, params: dict[str, Any]) -> dict[st
     if type_id is not None:
         _find_type(state, type_id)
     rows = [each for each in state.requests.values() if each.open and type_id in (None, each.type_id)]
-    serial, show = (lambda each: each.serial), _shown_request
-    return page(state, params, name="QualificationRequests", rows=rows, serial=serial, show=show)
+    return page(state, params, "QualificationRequests", rows, _shown_request)
 
 
 def accept_qualification_request(state: State, params: dict[str, Any]) -> dict[str, Any]:
@@ -115,14 +108,8 @@ def disassociate_qualification(state: State, params: dict[str, Any]) -> dict[str
 def get_qualification_score(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Show a qualification that a worker has."""
     held = _granted(state, params)
-    fields = {
-        "QualificationTypeId": held.type_id,
-        "WorkerId": held.worker_id,
-        "GrantTime": held.granted_at,
-        "IntegerValue": held.value,
-        "Status": "Granted",
-    }
-    return {"Qualification": {name: value for name, value in fields.items() if value is not None}}
+    fields = {"QualificationTypeId": held.type_id, "WorkerId": held.worker_id, "GrantTime": held.granted_at}
+    return {"Qualification": {**fields, "IntegerValue": held.value, "Status": "Granted"}}
 
 
 def request_qualification(state: State, *, type_id: str, worker_id: str) -> dict[str, Any]:
@@ -213,7 +200,7 @@ def _open_request(state: State, id: str) -> QualificationRequest:
 
 
 def _shown_type(type: QualificationType) -> dict[str, Any]:
-    fields = {
+    return {
         "QualificationTypeId": type.id,
         "CreationTime": type.created_at,
         "Name": type.name,
@@ -225,7 +212,6 @@ def _shown_type(type: QualificationType) -> dict[str, Any]:
         "AutoGranted": type.auto_granted,
         "AutoGrantedValue": type.auto_granted_value if type.auto_granted else None,
     }
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _shown_request(request: QualificationRequest) -> dict[str, Any]:

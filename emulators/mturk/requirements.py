@@ -32,7 +32,6 @@ COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 }
 SETS = ("In", "NotIn")
 PRESENCE = ("Exists", "DoesNotExist")
-ACTIONS = ("Accept", "PreviewAndAccept", "DiscoverPreviewAndAccept")
 
 
 def check_requirements(state: State, requirements: list[dict[str, Any]]) -> None:
@@ -42,8 +41,13 @@ def check_requirements(state: State, requirements: list[dict[str, Any]]) -> None
             f"A HIT can have at most {MOST_REQUIREMENTS} Qualification requirements; {len(requirements)} were given."
         )
     for requirement in requirements:
-        _check_type(state, requirement["QualificationTypeId"])
-        _check_guard(requirement)
+        id = requirement["QualificationTypeId"]
+        if not (id in SYSTEM_NAMES or id in state.premium_fees or id in state.qualification_types):
+            raise does_not_exist("QualificationType", id)
+        if {"ActionsGuarded", "RequiredToPreview"} <= requirement.keys():
+            raise invalid_parameter(
+                "ActionsGuarded and RequiredToPreview cannot be used together in a QualificationRequirement."
+            )
         _check_values(requirement)
 
 
@@ -84,19 +88,6 @@ def in_words(state: State, requirement: dict[str, Any]) -> str:
     words = {"In": "is one of", "NotIn": "is none of"}.get(comparator) or COMPARISONS[comparator][0]
     locales = [_locale_text(locale) for locale in requirement.get("LocaleValues", [])]
     return f"{name} {words} {', '.join(locales or map(str, requirement.get('IntegerValues', [])))}"
-
-
-def _check_type(state: State, id: str) -> None:
-    known = id in SYSTEM_NAMES or id in state.premium_fees or id in state.qualification_types
-    if not known:
-        raise does_not_exist("QualificationType", id)
-
-
-def _check_guard(requirement: dict[str, Any]) -> None:
-    if "ActionsGuarded" in requirement and "RequiredToPreview" in requirement:
-        raise invalid_parameter(
-            "ActionsGuarded and RequiredToPreview cannot be used together in a QualificationRequirement."
-        )
 
 
 def _check_values(requirement: dict[str, Any]) -> None:

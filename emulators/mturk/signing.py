@@ -35,13 +35,14 @@ class Credential:
 # Valid for an emulator only; printed by the command and used by its tests.
 REQUESTER = Credential("AKIAEMULATEDREQUESTR", "emulated-secret-of-the-requester")
 OTHER_ACCOUNT = Credential("AKIAEMULATEDSTRANGER", "emulated-secret-of-another-account", linked=False)
+CREDENTIALS = {each.access_key: each for each in (REQUESTER, OTHER_ACCOUNT)}
 
 
-def check_signature(request: Request, credentials: Mapping[str, Credential]) -> None:
+def check_signature(request: Request) -> None:
     """Raise TurkError, in AWS's words, unless a credential signed the request whose account is linked."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     claim = _claim(headers)
-    known = credentials.get(claim["key"])
+    known = CREDENTIALS.get(claim["key"])
     if known is None:
         raise TurkError("The security token included in the request is invalid.", code="UnrecognizedClientException")
     _check_scope(claim)

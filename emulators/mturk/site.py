@@ -1,66 +1,151 @@
-"""The workers' site: its addresses, and a HIT from preview to submission, with the requester's page in a frame."""
+"""The workers' site: signing in, the HITs and qualifications on offer, work in a frame, and the dashboard."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from werkzeug import Request, Response
 from werkzeug.routing import Rule
 
-from emulators.mturk import visits
+from emulators.marketplace import Refusal
+from emulators.mturk import qualifications, workers
 from emulators.mturk.documents import Question
-from emulators.mturk.errors import Refusal
 from emulators.mturk.faults.work import Parameters, Work
-from emulators.mturk.visits import HOME, NotSignedInError, Visit
 from emulators.mturk.world import World
 from emulators.pages import Pages, go
 
+COOKIE = "mturk_emulator_worker"
+HOME = "/worker/"
+DONE = {
+    "submitted": "Submitted. The requester can see your answers now.",
+    "returned": "Returned. Another worker can do this HIT now.",
+    "requested": "Requested. Your status is shown below.",
+}
 OTHER_NAMES = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
 NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SEPARATOR = "|"  # between the values of fields with the same name
 
 
+class NotSignedInError(Exception):
+    """Nobody is signed in, and the page is for workers."""
+
+
 @dataclass(frozen=True)
-class Frame:
-    """The address in the frame of a task page, and the frame's height in pixels (0: to fit).
+class Visit:
+    """``work`` does what workers do, faults included; ``local``: the visitor may use the controls."""
 
-    ``elsewhere`` is the origin to open this site at where the requester's page shares its host name: a browser then
-    sends cookies into the frame that it would not send on the real site.
-    """
+    world: World
+    work: Work
+    pages: Pages
+    request: Request
+    local: bool
 
-    url: str
-    height: int
-    elsewhere: str
+    @cached_property
+    def worker_id(self) -> str | None:
+        """The worker who is signed in with this browser, if they are registered."""
+        named = self.request.cookies.get(COOKIE)
+        with self.world.looking() as state:
+            return named if named in state.workers else None
+
+    def require_worker(self) -> str:
+        """Return who is signed in. Raises NotSignedInError."""
+        if worker_id := self.worker_id:
+            return worker_id
+        raise NotSignedInError
+
+    @property
+    def done(self) -> str:
+        """What the worker has just done, as a sentence."""
+        return DONE.get(self.request.args.get("done", ""), "")
+
+    def page(self, template: str, *, here: str = "", status: int = 200, **context: Any) -> Response:
+        common: Mapping[str, Any] = {"worker": self.worker_id, "local": self.local, "here": here}
+        return self.pages.render(template, status=status, **common, **context)
+
+    def outcome(self, heading: str, text: str, *, status: int = 409, framed: bool = False) -> Response:
+        """Tell what became of an act: refused, unless the status is 200."""
+        return self.page("outcome.html", status=status, heading=heading, text=text, framed=framed, done=status == 200)
 
 
-class Site:
-    """The workers' pages as routes; ``is_local`` decides which requests see the link to the controls."""
+def rules(visit_of: Callable[[Request], Visit]) -> Iterator[Rule]:
+    """Return a rule for every page; ``visit_of`` makes the visit of a request."""
 
-    def __init__(self, world: World, work: Work, pages: Pages, *, is_local: Callable[[Request], bool]) -> None:
-        self._world = world
-        self._work = work
-        self._pages = pages
-        self._is_local = is_local
-
-    def rules(self) -> Iterator[Rule]:
-        """Return a rule for every page."""
-        for method, path, view in VIEWS:
-            yield Rule(path, methods=[method], endpoint=partial(self._answer, view))
-
-    def _answer(self, view: Callable[..., Response], request: Request, **values: str) -> Response:
-        visit = Visit(self._world, self._work, self._pages, request, self._is_local(request))
+    def answer(view: Callable[..., Response], request: Request, **values: str) -> Response:
+        visit = visit_of(request)
         try:
             return view(visit, **values)
         except NotSignedInError:
             return go("/worker/sign-in", next=request.path if request.method == "GET" else HOME)
         except Refusal as refusal:
-            return visit.refusal("This is not possible", str(refusal))
+            return visit.outcome("This is not possible", str(refusal))
+
+    for method, path, view in VIEWS:
+        yield Rule(path, methods=[method], endpoint=partial(answer, view))
+
+
+def show_sign_in(visit: Visit) -> Response:
+    return _form(visit, next=visit.request.args.get("next", HOME))
+
+
+def sign_in(visit: Visit) -> Response:
+    worker_id = visit.request.form.get("worker_id", "")
+    if not visit.world.look(lambda state: worker_id in state.workers):
+        return _form(visit, error=f"No worker {worker_id!r} is registered.", status=400)
+    return _entered(visit, worker_id)
+
+
+def register(visit: Visit) -> Response:
+    given = visit.request.form
+    try:
+        worker_id = visit.world.register_worker(
+            given.get("worker_id", "").strip() or None,
+            approved=_whole(given, "approved", 0),
+            approval_rate=_whole(given, "approval_rate", 100),
+            locale=given.get("country", "").strip().upper() or "US",
+            masters="masters" in given,
+        )
+    except Refusal as refusal:
+        return _form(visit, error=str(refusal), given=given, status=400)
+    return _entered(visit, worker_id)
+
+
+def sign_out(visit: Visit) -> Response:
+    response = go("/worker/sign-in")
+    response.delete_cookie(COOKIE)
+    return response
+
+
+def show_hits(visit: Visit) -> Response:
+    worker_id = visit.require_worker()
+    types = visit.world.look(lambda state: {*state.qualification_types})
+    mine = visit.world.look(workers.dashboard, worker_id)["assignments"]
+    held = [work for work in mine if work["status"] == "Accepted"]
+    groups = visit.world.look(workers.open_groups, worker_id)
+    return visit.page("hits.html", here="groups", done=visit.done, held=held, groups=groups, types=types)
+
+
+def show_dashboard(visit: Visit) -> Response:
+    seen = visit.world.look(workers.dashboard, visit.require_worker())
+    counts = Counter(work["status"] for work in seen["assignments"])
+    shown = {name: seen[name] for name in ("assignments", "bonuses", "messages", "earned", "bonus_total")}
+    return visit.page("dashboard.html", here="dashboard", counts=counts, **shown)
+
+
+def show_qualifications(visit: Visit) -> Response:
+    types = visit.world.look(qualifications.requestable, visit.require_worker())
+    return visit.page("qualifications.html", here="qualifications", done=visit.done, types=types)
+
+
+def request_qualification(visit: Visit, type_id: str) -> Response:
+    visit.world.request_qualification(type_id, visit.require_worker())
+    return go("/worker/qualifications", done="requested")
 
 
 def preview(visit: Visit, hit_id: str) -> Response:
-    task = visit.world.preview(hit_id, visit.require_worker())
+    task = visit.world.look(workers.preview, hit_id, visit.require_worker())
     return visit.page("task.html", task=task, assignment=None, frame=_frame(visit, task, "preview"))
 
 
@@ -71,13 +156,12 @@ def accept(visit: Visit, hit_id: str) -> Response:
 
 def work(visit: Visit, assignment_id: str) -> Response:
     worker_id = visit.require_worker()
-    task = visit.world.work(assignment_id, worker_id)
+    task = visit.world.look(workers.work, assignment_id, worker_id)
     if task["status"] != "Accepted":
-        return visit.refusal("This assignment is closed", f"Its state is: {task['status']}.")
+        return visit.outcome("This assignment is closed", f"Its state is: {task['status']}.")
     clock = visit.world.clock
     assignment = {
         "id": assignment_id,
-        "deadline": task["deadline"],
         "seconds_left": int((task["deadline"] - clock.now()).total_seconds()),
         "running": clock.running,
     }
@@ -94,65 +178,89 @@ def external_submit(visit: Visit) -> Response:
     """Submit an assignment, from a form inside the frame. Fields in the address are ignored."""
     fields = {name: SEPARATOR.join(values) for name, values in visit.request.form.lists()}
     assignment_id = fields.get("assignmentId", "")
+    outcome = partial(visit.outcome, "Not submitted", framed=True)
     if visit.request.method != "POST" or not assignment_id:
         why = "The form must be sent by POST, with assignmentId among the fields of its body, not in the address."
-        return _outcome(visit, why, status=400)
+        return outcome(why, status=400)
     try:
         visit.work.submit(assignment_id, _submitter(visit, assignment_id), fields)
     except Refusal as refusal:
-        return _outcome(visit, str(refusal), status=409)
-    return _outcome(visit, "Your answers were submitted. You may close this page.", status=200)
+        return outcome(str(refusal))
+    return visit.outcome("Submitted", "Your answers were submitted. You may close this page.", status=200, framed=True)
+
+
+def _form(
+    visit: Visit, *, next: str = "", error: str = "", given: Mapping[str, str] | None = None, status: int = 200
+) -> Response:
+    names = ("worker_id", "approved", "approval_rate", "country", "masters")
+    filled = {name: (given or {}).get(name, "") for name in names}
+    known = visit.world.look(lambda state: sorted(state.workers.values(), key=lambda worker: worker.id))
+    place = next or visit.request.form.get("next", HOME)
+    return visit.page("sign_in.html", status=status, next=place, error=error, given=filled, workers=known)
+
+
+def _entered(visit: Visit, worker_id: str) -> Response:
+    place = visit.request.form.get("next", HOME)
+    response = go(place if place.startswith(HOME) else HOME)
+    response.set_cookie(COOKIE, worker_id, httponly=True, samesite="Lax")
+    return response
+
+
+def _whole(given: Mapping[str, str], name: str, default: int) -> int:
+    text = given.get(name, "").strip() or str(default)
+    if not text.isdecimal():
+        raise Refusal(f"{text!r} is not a whole number.")
+    return int(text)
 
 
 def _frame(
     visit: Visit, task: Mapping[str, Any], operation: str, *, assignment_id: str = "", worker_id: str = ""
-) -> Frame:
-    """Return the frame of a HIT that is previewed or, with ids, worked on. Faults may change its parameters."""
+) -> dict[str, Any]:
+    """Return the frame of a HIT that is previewed or, with ids, worked on; its height is in pixels (0: to fit).
+
+    ``elsewhere`` is the origin to open this site at where the requester's page shares its host name: a browser then
+    sends cookies into the frame that it would not send on the real site. Faults may change the parameters.
+    """
     question: Question = task["question"]
+    origin = visit.request.host_url.rstrip("/")
     given: Parameters = [
         ("assignmentId", assignment_id or NOT_AVAILABLE),
         ("hitId", task["hit_id"]),
-        ("turkSubmitTo", visit.origin),
+        ("turkSubmitTo", origin),
     ]
     if assignment_id:
         given.append(("workerId", worker_id))
     parts = urlsplit(question.url)
     query = "&".join(filter(None, (parts.query, urlencode(visit.work.address(operation, given)))))
-    ours = urlsplit(visit.origin)
+    ours = urlsplit(origin)
     is_shared = parts.hostname == ours.hostname and ours.hostname in OTHER_NAMES
     elsewhere = f"{ours.scheme}://{OTHER_NAMES[str(ours.hostname)]}:{ours.port}" if is_shared else ""
-    return Frame(urlunsplit(parts._replace(query=query)), question.frame_height, elsewhere)
+    url = urlunsplit(parts._replace(query=query))
+    return {"url": url, "height": question.frame_height, "elsewhere": elsewhere}
 
 
 def _submitter(visit: Visit, assignment_id: str) -> str:
     """Return the worker who is signed in or, as the frame gets no cookies, who holds the assignment."""
-    with visit.world.looking() as state:
-        assignment = state.assignments.get(assignment_id)
+    assignment = visit.world.look(lambda state: state.assignments.get(assignment_id))
     if assignment is None:
         raise Refusal(f"There is no assignment {assignment_id}; a preview cannot be submitted.")
     return visit.worker_id or assignment.worker_id
 
 
-def _outcome(visit: Visit, text: str, *, status: int) -> Response:
-    done = status == 200
-    heading = "Submitted" if done else "Not submitted"
-    return visit.page("outcome.html", status=status, heading=heading, text=text, done=done)
-
-
 VIEWS: list[tuple[str, str, Callable[..., Response]]] = [
     ("GET", "/", lambda visit: go(HOME)),
-    ("GET", HOME, visits.show_hits),
-    ("GET", "/worker/dashboard", visits.show_dashboard),
-    ("GET", "/worker/sign-in", visits.show_sign_in),
-    ("POST", "/worker/sign-in", visits.sign_in),
-    ("POST", "/worker/register", visits.register),
-    ("POST", "/worker/sign-out", visits.sign_out),
+    ("GET", HOME, show_hits),
+    ("GET", "/worker/dashboard", show_dashboard),
+    ("GET", "/worker/sign-in", show_sign_in),
+    ("POST", "/worker/sign-in", sign_in),
+    ("POST", "/worker/register", register),
+    ("POST", "/worker/sign-out", sign_out),
     ("GET", "/worker/hits/<hit_id>", preview),
     ("POST", "/worker/hits/<hit_id>/accept", accept),
     ("GET", "/worker/assignments/<assignment_id>", work),
     ("POST", "/worker/assignments/<assignment_id>/return", return_assignment),
-    ("GET", "/worker/qualifications", visits.show_qualifications),
-    ("POST", "/worker/qualifications/<type_id>", visits.request_qualification),
+    ("GET", "/worker/qualifications", show_qualifications),
+    ("POST", "/worker/qualifications/<type_id>", request_qualification),
     ("GET", "/mturk/externalSubmit", external_submit),
     ("POST", "/mturk/externalSubmit", external_submit),
 ]

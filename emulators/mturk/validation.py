@@ -27,7 +27,6 @@ RANGES = {
     "MaxAssignments": (1, 1_000_000_000),
     "NumberOfAdditionalAssignments": (1, 1_000_000_000),
     "RetryDelayInSeconds": (0, YEAR),
-    "TestDurationInSeconds": (1, YEAR),
 }
 LENGTHS = {
     "Title": 128,
@@ -38,6 +37,7 @@ LENGTHS = {
     "Subject": 200,
     "MessageText": 4096,
 }
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 NOT_EMPTY = ("Title", "Description", "Name", "Reason", "Subject", "MessageText", "RequesterFeedback")
 
 
@@ -70,7 +70,7 @@ def read_request(operation: OperationModel, body: Any) -> dict[str, Any]:
 
 
 def write_response(operation: OperationModel, result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result as it is sent, instants as epoch seconds. Raises MisfitError where it does not fit the model."""
+    """Return a result as it is sent: instants as epoch seconds, no nulls. Raises MisfitError for an invalid result."""
     shape, body = operation.output_shape, _plain(result)
     faults: list[str] = list(_unknown(shape, body, "")) if shape else []
     try:
@@ -140,7 +140,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return round(value.timestamp(), 3)
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(each) for key, each in value.items() if each is not None}
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
@@ -162,17 +162,9 @@ def check_limits(params: dict[str, Any]) -> None:
             raise out_of_range(name, params[name], least, most)
     for name, most in LENGTHS.items():
         if len(params.get(name, "")) > most:
-            raise invalid_parameter(
-                f"The value for parameter {name} is too long: it can have at most {most} characters."
-            )
+            raise invalid_parameter(f"The value for parameter {name} is too long; the maximum is {most} characters.")
     for name in NOT_EMPTY:
         if name in params and not params[name].strip():
             raise invalid_parameter(f"The value for parameter {name} is empty.")
-    if any(_is_control(character) for character in params.get("RequesterFeedback", "")):
-        raise invalid_parameter(
-            "RequesterFeedback contains a control character; only tab, line feed and return are allowed."
-        )
-
-
-def _is_control(character: str) -> bool:
-    return (ord(character) < 32 and character not in "\t\n\r") or ord(character) == 127
+    if CONTROL.search(params.get("RequesterFeedback", "")):
+        raise invalid_parameter("RequesterFeedback has a control character other than tab, line feed and return.")

@@ -3,15 +3,16 @@
 from decimal import Decimal
 from typing import Any
 
+from emulators.marketplace import Refusal
 from emulators.mturk.documents import answers_document, read_question
-from emulators.mturk.errors import Refusal, invalid_parameter
+from emulators.mturk.errors import invalid_parameter
 from emulators.mturk.lifecycle import give_up, refresh
 from emulators.mturk.requirements import in_words, may, meets
 from emulators.mturk.state import ALPHABET, HIT, Assignment, HITType, Reissue, State, Worker
 from emulators.mturk.validation import check_limits
 
 MOST_AT_ONCE = 25  # accepted and not yet submitted, for one worker
-MOST_RECIPIENTS = 100
+MOST_WORKERS = 100
 
 
 def register_worker(
@@ -118,13 +119,12 @@ def open_groups(state: State, worker_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def preview(state: State, hit_id: str, worker_id: str | None = None) -> dict[str, Any]:
+def preview(state: State, hit_id: str, worker_id: str) -> dict[str, Any]:
     """Return a HIT as it is shown before it is accepted. Raises Refusal where that is not allowed."""
-    hit = _open_hit(state, hit_id)
-    worker = find_worker(state, worker_id) if worker_id else None
-    if worker and not may(state, worker, hit.type.requirements, "Preview"):
+    hit, worker = _open_hit(state, hit_id), find_worker(state, worker_id)
+    if not may(state, worker, hit.type.requirements, "Preview"):
         raise Refusal("Your qualifications do not allow you to preview this HIT.")
-    reason = why_not(state, hit, worker) if worker else "Sign in to accept this HIT."
+    reason = why_not(state, hit, worker)
     return _task(state, hit, worker) | {"can_accept": not reason, "why_not": reason}
 
 
@@ -156,10 +156,8 @@ def notify_workers(state: State, params: dict[str, Any]) -> dict[str, Any]:
     """Write to workers whose work was reviewed; the others are reported as failures in a successful call."""
     check_limits(params)
     worker_ids = params["WorkerIds"]
-    if not 1 <= len(worker_ids) <= MOST_RECIPIENTS:
-        raise invalid_parameter(
-            f"You can notify 1 to {MOST_RECIPIENTS} Workers at a time; {len(worker_ids)} were given."
-        )
+    if not 1 <= len(worker_ids) <= MOST_WORKERS:
+        raise invalid_parameter(f"You can notify 1 to {MOST_WORKERS} Workers at a time; {len(worker_ids)} were given.")
     failures = []
     for worker_id in dict.fromkeys(worker_ids):
         worker = state.workers.get(worker_id)
@@ -253,12 +251,11 @@ def _group(state: State, worker: Worker, type: HITType, hits: list[HIT]) -> dict
     }
 
 
-def _task(state: State, hit: HIT, worker: Worker | None) -> dict[str, Any]:
+def _task(state: State, hit: HIT, worker: Worker) -> dict[str, Any]:
     return _described(state, hit.type, worker) | {"hit_id": hit.id, "question": read_question(hit.question)}
 
 
-def _described(state: State, type: HITType, worker: Worker | None) -> dict[str, Any]:
-    """Return what is shown of a HIT type; ``met`` is None for a visitor who is not signed in."""
+def _described(state: State, type: HITType, worker: Worker) -> dict[str, Any]:
     return {
         "title": type.title,
         "description": type.description,
@@ -266,8 +263,11 @@ def _described(state: State, type: HITType, worker: Worker | None) -> dict[str, 
         "reward": type.reward,
         "duration": type.duration,
         "requirements": [
-            {"text": in_words(state, each), "type_id": each["QualificationTypeId"]}
-            | {"met": meets(state, worker, each) if worker else None}
+            {
+                "text": in_words(state, each),
+                "type_id": each["QualificationTypeId"],
+                "met": meets(state, worker, each),
+            }
             for each in type.requirements
         ],
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from emulators.clock import Clock
 from emulators.marketplace import Marketplace
-from emulators.mturk import assignments, balance, bonuses, hits, qualifications, workers
+from emulators.mturk import assignments, balance, hits, qualifications, workers
 from emulators.mturk.errors import not_emulated
 from emulators.mturk.lifecycle import MOVES
 from emulators.mturk.state import State
@@ -29,8 +29,8 @@ OPERATIONS: Mapping[str, Callable[[State, dict[str, Any]], dict[str, Any]]] = {
     "GetAssignment": assignments.get_assignment,
     "ApproveAssignment": assignments.approve_assignment,
     "RejectAssignment": assignments.reject_assignment,
-    "SendBonus": bonuses.send_bonus,
-    "ListBonusPayments": bonuses.list_bonus_payments,
+    "SendBonus": assignments.send_bonus,
+    "ListBonusPayments": assignments.list_bonus_payments,
     "NotifyWorkers": workers.notify_workers,
     "CreateQualificationType": qualifications.create_qualification_type,
     "GetQualificationType": qualifications.get_qualification_type,
@@ -45,7 +45,10 @@ OPERATIONS: Mapping[str, Callable[[State, dict[str, Any]], dict[str, Any]]] = {
 
 
 class World(Marketplace[State]):
-    """MTurk with one requester. In the ``sandbox`` money never runs out. Raises JournalError."""
+    """MTurk with one requester. In the ``sandbox`` money never runs out. Raises JournalError.
+
+    Methods named like acts do what those do.
+    """
 
     acts = {
         **Marketplace.acts,
@@ -71,10 +74,6 @@ class World(Marketplace[State]):
         state, settings = State(seed=seed, sandbox=sandbox), {"seed": seed, "sandbox": sandbox}
         super().__init__(state, settings, balance=balance, journal=journal, clock=clock)
 
-    @property
-    def sandbox(self) -> bool:
-        return self._state.sandbox
-
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
         """Do an operation of the Requester API whose parameters fit the model. Raises TurkError."""
         if operation not in OPERATIONS:
@@ -88,60 +87,28 @@ class World(Marketplace[State]):
         return self.act(operation, **params)
 
     def register_worker(self, worker_id: str | None = None, **profile: Any) -> str:
-        """Register a worker, or change one; see ``workers.register_worker``. Returns the WorkerId."""
         return str(self.act("register_worker", worker_id=worker_id, **profile)["WorkerId"])
 
     def accept(self, hit_id: str, worker_id: str) -> dict[str, Any]:
-        """Take a place of a HIT; see ``workers.accept``."""
         return self.act("accept", hit_id=hit_id, worker_id=worker_id)
 
     def submit(
         self, assignment_id: str, worker_id: str, fields: dict[str, str], *, answer: str | None = None
     ) -> dict[str, Any]:
-        """Submit accepted work; see ``workers.submit``."""
         return self.act("submit", assignment_id=assignment_id, worker_id=worker_id, fields=fields, answer=answer)
 
     def return_assignment(self, assignment_id: str, worker_id: str) -> dict[str, Any]:
-        """Return accepted work; see ``workers.return_assignment``."""
         return self.act("return_assignment", assignment_id=assignment_id, worker_id=worker_id)
 
     def request_qualification(self, type_id: str, worker_id: str) -> dict[str, Any]:
-        """Request a qualification; see ``qualifications.request_qualification``."""
         return self.act("request_qualification", type_id=type_id, worker_id=worker_id)
-
-    def open_groups(self, worker_id: str) -> list[dict[str, Any]]:
-        """Return the groups of HITs that a worker may see; see ``workers.open_groups``."""
-        with self.looking() as state:
-            return workers.open_groups(state, worker_id)
-
-    def preview(self, hit_id: str, worker_id: str | None = None) -> dict[str, Any]:
-        """Return a HIT as shown before it is accepted; see ``workers.preview``."""
-        with self.looking() as state:
-            return workers.preview(state, hit_id, worker_id)
-
-    def work(self, assignment_id: str, worker_id: str) -> dict[str, Any]:
-        """Return an assignment with its task, as its worker sees it; see ``workers.work``."""
-        with self.looking() as state:
-            return workers.work(state, assignment_id, worker_id)
-
-    def dashboard(self, worker_id: str) -> dict[str, Any]:
-        """Return what a worker did, earned and was told; see ``workers.dashboard``."""
-        with self.looking() as state:
-            return workers.dashboard(state, worker_id)
-
-    def requestable(self, worker_id: str) -> list[dict[str, Any]]:
-        """Return the qualifications that a worker can request; see ``qualifications.requestable``."""
-        with self.looking() as state:
-            return qualifications.requestable(state, worker_id)
 
     def counts(self) -> dict[str, Any]:
         with self.looking() as state:
-            statuses = Counter(hit.status for hit in state.hits.values())
-            return {
-                "HITs": dict(statuses),
-                "assignments": dict(Counter(each.status for hit in state.hits.values() for each in hit.assignments)),
-                "workers": len(state.workers),
-            }
+            hits = state.hits.values()
+            assignments = Counter(each.status for hit in hits for each in hit.assignments)
+            statuses = Counter(hit.status for hit in hits)
+            return {"HITs": dict(statuses), "assignments": dict(assignments), "workers": len(state.workers)}
 
     def _do(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         if name in OPERATIONS:

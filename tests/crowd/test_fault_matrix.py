@@ -21,7 +21,7 @@ from crowd.channels.mturk import client
 from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.publishing import close_round
 from crowd.taking_in import FOREIGN, LOST
-from emulators.mturk.errors import Refusal
+from emulators.marketplace import Refusal
 from emulators.mturk.faults.work import SHAPES
 from hits.models import Round
 from tests.crowd.platform import Rehearsal, published, rehearsal, rehearsing, sync

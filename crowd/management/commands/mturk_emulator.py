@@ -7,8 +7,8 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from emulators.command import StartError
 from emulators.mturk.__main__ import HELP, add_options, run
+from emulators.settings import InputError
 
 
 class Command(ActCommand):
@@ -22,7 +22,7 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> str:
         try:
             return run(options, say=self._say)
-        except StartError as error:
+        except InputError as error:
             raise CounterpartError(str(error)) from error
 
     def _say(self, text: str) -> None:

@@ -9,8 +9,10 @@ from typing import Any
 from werkzeug import Response
 
 from emulators.faults import Fault, FaultPlan
-from emulators.mturk.errors import Refusal, TurkError, does_not_exist, wrong_assignment_state
+from emulators.marketplace import Refusal
+from emulators.mturk.errors import TurkError, does_not_exist, wrong_assignment_state
 from emulators.mturk.hits import shown_hit
+from emulators.mturk.lifecycle import status_of
 from emulators.mturk.state import HIT, State
 from emulators.mturk.world import World
 from emulators.server import Drop
@@ -18,7 +20,6 @@ from emulators.server import Drop
 Fields = dict[str, Any]
 Instead = Response | Drop | TurkError
 
-DECIDING = ("ApproveAssignment", "RejectAssignment")
 HTML = (
     "<html><head><title>{0} Error</title></head>"
     "<body><h1>{0} Error</h1><hr>The request could not be served.</body></html>"
@@ -57,10 +58,14 @@ class CallFaults:
             then = self._world.clock.now() - timedelta(seconds=fault.settings["seconds"])
             try:
                 with self._world.looking() as state:
-                    result = _LATE[operation](state, result, then)
+                    result = _as_of(state, operation, result, then)
             except TurkError as error:
                 return error
-        return _flickered(result) if self._plan.happening(operation, "flicker") else result
+        if self._plan.happening(operation, "flicker"):
+            for hit in result["HITs"] if "HITs" in result else [result["HIT"]]:
+                if hit["HITStatus"] == "Reviewable":
+                    hit["HITStatus"] = "Assignable"
+        return result
 
     def _refused_as_unknown(self, operation: str, params: Fields) -> TurkError | None:
         """Return the refusal of a call for an assignment that is too young to be known."""
@@ -69,7 +74,7 @@ class CallFaults:
                 assignment = state.assignments.get(params["AssignmentId"])
                 since = state.now - timedelta(seconds=fault.settings["seconds"])
                 if assignment and assignment.submitted_at is not None and assignment.submitted_at > since:
-                    first = "Submitted" if operation in DECIDING else "Reviewable"
+                    first = "Reviewable" if operation == "GetAssignment" else "Submitted"
                     return wrong_assignment_state(first, "Approved", "Rejected")
         return None
 
@@ -106,15 +111,6 @@ def _act_on(world: World, hit_id: str | None, act: str) -> None:
         world.call("UpdateExpirationForHIT", {"HITId": hit.id, "ExpireAt": world.clock.now() - timedelta(days=1)})
 
 
-def _flickered(result: Fields) -> Fields:
-    def assignable(hit: Fields) -> Fields:
-        return hit | ({"HITStatus": "Assignable"} if hit["HITStatus"] == "Reviewable" else {})
-
-    if "HIT" in result:
-        return result | {"HIT": assignable(result["HIT"])}
-    return result | {"HITs": [assignable(hit) for hit in result["HITs"]]}
-
-
 def _hit_as_of(hit: HIT, then: datetime) -> Fields:
     """Return a HIT as the API showed it at ``then``, derived from when its assignments changed."""
     taken = sum(each.accepted_at <= then and not _by(each.ended_at, then) for each in hit.assignments)
@@ -126,70 +122,52 @@ def _hit_as_of(hit: HIT, then: datetime) -> Fields:
         "NumberOfAssignmentsAvailable": free,
         "NumberOfAssignmentsCompleted": decided,
     }
-    return shown_hit(hit) | counters | {"HITStatus": _status_as_of(hit, then, free=free, pending=pending)}
-
-
-def _status_as_of(hit: HIT, then: datetime, *, free: int, pending: int) -> str:
-    if hit.status == "Disposed":
-        return "Disposed"
-    if free and not (hit.expired and hit.expires_at <= then):
-        return "Assignable"
-    if pending:
-        return "Unassignable"
-    return "Reviewing" if hit.reviewing else "Reviewable"
+    expired = hit.expired and hit.expires_at <= then
+    status = status_of(hit, free=free, pending=pending, expired=expired)
+    return shown_hit(hit) | counters | {"HITStatus": status}
 
 
 def _assignment_as_of(assignment: Fields, then: datetime) -> Fields | None:
     """Return a shown assignment as it was at ``then``: undecided before its decision, None before its submission."""
     if assignment["SubmitTime"] > then:
         return None
-    later = [name for name in ("ApprovalTime", "RejectionTime") if name in assignment and assignment[name] > then]
+    later = [name for name in ("ApprovalTime", "RejectionTime") if assignment[name] and assignment[name] > then]
     if not later:
         return assignment
-    kept = {name: value for name, value in assignment.items() if name not in (*later, "RequesterFeedback")}
-    return kept | {"AssignmentStatus": "Rejected" if "RejectionTime" in kept else "Submitted"}
+    late = assignment | dict.fromkeys((*later, "RequesterFeedback"))
+    return late | {"AssignmentStatus": "Rejected" if late["RejectionTime"] else "Submitted"}
 
 
 def _by(instant: datetime | None, then: datetime) -> bool:
     return instant is not None and instant <= then
 
 
-def _late_hit(state: State, result: Fields, then: datetime) -> Fields:
-    hit = state.hits[result["HIT"]["HITId"]]
-    if hit.created_at > then:
-        raise does_not_exist("Hit", hit.id)
-    return {"HIT": _hit_as_of(hit, then)}
+def _as_of(state: State, operation: str, result: Fields, then: datetime) -> Fields:
+    """Return a reading's result as it was at ``then``. Raises TurkError for what did not exist yet."""
+    late = _lists_as_of(state, result, then)
+    if operation == "ListReviewableHITs":
+        late["HITs"] = [hit for hit in late["HITs"] if hit["HITStatus"] in ("Reviewable", "Reviewing")]
+    for name in ("HITs", "Assignments"):
+        if name in late:
+            late["NumResults"] = len(late[name])
+    if "Assignment" in result:
+        late["Assignment"] = _assignment_as_of(result["Assignment"], then)
+        if late["Assignment"] is None:
+            raise wrong_assignment_state("Reviewable", "Approved", "Rejected")
+    if "HIT" in result:
+        hit = state.hits[result["HIT"]["HITId"]]
+        if hit.created_at > then:
+            raise does_not_exist("Hit", hit.id)
+        late["HIT"] = _hit_as_of(hit, then)
+    return late
 
 
-def _late_hits(state: State, result: Fields, then: datetime) -> Fields:
-    hits = [state.hits[each["HITId"]] for each in result["HITs"]]
-    rows = [_hit_as_of(hit, then) for hit in hits if hit.created_at <= then]
-    return result | {"HITs": rows, "NumResults": len(rows)}
-
-
-def _late_reviewable(state: State, result: Fields, then: datetime) -> Fields:
-    late = _late_hits(state, result, then)
-    rows = [hit for hit in late["HITs"] if hit["HITStatus"] in ("Reviewable", "Reviewing")]
-    return late | {"HITs": rows, "NumResults": len(rows)}
-
-
-def _late_assignments(state: State, result: Fields, then: datetime) -> Fields:
-    rows = [late for each in result["Assignments"] if (late := _assignment_as_of(each, then)) is not None]
-    return result | {"Assignments": rows, "NumResults": len(rows)}
-
-
-def _late_assignment(state: State, result: Fields, then: datetime) -> Fields:
-    assignment = _assignment_as_of(result["Assignment"], then)
-    if assignment is None:
-        raise wrong_assignment_state("Reviewable", "Approved", "Rejected")
-    return {"Assignment": assignment, "HIT": _hit_as_of(state.hits[assignment["HITId"]], then)}
-
-
-# What each reading shows of the state at an earlier instant. All may raise TurkError.
-_LATE: Mapping[str, Callable[[State, Fields, datetime], Fields]] = {
-    "GetHIT": _late_hit,
-    "ListHITs": _late_hits,
-    "ListReviewableHITs": _late_reviewable,
-    "ListAssignmentsForHIT": _late_assignments,
-    "GetAssignment": _late_assignment,
-}
+def _lists_as_of(state: State, result: Fields, then: datetime) -> Fields:
+    late = dict(result)
+    if "HITs" in result:
+        hits = [state.hits[each["HITId"]] for each in result["HITs"]]
+        late["HITs"] = [_hit_as_of(hit, then) for hit in hits if hit.created_at <= then]
+    if "Assignments" in result:
+        rows = [_assignment_as_of(each, then) for each in result["Assignments"]]
+        late["Assignments"] = [row for row in rows if row is not None]
+    return late

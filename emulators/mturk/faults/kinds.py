@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from emulators.faults import AMOUNT, BURST, RATE, SECONDS, SIZE, Kind, one_of
+from emulators.faults import Kind
 from emulators.mturk.faults.work import ADDRESSES, SHAPES
-from emulators.mturk.validation import service_model
+from emulators.mturk.world import OPERATIONS
+from emulators.settings import AMOUNT, SECONDS, number, one_of
 
 EXAMPLE = '{"kind": "drop", "operation": "CreateHITWithHITType", "nth": 1}'
 
-CALLS = tuple(service_model().operation_names)
+CALLS = tuple(sorted(OPERATIONS))
 LISTS = tuple(name for name in CALLS if name.startswith("List"))
 READINGS = ("GetHIT", "ListHITs", "ListReviewableHITs", "ListAssignmentsForHIT", "GetAssignment")
 
@@ -16,7 +17,10 @@ KINDS: Mapping[str, Kind] = {
     "throttle": Kind(
         "ThrottlingException. With rate (calls a second) and burst, a token bucket on the emulator's clock decides.",
         CALLS,
-        {"rate": RATE, "burst": BURST},
+        {
+            "rate": number("calls a second, 0 or more"),
+            "burst": number("a number of calls, 1 or more", least=1, whole=True),
+        },
     ),
     "status": Kind(
         "Nothing is done; the answer has this HTTP status and a JSON error, an HTML page or no body.",
@@ -46,7 +50,7 @@ KINDS: Mapping[str, Kind] = {
     "page": Kind(
         "A page holds at most this many results; 0 gives an empty page, with a token for the same place.",
         LISTS,
-        {"size": SIZE},
+        {"size": number("a number of results, 0 or more", whole=True, required=True)},
     ),
     "answer": Kind("What the worker submits is stored as another Answer.", ("submit",), {"shape": one_of(*SHAPES)}),
     "clock": Kind("Time passes before the worker's act.", ("accept", "submit", "return"), {"seconds": SECONDS}),

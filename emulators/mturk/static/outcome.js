@@ -1,4 +1,4 @@
-/* Shown inside the task's frame after a submission: tells the page around it, which then moves on by itself. */
+/* Inside the frame of a task, after a submission: tells the page around it, which then goes back to the list. */
 
 const done = document.getElementById("outcome").dataset.done === "1";
 

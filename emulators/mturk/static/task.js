@@ -1,4 +1,4 @@
-/* The page around a task: counts the time down, and moves on once the frame says that the work was submitted. */
+/* The page around a task: counts the time down, and goes back to the list once the frame reports a submission. */
 
 const left = document.getElementById("left");
 const frame = document.querySelector("iframe");

@@ -2,6 +2,8 @@ from datetime import timedelta
 
 import pytest
 
+from emulators.mturk import workers
+
 REASON = "The task took longer than we said"
 
 
@@ -90,6 +92,6 @@ def test_a_worker_who_was_idle_for_six_months_can_get_no_bonus(mturk, world, bon
 
 def test_the_worker_reads_why(mturk, world, bonus):
     mturk.send_bonus(**bonus)
-    seen = world.dashboard(bonus["WorkerId"])
+    seen = world.look(workers.dashboard, bonus["WorkerId"])
     assert [message.text for message in seen["messages"]] == [REASON]
     assert str(seen["bonus_total"]) == "1.05"

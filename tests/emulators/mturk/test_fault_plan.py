@@ -2,8 +2,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from emulators.faults import FaultError, FaultPlan, read_fault
+from emulators.faults import FaultPlan, read_fault
 from emulators.mturk.faults.kinds import KINDS
+from emulators.settings import InputError
 
 
 class Clock:
@@ -108,8 +109,8 @@ def test_a_declaration_comes_back_as_it_was_given():
         ({}, "no fault of kind None"),
         ({"kind": []}, "no fault of kind []"),
         ({"kind": "reset", "seconds": 3}, "A reset fault has no setting 'seconds'; it has: nth, probability"),
-        ({"kind": "latency"}, "A latency fault needs seconds: a number of seconds, 0 or more."),
-        ({"kind": "lag", "seconds": -1}, "seconds is -1; it must be a number of seconds, 0 or more."),
+        ({"kind": "latency"}, "A latency fault needs seconds: a number of seconds, 0 or more"),
+        ({"kind": "lag", "seconds": -1}, "seconds is -1; it must be a number of seconds, 0 or more"),
         ({"kind": "status", "status": 418, "body": "json"}, "status is 418; it must be one of 500, 502"),
         ({"kind": "reset", "nth": 0}, "nth is 0; it must be 1 or more"),
         ({"kind": "reset", "nth": True}, "nth is True; it must be 1 or more"),
@@ -128,7 +129,7 @@ def test_a_declaration_comes_back_as_it_was_given():
     ],
 )
 def test_a_bad_declaration_is_refused_in_one_line(given, error):
-    with pytest.raises(FaultError) as refused:
+    with pytest.raises(InputError) as refused:
         read_fault(given, KINDS)
     assert error in str(refused.value)
     assert "\n" not in str(refused.value)

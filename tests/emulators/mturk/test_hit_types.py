@@ -35,7 +35,7 @@ def test_other_values_are_another_type(mturk, different):
         ({"AssignmentDurationInSeconds": 29}, "The value 29 is invalid for AssignmentDurationInSeconds. Valid values"),
         ({"AssignmentDurationInSeconds": 31_536_001}, "range from 30 to 31536000"),
         ({"AutoApprovalDelayInSeconds": 2_592_001}, "range from 0 to 2592000"),
-        ({"Title": "x" * 129}, "Title is too long: it can have at most 128"),
+        ({"Title": "x" * 129}, "Title is too long; the maximum is 128"),
         ({"Keywords": "x" * 1001}, "Keywords is too long"),
         ({"Description": "x" * 2001}, "Description is too long"),
         ({"Title": " "}, "Title is empty"),

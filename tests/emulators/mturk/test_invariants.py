@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from emulators.clock import Clock
-from emulators.mturk.errors import Refusal, TurkError
+from emulators.marketplace import Refusal
+from emulators.mturk.errors import TurkError
 from emulators.mturk.world import World
 from tests.emulators.mturk.conftest import NOON, QUESTION, TYPE
 

@@ -2,7 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from emulators.mturk.errors import Refusal
+from emulators.marketplace import Refusal
+from emulators.mturk import qualifications, workers
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_workers_are_told_of_a_qualification_unless_that_is_turned_off(mturk, wo
     mturk.associate_qualification_with_worker(QualificationTypeId=quiet, WorkerId=worker, SendNotification=False)
     mturk.associate_qualification_with_worker(QualificationTypeId=loud, WorkerId=worker)
     mturk.disassociate_qualification_from_worker(QualificationTypeId=loud, WorkerId=worker, Reason="Too hasty")
-    told = [(message.subject, message.text) for message in world.dashboard(worker)["messages"]]
+    told = [(message.subject, message.text) for message in world.look(workers.dashboard, worker)["messages"]]
     assert told == [
         ("Your qualification Loud was revoked", "Too hasty"),
         ("You were given the qualification Loud", "d"),
@@ -132,7 +133,7 @@ def test_a_refused_request_tells_the_worker_why(mturk, world, create, worker, re
     (request,) = mturk.list_qualification_requests()["QualificationRequests"]
     id = {"QualificationRequestId": request["QualificationRequestId"]}
     mturk.reject_qualification_request(**id, Reason="Not this time")
-    assert world.dashboard(worker)["messages"][0].text == "Not this time"
+    assert world.look(workers.dashboard, worker)["messages"][0].text == "Not this time"
     assert refused(mturk.accept_qualification_request, **id)[1] == "AWS.MechanicalTurk.QualificationRequestDoesNotExist"
 
 
@@ -164,11 +165,14 @@ def test_an_inactive_type_cannot_be_asked_for(world, create, worker):
     type_id = create(QualificationTypeStatus="Inactive")
     with pytest.raises(Refusal, match="no qualification"):
         world.request_qualification(type_id, worker)
-    assert world.requestable(worker) == []
+    assert world.look(qualifications.requestable, worker) == []
 
 
 def test_a_worker_sees_what_they_hold_and_may_ask_for(mturk, world, create, worker):
     held, open_type = create(Name="Held"), create(Name="Open")
     mturk.associate_qualification_with_worker(QualificationTypeId=held, WorkerId=worker, IntegerValue=3)
-    seen = {each["type_id"]: (each["is_granted"], each["value"], each["why_not"]) for each in world.requestable(worker)}
+    seen = {
+        each["type_id"]: (each["is_granted"], each["value"], each["why_not"])
+        for each in world.look(qualifications.requestable, worker)
+    }
     assert seen == {held: (True, 3, ""), open_type: (False, None, "")}

@@ -33,39 +33,39 @@ def types(world):
 
 
 def test_a_fault_may_refuse_a_call_that_the_world_never_sees(emulator, world, mturk, refused):
-    emulator.api.faults = Scripted(before=TurkError("Rate exceeded", code="ThrottlingException"))
+    emulator.faults = Scripted(before=TurkError("Rate exceeded", code="ThrottlingException"))
     assert refused(mturk.create_hit_type, **TYPE) == ("ThrottlingException", None, "Rate exceeded")
     assert types(world) == 0
 
 
 def test_a_fault_may_answer_something_that_is_no_json(emulator, mturk, refused):
-    emulator.api.faults = Scripted(before=Response("<html>Bad gateway</html>", status=502, mimetype="text/html"))
+    emulator.faults = Scripted(before=Response("<html>Bad gateway</html>", status=502, mimetype="text/html"))
     assert refused(mturk.get_account_balance)[0] == "502"
 
 
 def test_the_world_may_have_done_a_call_whose_answer_is_dropped(emulator, world, mturk):
-    emulator.api.faults = Scripted(after=Drop())
+    emulator.faults = Scripted(after=Drop())
     with pytest.raises(ConnectionClosedError):
         mturk.create_hit_type(**TYPE)
     assert types(world) == 1
 
 
 def test_a_fault_may_change_what_is_answered(emulator, mturk):
-    emulator.api.faults = Scripted(after={"AvailableBalance": "0.01"})
+    emulator.faults = Scripted(after={"AvailableBalance": "0.01"})
     assert mturk.get_account_balance()["AvailableBalance"] == "0.01"
-    assert emulator.api.faults.asked[-1][:2] == ("after", "GetAccountBalance")
+    assert emulator.faults.asked[-1][:2] == ("after", "GetAccountBalance")
 
 
 def test_a_fault_that_does_not_happen_changes_nothing(emulator, mturk):
-    emulator.api.faults = Scripted()
+    emulator.faults = Scripted()
     assert mturk.get_account_balance()["AvailableBalance"] == "10000.00"
 
 
 def test_the_client_itself_retries_a_dropped_answer_and_does_the_call_twice(emulator, connect, post, do, worker):
     """Why bonuses need tokens: botocore's own retries pay twice."""
     client, drops, assignment_id = connect(attempts=2), [Drop()], do(post()["HITId"], worker)
-    emulator.api.faults = Scripted()
-    emulator.api.faults.before_response = lambda *_: drops.pop() if drops else None
+    emulator.faults = Scripted()
+    emulator.faults.before_response = lambda *_: drops.pop() if drops else None
     client.send_bonus(WorkerId=worker, AssignmentId=assignment_id, BonusAmount="1", Reason="r")
     assert client.list_bonus_payments(AssignmentId=assignment_id)["NumResults"] == 2
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from emulators.marketplace import Refusal
 from emulators.mturk.documents import XMLError, answers_document, parse
-from emulators.mturk.errors import Refusal
 from emulators.mturk.faults.work import SHAPES, Work
 
 

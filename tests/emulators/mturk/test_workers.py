@@ -1,5 +1,7 @@
 import pytest
 
+from emulators.mturk import workers
+
 LETTER = {"Subject": "A question", "MessageText": "How long did it take?"}
 
 
@@ -14,7 +16,7 @@ def test_workers_whose_work_was_reviewed_are_written_to_and_the_others_named(mtu
     do(hit_id, unreviewed)
     response = mturk.notify_workers(**LETTER, WorkerIds=[reviewed, unreviewed, "ANOBODY"])
     assert failures(response) == {unreviewed: "HardFailure", "ANOBODY": "HardFailure"}
-    assert [message.subject for message in world.dashboard(reviewed)["messages"]] == ["A question"]
+    assert [message.subject for message in world.look(workers.dashboard, reviewed)["messages"]] == ["A question"]
 
 
 @pytest.mark.parametrize("different", [{"Subject": "x" * 201}, {"MessageText": "x" * 4097}, {"Subject": " "}])

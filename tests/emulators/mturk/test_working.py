@@ -2,7 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from emulators.mturk.errors import Refusal
+from emulators.marketplace import Refusal
+from emulators.mturk import workers
 from tests.emulators.mturk.conftest import TYPE
 
 MASTERS, APPROVED = "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "00000000000000000040"
@@ -227,37 +228,32 @@ def test_a_guard_keeps_the_unqualified_from_accepting_previewing_or_seeing(
     mturk, world, post, worker, action, sees, previews
 ):
     hit_id = guarded(mturk, post, need(MASTERS, "Exists"), action)
-    assert bool(world.open_groups(worker)) is sees
+    assert bool(world.look(workers.open_groups, worker)) is sees
     if previews:
-        assert "Masters is granted" in world.preview(hit_id, worker)["why_not"]
+        assert "Masters is granted" in world.look(workers.preview, hit_id, worker)["why_not"]
     else:
         with pytest.raises(Refusal, match="do not allow you to preview"):
-            world.preview(hit_id, worker)
+            world.look(workers.preview, hit_id, worker)
 
 
 def test_decisions_change_a_workers_record(mturk, world, post, do):
     worker_id = world.register_worker(approved=9, approval_rate=90)
     mturk.reject_assignment(AssignmentId=do(post()["HITId"], worker_id), RequesterFeedback="no")
-    assert world.dashboard(worker_id)["worker"].approval_rate == 81
+    assert world.look(workers.dashboard, worker_id)["worker"].approval_rate == 81
 
 
 def test_groups_hold_what_a_worker_can_still_do(world, post, do, worker):
     done, open_hit = post()["HITId"], post()["HITId"]
     do(done, worker)
-    (group,) = world.open_groups(worker)
+    (group,) = world.look(workers.open_groups, worker)
     assert (group["available"], group["hit_id"], group["can_accept"]) == (1, open_hit, True)
-
-
-def test_a_preview_shows_the_task_to_somebody_who_is_not_signed_in(world, post):
-    seen = world.preview(post()["HITId"])
-    assert (seen["question"].url, seen["can_accept"]) == ("https://tasks.example/judge?round=1&item=2", False)
 
 
 def test_a_dashboard_tells_what_became_of_the_work(mturk, world, post, do, worker):
     paid, refused = do(post()["HITId"], worker), do(post()["HITId"], worker)
     mturk.approve_assignment(AssignmentId=paid)
     mturk.reject_assignment(AssignmentId=refused, RequesterFeedback="All the same")
-    seen = world.dashboard(worker)
+    seen = world.look(workers.dashboard, worker)
     assert [each["status"] for each in seen["assignments"]] == ["Rejected", "Approved"]
     assert (seen["assignments"][0]["feedback"], str(seen["earned"])) == ("All the same", "0.65")
 

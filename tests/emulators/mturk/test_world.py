@@ -3,7 +3,8 @@ from datetime import timedelta
 import pytest
 
 from emulators.clock import Clock, ClockError
-from emulators.mturk.errors import Refusal, TurkError
+from emulators.marketplace import Refusal
+from emulators.mturk.errors import TurkError
 from emulators.mturk.world import World
 from tests.emulators.mturk.conftest import NOON, QUESTION, TYPE
 
