@@ -46,12 +46,13 @@ def seed_for(options: Mapping[str, Any]) -> int:
 
 def serve(options: Mapping[str, Any], *, start: Callable[[], Server], greet: Callable[[Any], None]) -> str:
     """Make the server with ``start``, ``greet`` and serve until Ctrl-C; returns a closing line. Raises InputError."""
-    journal = options["journal"]
     try:
         server = start()
     except OSError as error:
         if error.filename is not None:
-            raise InputError(f"{journal} cannot be used ({error.strerror}); choose another --journal.") from error
+            raise InputError(
+                f"{error.filename} cannot be used ({error.strerror}); choose another --journal."
+            ) from error
         number = error.errno or 0  # negative for an unknown host, which the system has no text for
         why = os.strerror(number) if number > 0 else error.strerror
         address = f"{options['host']}:{options['port']}"
@@ -59,7 +60,7 @@ def serve(options: Mapping[str, Any], *, start: Callable[[], Server], greet: Cal
     with server:
         greet(server)
         until_stopped()
-    return "The emulator has stopped." + ("" if journal else " Nothing was kept, as no --journal was given.")
+    return "The emulator has stopped." + ("" if options["journal"] else " Nothing was kept, as no --journal was given.")
 
 
 def until_stopped() -> None:

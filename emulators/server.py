@@ -39,6 +39,10 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop serving and free the port."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -47,8 +51,7 @@ class Server:
         adapter = self.routes.bind_to_environ(request.environ)
         try:
             view, values = adapter.match()
-            response: Response = view(request, **values)
-            return response
+            return view(request, **values)
         except HTTPException as error:
             return error.get_response(request.environ)
 

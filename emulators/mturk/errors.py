@@ -29,8 +29,7 @@ class TurkError(Exception):
 
 def does_not_exist(kind: str, id: str) -> TurkError:
     """Unknown id. ``kind``: Hit, Assignment, QualificationType, Qualification, …"""
-    turk_kind = "HIT" if kind == "Hit" else kind
-    return TurkError(f"{kind} {id} does not exist.", turk_code=f"{turk_kind}DoesNotExist")
+    return TurkError(f"{kind} {id} does not exist.", turk_code=f"{'HIT' if kind == 'Hit' else kind}DoesNotExist")
 
 
 def wrong_assignment_state(*allowed: str) -> TurkError:

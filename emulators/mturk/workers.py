@@ -143,7 +143,6 @@ def dashboard(state: State, worker_id: str) -> dict[str, Any]:
     rewards = sum((a.hit.type.reward for a in worker.assignments if a.status == "Approved"), Decimal("0.00"))
     paid = sum((bonus.amount for bonus in bonuses), Decimal("0.00"))
     return {
-        "worker": worker,
         "assignments": [_shown(assignment) for assignment in reversed(worker.assignments)],
         "bonuses": bonuses[::-1],
         "messages": [message for message in reversed(state.messages) if message.worker_id == worker_id],

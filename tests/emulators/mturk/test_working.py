@@ -239,7 +239,7 @@ def test_a_guard_keeps_the_unqualified_from_accepting_previewing_or_seeing(
 def test_decisions_change_a_workers_record(mturk, world, post, do):
     worker_id = world.register_worker(approved=9, approval_rate=90)
     mturk.reject_assignment(AssignmentId=do(post()["HITId"], worker_id), RequesterFeedback="no")
-    assert world.look(workers.dashboard, worker_id)["worker"].approval_rate == 81
+    assert world.look(lambda state: state.workers[worker_id].approval_rate) == 81
 
 
 def test_groups_hold_what_a_worker_can_still_do(world, post, do, worker):
