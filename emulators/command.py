@@ -50,9 +50,7 @@ def serve(options: Mapping[str, Any], *, start: Callable[[], Server], greet: Cal
         server = start()
     except OSError as error:
         if error.filename is not None:
-            raise InputError(
-                f"{error.filename} cannot be used ({error.strerror}); choose another --journal."
-            ) from error
+            raise InputError(f"{error.filename} cannot be used ({error.strerror}); use another --journal.") from error
         number = error.errno or 0  # negative for an unknown host, which the system has no text for
         why = os.strerror(number) if number > 0 else error.strerror
         address = f"{options['host']}:{options['port']}"

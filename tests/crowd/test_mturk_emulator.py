@@ -26,5 +26,5 @@ def test_it_takes_the_options_of_the_module():
 
 
 def test_what_cannot_start_is_one_clear_line(tmp_path):
-    with pytest.raises(CommandError, match="cannot be used .*; choose another --journal"):
+    with pytest.raises(CommandError, match="cannot be used .*; use another --journal"):
         call_command("mturk_emulator", "--port", "0", "--journal", tmp_path)

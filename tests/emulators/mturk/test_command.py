@@ -120,7 +120,7 @@ def test_a_port_that_is_none_is_refused(fails, port):
 
 def test_a_journal_that_cannot_be_kept_is_named(fails, tmp_path):
     error = fails("--port", "0", "--journal", tmp_path)
-    assert error == f"Error: {tmp_path} cannot be used (Is a directory); choose another --journal."
+    assert error == f"Error: {tmp_path} cannot be used (Is a directory); use another --journal."
 
 
 def test_a_host_that_is_none_is_told_as_such(fails):
