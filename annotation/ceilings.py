@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from core.events import record
 from crowd.posting import post_open_seats
 from hits.models import Round
-from hits.terms import Terms
+from hits.parameters import PackParameters
 
 
 def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
@@ -19,7 +19,7 @@ def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
     Raises CounterpartError for an invalid amount, and for one below what was paid, is owed, is held by the
     platform or asked of it, or will be earned by those who are at work.
     """
-    ceiling = Terms.from_json({"ceiling": amount}).ceiling
+    ceiling = PackParameters.from_json({"ceiling": amount}).ceiling
     with transaction.atomic():
         held = locked(round)
         if ceiling < (bound := commitment_of(held).bound):

@@ -52,9 +52,7 @@ class Round(models.Model):
     expected_seconds = models.PositiveIntegerField(
         null=True, help_text="Expected active time of a HIT: measured in a pilot or stated when publishing."
     )
-    fees = models.JSONField(
-        default=dict, help_text="The channel's fees when it was published: hits.prices.FeeSchedule."
-    )
+    fees = models.JSONField(default=dict, help_text="The channel's fees when the round was published.")
     settles = models.BooleanField(
         default=False, help_text="The channel itself holds and pays the money; otherwise we pay and mark it paid."
     )

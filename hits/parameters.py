@@ -1,6 +1,7 @@
 """The parameters of ``pack`` and ``plan_round``, for the commands, the page, the job and the API."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Self, get_args
 
 from django import forms
@@ -8,10 +9,10 @@ from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
 from core.naming import MAX_NAME
-from core.parameters import NamesField
+from core.parameters import FlagField, NamesField, Parameters
 from hits.designs import DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
-from hits.terms import Terms
+from hits.prices import cents
 from mitl.models import Direction
 from mitl.search.request import CASCADE_DEPTH, ENGINES
 
@@ -20,6 +21,18 @@ LARGEST_SEED = 2**63 - 1
 
 def _choices(*values: str) -> list[tuple[str, str]]:
     return [(value, value) for value in values]
+
+
+class DollarField(forms.DecimalField):
+    """US dollars from 0, in whole cents."""
+
+    metavar = "DOLLARS"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=Decimal(0), decimal_places=2, **kwargs)
+
+    def clean(self, value: Any) -> Decimal:
+        return cents(super().clean(value))
 
 
 class DesignField(forms.Field):
@@ -43,8 +56,8 @@ class DesignField(forms.Field):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PackParameters(Terms):
-    """How a pool is packed into a round."""
+class PackParameters(Parameters):
+    """How a pool is packed into a round, what workers are paid, and what the round may cost."""
 
     design: Annotated[Design, DesignField(help_text="candidates and gold controls of a HIT")] = DESIGNS["eccv-18"]
     sharing: Annotated[
@@ -58,6 +71,14 @@ class PackParameters(Terms):
         int,
         forms.IntegerField(min_value=0, max_value=LARGEST_SEED, help_text="seed of everything that is random"),
     ] = 0
+    reward: Annotated[Decimal, DollarField(max_digits=8, help_text="US dollars for one assignment")] = Decimal("0.65")
+    ceiling: Annotated[
+        Decimal, DollarField(max_digits=12, help_text="maximum cost of the round in US dollars, fees included")
+    ] = Decimal(500)
+    replication: Annotated[
+        int, forms.IntegerField(min_value=1, max_value=99, help_text="answer sets wanted for each HIT")
+    ] = 1
+    reasons: Annotated[bool, FlagField(help_text="ask for reasons at levels 2 and 3")] = False
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:

@@ -43,3 +43,17 @@ class FeeSchedule:
 
 SCHEDULES: dict[str, FeeSchedule] = {}
 """The fees of each channel where a round can be published, by name; ``crowd`` adds its channels when it starts."""
+
+Costs = dict[str, dict[str, str]]
+
+
+def costs_by_channel(reward: Decimal, *, assignments: int) -> Costs:
+    """Return the cost of answer sets on each channel, in US dollars: reward and fee of one, and the total."""
+    return {
+        channel: {
+            "reward": str(cents(reward)),
+            "fee": str(schedule.reward_fee(reward)),
+            "total": str(schedule.cost(reward, assignments=assignments)),
+        }
+        for channel, schedule in SCHEDULES.items()
+    }

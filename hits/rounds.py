@@ -1,6 +1,7 @@
 """Packing a pool into a round: its HITs, gold controls and seats, written at once, and their cost."""
 
 import secrets
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from hits.packing.colouring import pack_pairs
 from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
 from hits.parameters import PackParameters
+from hits.prices import Costs, costs_by_channel
 from mitl.models import Pool
 
 Masked = np.ma.MaskedArray[Any, np.dtype[np.int64]]
@@ -46,7 +48,8 @@ def pack_round(
     plan = make_plan(
         pool, design=parameters.design, seed=parameters.seed, sharing=parameters.sharing, progress=progress
     )
-    parameters.check_ceiling(plan.n_hits)
+    costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.replication)
+    _check_ceiling(parameters, plan, costs)
     fields = {
         "pool": pool,
         "design": parameters.design.as_json(),
@@ -55,7 +58,7 @@ def pack_round(
     }
     if existing := _find(name):
         return _same(existing, fields)
-    fields["summary"] = _summary(plan, parameters)
+    fields["summary"] = _summary(plan, parameters, costs)
     try:
         return _write(name, fields, plan, actor, progress)
     except IntegrityError:
@@ -142,12 +145,25 @@ def _same(existing: Round, fields: dict[str, Any]) -> Round:
     return existing
 
 
-def _summary(plan: Plan, parameters: PackParameters) -> dict[str, Any]:
+def _check_ceiling(parameters: PackParameters, plan: Plan, costs: Costs) -> None:
+    """Raise CounterpartError if the round costs more than the ceiling on every channel.
+
+    Publishing checks again with the fees of the chosen channel.
+    """
+    total = min(Decimal(cost["total"]) for cost in costs.values())
+    if total > parameters.ceiling:
+        raise CounterpartError(
+            f"{plan.n_hits * parameters.replication:,} assignments at ${parameters.reward} cost ${total:,}, above the "
+            f"ceiling of ${parameters.ceiling:,}. Raise --ceiling, or lower --reward or --replication."
+        )
+
+
+def _summary(plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, Any]:
     return {
         **plan.counts(),
         "seats": plan.n_hits * parameters.replication,
         "sharing": parameters.sharing,
-        "cost": parameters.costs(plan.n_hits),
+        "cost": costs,
         "plan_hash": plan.hash,
     }
 

@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('per_worker', models.PositiveIntegerField(help_text='Maximum number of HITs of a worker; null: no limit.', null=True)),
                 ('wage_floor', models.DecimalField(decimal_places=2, default=Decimal('15.00'), help_text='Minimum wage in US dollars an hour.', max_digits=6)),
                 ('expected_seconds', models.PositiveIntegerField(help_text='Expected active time of a HIT: measured in a pilot or stated when publishing.', null=True)),
-                ('fees', models.JSONField(default=dict, help_text="The channel's fees when it was published: hits.prices.FeeSchedule.")),
+                ('fees', models.JSONField(default=dict, help_text="The channel's fees when the round was published.")),
                 ('settles', models.BooleanField(default=False, help_text='The channel itself holds and pays the money; otherwise we pay and mark it paid.')),
                 ('rehearsal', models.BooleanField(default=False, help_text='Published where nobody is paid and workers may be simulated.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
