@@ -52,7 +52,7 @@ def test_every_parameter_can_be_set_on_the_page(researcher, order):
     researcher.post("/plan/", order | change)
     assert Job.objects.get().params | change | {"seed": 2**63 - 1} == Job.objects.get().params
     text = researcher.post("/plan/", order | {"cascade": quick.name}).content.decode()
-    assert "A cascade serves machines that score pair by pair" in text
+    assert "A cascade is only for annotators that score pair by pair" in text
 
 
 def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, settings, django_capture_on_commit_callbacks):
