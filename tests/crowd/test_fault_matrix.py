@@ -270,6 +270,7 @@ def whole_round(there: Rehearsal, commit, killer: Killer) -> Round:
     killer.give(lambda: call_command("close", made.name))
     for _ in range(3):
         killer.give(lambda: sync(made, commit))
+    made.refresh_from_db()
     return made
 
 
