@@ -8,9 +8,9 @@ class ConsoleConfig(AppConfig):
 
     def ready(self) -> None:
         from console import checks
-        from console.roles import make_groups
+        from console.permissions import make_groups
 
         for check in checks.ALL:
             register(check)
-        # Django sends post_migrate for apps with models only; dataset is the last whose permissions are given out.
+        # Django sends post_migrate only for apps with models; dataset is the last one with permissions in the groups.
         post_migrate.connect(make_groups, sender=apps.get_app_config("dataset"))

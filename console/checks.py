@@ -1,4 +1,4 @@
-"""System checks: settings that each look right and do not work together. Every start runs them."""
+"""System checks of settings that do not work together, run at every start."""
 
 import os
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ DEFAULT_HOSTS = {"127.0.0.1", "localhost", "testserver"}
 
 
 def no_debug_in_public(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Django's error pages show settings and queries to whoever causes an error."""
+    """With DEBUG, error pages show settings and queries to visitors."""
     if settings.DEBUG and settings.SITE_URL.startswith("https://"):
         return [
             Error("DEBUG is on while SITE_URL is a public address.", hint="Unset DEBUG.", id="console.E001"),
@@ -22,7 +22,7 @@ def no_debug_in_public(app_configs: Sequence[AppConfig] | None, **_: Any) -> lis
 
 
 def hosts_include_the_site(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Join links lead to SITE_URL; a host that is not allowed answers 400 to every worker."""
+    """Join links lead to SITE_URL; a host that is not in ALLOWED_HOSTS answers 400 to every worker."""
     host = settings.SITE_URL.split("://", 1)[-1].split("/")[0].rsplit(":", 1)[0]
     if any(
         allowed in ("*", host) or (allowed[:1] == "." and host.endswith(allowed)) for allowed in settings.ALLOWED_HOSTS
@@ -38,7 +38,7 @@ def hosts_include_the_site(app_configs: Sequence[AppConfig] | None, **_: Any) ->
 
 
 def storage_is_writable(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Pictures and other stored files are written to MEDIA_ROOT, unless a bucket takes them."""
+    """Pictures and other files are stored in MEDIA_ROOT, unless a bucket is configured."""
     if settings.AWS_STORAGE_BUCKET_NAME:
         return []
     folder = Path(settings.MEDIA_ROOT).resolve()
@@ -54,12 +54,12 @@ def storage_is_writable(app_configs: Sequence[AppConfig] | None, **_: Any) -> li
     ]
 
 
-def one_machine_has_one_database(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Redis is for several machines; SQLite is a file on one of them."""
+def redis_needs_postgresql(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Redis is for several computers; SQLite is a file on one of them."""
     if settings.REDIS_URL and settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         return [
             Warning(
-                "REDIS_URL is set while the database is SQLite: workers on other machines would not see it.",
+                "REDIS_URL is set while the database is SQLite: workers on other computers cannot reach it.",
                 hint="Set DATABASE_URL to a PostgreSQL server, or leave REDIS_URL out.",
                 id="console.W001",
             )
@@ -67,4 +67,4 @@ def one_machine_has_one_database(app_configs: Sequence[AppConfig] | None, **_: A
     return []
 
 
-ALL = (no_debug_in_public, hosts_include_the_site, storage_is_writable, one_machine_has_one_database)
+ALL = (no_debug_in_public, hosts_include_the_site, storage_is_writable, redis_needs_postgresql)

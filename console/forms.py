@@ -1,6 +1,8 @@
-"""What staff fill in: a plan of a round, a decision, a release. A form types and checks its fields, and no more."""
+"""The forms of staff pages: planning, publishing, training, deciding and releasing. A form parses and checks
+its fields, and no more."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 from django import forms
@@ -8,8 +10,10 @@ from django.db.models import Model, QuerySet
 
 from annotation.admission import Admission
 from annotation.models import QualificationTest, Rejection
+from annotation.wages import alike_rounds
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match, Sample
+from crowd.offers import LIMITS, LONGEST, Offer
 from dataset.models import Version
 from hits.models import Round
 from hits.parameters import RoundParameters
@@ -36,7 +40,7 @@ class PlanForm(forms.Form):
         self.fields["images"].initial = self.fields["captions"].initial = 60
 
     def _choose(self, name: str, field: forms.ModelChoiceField) -> None:
-        """Let people choose existing rows by name."""
+        """Offer existing rows by name."""
         declared = self.fields[name]
         field.to_field_name, field.label, field.help_text = "name", declared.label, declared.help_text
         self.fields[name] = field
@@ -58,50 +62,50 @@ class PlanForm(forms.Form):
 
 
 def _names(chosen: Any) -> Any:
-    """Return chosen rows by their names, and other values as they are."""
+    """Return the names of chosen rows, and other values unchanged."""
     if isinstance(chosen, QuerySet):
         return list(map(str, chosen))
     return str(chosen) if isinstance(chosen, Model) else chosen
 
 
 class AdmissionForm(forms.Form):
-    """Whom a round of the browser pool lets in, and how far."""
+    """Who may join a round in the browser, and how many HITs they may take."""
 
     capacity = forms.IntegerField(
-        min_value=1, required=False, label="Workers who may join", help_text="Empty: any number."
+        min_value=1, required=False, label="Maximum number of workers", help_text="Leave empty for no limit."
     )
     per_worker = forms.IntegerField(
-        min_value=1, required=False, label="HITs that one worker may take", help_text="Empty: any number."
+        min_value=1, required=False, label="Maximum HITs per worker", help_text="Leave empty for no limit."
     )
     test = forms.ModelChoiceField(
         QualificationTest.objects.all(),
         required=False,
         empty_label="none",
         label="Test before the first HIT",
-        help_text="Tests are made with make_test.",
+        help_text="Create tests with the make_test command.",
     )
 
     def admission(self) -> Admission:
-        """Return what was chosen. Raises CounterpartError for numbers that are none."""
+        """Return the admission. Raises CounterpartError for invalid values."""
         if self.errors:
             named = [str(self.fields[name].label) for name in self.errors]
-            raise CounterpartError(f"{some_of(named)}: choose again, or leave it empty.")
+            raise CounterpartError(f"Invalid value for {some_of(named)}: choose another, or leave it empty.")
         return Admission(**self.cleaned_data)
 
 
 class TrainForm(forms.Form):
-    """What a machine learns from, and how; the losses are those that it knows."""
+    """An annotator's training data and settings; ``losses`` are those that its kind supports."""
 
     collection = forms.ModelChoiceField(Collection.objects.all(), empty_label=None)
-    matches = forms.CharField(initial=Match.ORIGINAL, max_length=80, label="Matches of the source")
+    matches = forms.CharField(initial=Match.ORIGINAL, max_length=80, label="Matches from source")
     loss = forms.ChoiceField()
     validation = forms.ChoiceField(
         choices=[
-            (Validation.SPLIT, "the split val, where there is one"),
-            (Validation.HELD_OUT, "a tenth of the training images, by lot"),
-            (Validation.NONE, "nothing: train to the last epoch"),
+            (Validation.SPLIT, "the val split, if there is one"),
+            (Validation.HELD_OUT, "a random tenth of the training images"),
+            (Validation.NONE, "nothing: keep the last epoch"),
         ],
-        label="The best epoch is chosen on",
+        label="Choose the best epoch on",
     )
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
 
@@ -112,7 +116,7 @@ class TrainForm(forms.Form):
 
 
 def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
-    """Two radio buttons, neither chosen for the person; cleaned to a bool."""
+    """Two radio buttons without a default; cleaned to a bool."""
     return forms.TypedChoiceField(
         label=question,
         choices=[("yes", yes), ("no", no)],
@@ -122,47 +126,47 @@ def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
 
 
 class DecisionForm(forms.Form):
-    """Two separate answers, and the reason for them; not to pay needs grounds and evidence as well."""
+    """Whether the votes count, whether the work is paid, and why; refusing payment also needs grounds and evidence."""
 
     votes_count = _yes_or_no("Do the votes count?", "Count them", "Exclude them")
     paid = _yes_or_no("Is the work paid?", "Pay the worker", "Do not pay")
     reason = forms.CharField(
-        max_length=1024, widget=forms.Textarea(attrs={"rows": 2}), help_text="The worker reads it where you do not pay."
+        max_length=1024, widget=forms.Textarea(attrs={"rows": 2}), help_text="The worker sees it if you do not pay."
     )
     grounds = forms.ChoiceField(
-        choices=[("", "choose where you do not pay"), *Rejection.Grounds.choices],
+        choices=[("", "choose if you do not pay"), *Rejection.Grounds.choices],
         required=False,
-        label="Grounds not to pay",
-        help_text="A failed control alone is none.",
+        label="Grounds for not paying",
+        help_text="A failed control alone is not enough.",
     )
     evidence = forms.CharField(
         max_length=10_000,
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="What shows it, where you do not pay; for reviewers and objections.",
+        help_text="Required if you do not pay. Shown to reviewers, also when the worker appeals.",
     )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if cleaned.get("paid") is False:
             if cleaned.get("votes_count"):
-                self.add_error("paid", "Work that counts is paid. Pay it, or exclude its votes.")
+                self.add_error("paid", "Work that counts must be paid. Pay it, or exclude its votes.")
             for name in ("grounds", "evidence"):
                 if not cleaned.get(name):
-                    self.add_error(name, "This is needed not to pay.")
+                    self.add_error(name, "Required if you do not pay.")
         return cleaned
 
 
 class ReleaseForm(forms.Form):
-    """What a version is made of: the queries, the rounds whose votes enter, the sources merged in."""
+    """The contents of a version: queries, rounds whose votes count, and sources to merge."""
 
-    name = forms.SlugField(label="Name of the version", max_length=80)
+    name = forms.SlugField(label="Version name", max_length=80)
     sample = forms.ModelChoiceField(Sample.objects.select_related("collection"), empty_label=None, label="Queries")
     rounds = forms.ModelMultipleChoiceField(
         Round.objects.exclude(published_at=None), required=False, widget=forms.CheckboxSelectMultiple
     )
     merge = forms.CharField(
-        initial="original", required=False, help_text="Match sources to join in, such as cxc>=3,original"
+        initial="original", required=False, help_text="Sources of known matches to merge, for example cxc>=3,original"
     )
     positive_levels = forms.TypedMultipleChoiceField(
         choices=Level.choices, coerce=int, initial=[1, 2], widget=forms.CheckboxSelectMultiple, label="Positive levels"
@@ -171,11 +175,11 @@ class ReleaseForm(forms.Form):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if Version.objects.filter(name=name).exists():
-            raise forms.ValidationError(f"Version {name} is released and never changes. Choose another name.")
+            raise forms.ValidationError(f"Version {name} already exists and cannot be changed. Choose another name.")
         return name
 
     def params(self) -> dict[str, Any]:
-        """Return what the job needs, as JSON has it."""
+        """Return the job's parameters as JSON values."""
         chosen = self.cleaned_data
         return {
             "version": chosen["name"],
@@ -183,4 +187,82 @@ class ReleaseForm(forms.Form):
             "rounds": [one.name for one in chosen["rounds"]],
             "merge": chosen["merge"],
             "positive_levels": chosen["positive_levels"],
+        }
+
+
+DEFAULT = Offer()
+
+
+def _words(name: str, **more: Any) -> forms.CharField:
+    return forms.CharField(initial=getattr(DEFAULT, name), max_length=LONGEST[name], **more)
+
+
+def _number(name: str, label: str, help_text: str = "") -> forms.IntegerField:
+    least, most = LIMITS[name]
+    return forms.IntegerField(
+        initial=getattr(DEFAULT, name), min_value=least, max_value=most, label=label, help_text=help_text
+    )
+
+
+class OfferForm(forms.Form):
+    """An Offer, the expected time of a HIT, and whether to publish although pictures are missing."""
+
+    title = _words("title")
+    description = _words("description", widget=forms.Textarea(attrs={"rows": 2}))
+    keywords = _words("keywords", help_text="Separated by commas.")
+    minutes = _number("minutes", "Time limit for a HIT, in minutes", "Choose generously: HITs are returned after it.")
+    lifetime_days = _number("lifetime_days", "Days until the postings expire")
+    auto_approval_days = _number(
+        "auto_approval_days", "Days until automatic approval", "The platform then approves and pays undecided work."
+    )
+    frame_height = _number("frame_height", "Frame height in pixels", "0 fits the frame to the platform's page.")
+    countries = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Countries",
+        help_text="For example US,CA,GB. Leave empty for any country.",
+    )
+    min_approved = _number("min_approved", "Minimum number of approved assignments", "Excludes new workers.")
+    min_approval_rate = _number("min_approval_rate", "Minimum approval rate in percent", "0 for any.")
+    masters = forms.BooleanField(required=False, label="Only workers with the Masters qualification, for a higher fee")
+    expected_minutes = forms.DecimalField(
+        required=False,
+        max_digits=6,
+        decimal_places=2,
+        label="Expected minutes per HIT",
+        help_text="Your own estimate; it is recorded in the event log.",
+    )
+    pilot = forms.ModelChoiceField(
+        Round.objects.none(),
+        to_field_name="name",
+        required=False,
+        empty_label="the newest round with the same question",
+    )
+    skip_missing = forms.BooleanField(required=False, label="Publish although pictures are missing")
+
+    def __init__(self, *args: Any, round: Round, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        alike = [other.pk for other in alike_rounds(round)]
+        self.fields["pilot"].queryset = Round.objects.filter(pk__in=alike)  # type: ignore[attr-defined]
+
+    def clean_countries(self) -> tuple[str, ...]:
+        codes = self.cleaned_data["countries"].upper().split(",")
+        return tuple(code.strip() for code in codes if code.strip())
+
+    def offer(self) -> Offer:
+        """Return the Offer. Raises CounterpartError for invalid values."""
+        return Offer(**{one.name: self.cleaned_data[one.name] for one in fields(Offer)})
+
+    def timing(self) -> dict[str, Any]:
+        """Return the pilot and the expected minutes, as arguments of ``publish_round``."""
+        return {"pilot": self.cleaned_data["pilot"], "expected_minutes": self.cleaned_data["expected_minutes"]}
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters, without the round and the environment, as JSON values."""
+        minutes, pilot = self.cleaned_data["expected_minutes"], self.cleaned_data["pilot"]
+        return {
+            "offer": self.offer().as_json(),
+            "expected_minutes": None if minutes is None else str(minutes),
+            "pilot": pilot.name if pilot else None,
+            "skip_missing": self.cleaned_data["skip_missing"],
         }

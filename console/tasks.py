@@ -1,15 +1,17 @@
-"""Work that staff start from a page and may leave: releasing a version, and what takes calls to a platform."""
+"""Background jobs that staff start from a page: releasing a version, topping up pay, and the work on a platform."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.urls import reverse
 
 from annotation.topping_up import top_up as give_top_up
 from config.celery import app
-from console.platform_work import (
-    audit_round,
-    close_on_platform,
-    publish_on_platform,
-    repair_round,
-    sync_on_platform,
-)
-from core.jobs import JobProgress, finish, running
+from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
+from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
 from corpus.models import Sample
 from crowd.models import Audit
@@ -17,81 +19,111 @@ from dataset.models import Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Round
+from mitl.models import Annotator
+from mitl.training.trainer import TASK as TRAINING
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A link from a finished job to what it made."""
+
+    label: str
+    url: str
 
 
 @app.task(name="console.tasks.release")
 def release(job_id: str) -> None:
-    """Release the version that the job's params describe; one that was released by a lost run is done."""
-    with running(job_id) as progress:
-        if progress is None:
-            return
-        job = _job(job_id)
+    """Release the version that the job describes, unless an earlier run already has."""
+
+    def act(job: Job, progress: JobProgress) -> str:
         name = job.params["version"]
         if not Version.objects.filter(name=name).exists():
             _release(job, progress)
-        finish(job_id, f"Version {name} is released.")
+        return f"Version {name} is released."
+
+    _run(job_id, act)
 
 
 @app.task(name="console.tasks.publish")
 def publish(job_id: str) -> None:
-    """Publish a round on a platform, as the job's params say."""
-    with running(job_id) as progress:
-        if progress is not None:
-            job = _job(job_id)
-            finish(job_id, publish_on_platform(job.params, actor=_actor(job), progress=progress))
+    """Publish a round on a platform."""
+    _run(job_id, lambda job, progress: publish_on_platform(job.params, actor=_actor(job), progress=progress))
 
 
 @app.task(name="console.tasks.sync")
 def sync(job_id: str) -> None:
-    """Bring the round in the job's params together with its platform."""
-    with running(job_id) as progress:
-        if progress is not None:
-            finish(job_id, sync_on_platform(Round.objects.named(_job(job_id).params["round"]), progress=progress))
+    """Synchronize a round with its platform."""
+    _run(job_id, lambda job, progress: sync_on_platform(_round(job), progress=progress))
 
 
 @app.task(name="console.tasks.close")
 def close(job_id: str) -> None:
-    """Close the round in the job's params and take it off its market."""
-    with running(job_id) as progress:
-        if progress is not None:
-            job = _job(job_id)
-            round = Round.objects.named(job.params["round"])
-            finish(job_id, close_on_platform(round, actor=_actor(job), progress=progress))
+    """Close a round and end its postings."""
+    _run(job_id, lambda job, progress: close_on_platform(_round(job), actor=_actor(job), progress=progress))
 
 
 @app.task(name="console.tasks.audit")
 def audit(job_id: str) -> None:
-    """Hold the round in the job's params against its platform."""
-    with running(job_id) as progress:
-        if progress is not None:
-            job = _job(job_id)
-            round = Round.objects.named(job.params["round"])
-            finish(job_id, audit_round(round, actor=_actor(job), progress=progress))
+    """Compare a round with its platform."""
+    _run(job_id, lambda job, progress: audit_round(_round(job), actor=_actor(job), progress=progress))
 
 
 @app.task(name="console.tasks.repair")
 def repair(job_id: str) -> None:
-    """Repair what the audit in the job's parameters lists."""
-    with running(job_id) as progress:
-        if progress is not None:
-            job = _job(job_id)
-            audit = Audit.objects.select_related("round").get(pk=job.params["audit"])
-            finish(job_id, repair_round(audit, actor=_actor(job), progress=progress))
+    """Repair the differences that an audit lists."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        listed = Audit.objects.select_related("round").get(pk=job.params["audit"])
+        return repair_round(listed, actor=_actor(job), progress=progress)
+
+    _run(job_id, act)
 
 
 @app.task(name="console.tasks.top_up")
 def top_up(job_id: str) -> None:
-    """Owe everybody in the round what its reward fell short of; who had that gets nothing more."""
+    """Owe each paid worker of a round what the reward falls short of the wage floor, once."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        given = give_top_up(_round(job), actor=_actor(job), progress=progress)
+        if not given.assignments:
+            return "No assignment falls short of the wage floor any more."
+        return f"{given.assignments:,} assignments are owed ${given.bonus} more each, ${given.total} in all."
+
+    _run(job_id, act)
+
+
+def start_once(title: str, task: str, round: Round, *, by: User, **params: Any) -> Job:
+    """Open a job for the round, or return the unfinished one of the same kind (a button may be pressed twice)."""
+    with transaction.atomic():
+        # The lock makes a second press wait, so that it finds the job of the first one.
+        Round.objects.select_for_update(no_key=True).get(pk=round.pk)
+        live = Job.objects.filter(task=task, params__round=round.name, state__in=LIVE).first()
+        return live or open_job(title, task, {"round": round.name, **params}, by=by)
+
+
+def outcome_of(job: Job) -> Outcome | None:
+    """Return a link to the version, audit, round or annotator that the job was for, or None if it does not exist."""
+    version = Version.objects.filter(name=job.params.get("version", "")).first()
+    if version:
+        return Outcome(f"Version {version}", reverse("version", args=[version.name]))
+    round = Round.objects.filter(name=job.params.get("round", "")).first()
+    if round and job.task in (audit.name, repair.name) and job.state == Job.State.DONE:
+        return Outcome(f"Audit of {round}", reverse("audit", args=[round.name]))
+    if round:
+        return Outcome(f"Round {round}", reverse("round", args=[round.name]))
+    trained = Annotator.objects.filter(name=job.params.get("name", "")).first() if job.task == TRAINING else None
+    return Outcome(f"Annotator {trained}", reverse("annotator", args=[trained.name])) if trained else None
+
+
+def _run(job_id: str, act: Callable[[Job, JobProgress], str]) -> None:
+    """Run ``act`` unless the job has ended or is running elsewhere; the sentence it returns is the job's outcome."""
     with running(job_id) as progress:
         if progress is not None:
-            job = _job(job_id)
-            given = give_top_up(Round.objects.named(job.params["round"]), actor=_actor(job), progress=progress)
-            told = f"{given.assignments:,} assignments are owed ${given.bonus} more each, ${given.total} in all."
-            finish(job_id, told if given.assignments else "Nobody falls short any more.")
+            finish(job_id, act(Job.objects.select_related("created_by").get(pk=job_id), progress))
 
 
-def _job(job_id: str) -> Job:
-    return Job.objects.select_related("created_by").get(pk=job_id)
+def _round(job: Job) -> Round:
+    return Round.objects.named(job.params["round"])
 
 
 def _actor(job: Job) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import Group, User
 
-from console.roles import ADMIN
+from console.permissions import ADMIN
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match

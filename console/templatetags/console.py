@@ -1,4 +1,4 @@
-"""How the console writes money, shares and durations, and marks where in the site a page stands."""
+"""Template filters for money, shares and durations, and the links of the main navigation."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,19 +15,19 @@ register = template.Library()
 
 @register.filter
 def dollars(amount: Decimal | float | str | None) -> str:
-    """``2263.56`` becomes ``$2,263.56``; nothing becomes a dash."""
+    """``2263.56`` becomes ``$2,263.56``; None becomes a dash."""
     return "–" if amount is None else f"${Decimal(amount):,.2f}"
 
 
 @register.filter
 def percent(share: float | None) -> str:
-    """``0.912`` becomes ``91%``; nothing becomes a dash."""
+    """``0.912`` becomes ``91%``; None becomes a dash."""
     return "–" if share is None else f"{100 * share:.0f}%"
 
 
 @register.filter
 def number(value: int | None) -> str:
-    """``46424`` becomes ``46,424``; nothing becomes a dash."""
+    """``46424`` becomes ``46,424``; None becomes a dash."""
     return "–" if value is None else str(intcomma(value))
 
 
@@ -39,7 +39,7 @@ def figure(value: float | None) -> str:
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """``312`` becomes ``5.2 min``; below a minute and a half, ``45 s``; nothing becomes a dash."""
+    """``312`` becomes ``5.2 min``; below a minute and a half, ``45 s``; None becomes a dash."""
     if seconds is None:
         return "–"
     if seconds >= 5_400:
@@ -57,8 +57,7 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def words(value: object) -> str:
-    """A stored name or value for people: ``positive_levels`` becomes ``positive levels``, a list its entries, nothing a
-    dash."""
+    """A stored name or value as text: ``positive_levels`` becomes ``positive levels``; None and [] become a dash."""
     if value is None or value == []:
         return "–"
     if isinstance(value, bool):
@@ -70,9 +69,14 @@ def words(value: object) -> str:
     return str(value).replace("_", " ") if isinstance(value, str) and value.islower() else str(value)
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """``1 control``, ``2,902 HITs``."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 @register.inclusion_tag("console/_nav_link.html", takes_context=True)
 def nav_link(context: template.Context, page: str, title: str) -> dict[str, object]:
-    """A link of the main navigation; it knows whether the present page stands under it."""
+    """A link of the main navigation, marked if it leads to the current page or its parent."""
     request: HttpRequest = context["request"]
     url = reverse(page)
     return {"url": url, "title": title, "here": request.path.startswith(url)}

@@ -1,1 +1,1 @@
-"""The staff's pages, a module for each group. A view parses, authorises, calls an act or a query, and renders."""
+"""The views of staff pages, a module for each section. A view parses, authorises, calls, and renders."""

@@ -1,13 +1,25 @@
-"""Collections: the list, and one with its pictures, captions, known matches and samples."""
+"""Collections with their images, captions, known matches and samples; pictures and their thumbnails."""
 
-from django.db.models import Count, QuerySet
-from django.http import HttpRequest, HttpResponse
+import mimetypes
+import os
+import tempfile
+from io import BytesIO
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.db.models import Count, F, QuerySet
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
+from PIL import Image as Picture
 
-from console.access import members_only
-from console.pages import count_of, page_of
-from corpus.models import Caption, Collection, Image, Sample
+from console.pagination import count_of, page_of
+from console.permissions import members_only
+from core.errors import CounterpartError
+from corpus.models import Caption, Collection, Image, Match, Sample
+from corpus.pictures import open_picture
 
 
 @members_only
@@ -48,3 +60,65 @@ def _images(collection: Collection, words: str) -> QuerySet[Image]:
         named = collection.captions.order_by().filter(text__icontains=words)
         images = images.filter(pk__in=named.values("image"))
     return images
+
+
+@members_only
+@require_safe
+@cache_control(private=True, max_age=86_400)
+def picture(request: HttpRequest, image_id: int) -> FileResponse:
+    """The original picture, or a thumbnail with ``?size=``."""
+    image = get_object_or_404(Image, pk=image_id)
+    size = request.GET.get("size", "")
+    if not size:
+        return _original(image)
+    if not size.isdecimal() or int(size) not in SIZES:
+        raise Http404(f"Invalid size: choose one of {SIZES}, or leave it out.")
+    try:
+        return FileResponse(thumbnail(image, int(size)).open("rb"), content_type="image/jpeg")
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
+
+
+def _original(image: Image) -> FileResponse:
+    if not image.file or not default_storage.exists(image.file):
+        raise Http404(f"Picture {image} has no file.")
+    kind = mimetypes.guess_type(image.file)[0] or ""
+    safe = kind if kind.startswith("image/") and "svg" not in kind else "application/octet-stream"
+    return FileResponse(default_storage.open(image.file, "rb"), content_type=safe)
+
+
+@members_only
+@require_safe
+def image(request: HttpRequest, image_id: int) -> HttpResponse:
+    """One picture with its own captions and other captions that are known to match it."""
+    found = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
+    matches = (
+        Match.objects.filter(image=found)
+        .select_related("caption")
+        .order_by(F("grade").asc(nulls_last=True), "caption_id", "source")
+    )
+    others = matches.exclude(caption__image=found)
+    context = {"image": found, "captions": found.captions.all(), "matches": others[:200], "n_matches": others.count()}
+    return render(request, "console/image.html", context)
+
+
+SIZES = (160, 320, 800)
+
+
+def thumbnail(image: Image, size: int) -> Path:
+    """Return the path of a cached JPEG of ``image`` whose longer side has at most ``size`` pixels.
+
+    Raises CounterpartError if the picture is missing from storage.
+    """
+    cached = Path(settings.FILE_CACHE) / "thumbnails" / f"{image.sha256 or image.pk}-{size}.jpg"
+    if cached.exists():
+        return cached
+    picture = open_picture(image)
+    picture.thumbnail((size, size), Picture.Resampling.LANCZOS)
+    buffer = BytesIO()
+    picture.save(buffer, "JPEG", quality=84, optimize=True)
+    cached.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=cached.parent, delete=False) as temporary:
+        temporary.write(buffer.getvalue())
+    os.replace(temporary.name, cached)
+    return cached

@@ -1,12 +1,21 @@
-"""The first page: the pipeline, the work in progress, and what waits for a person."""
+"""The home page, background jobs with their live progress, and the event log."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from datetime import timedelta
+from uuid import UUID
 
-from console.access import members_only
-from console.needs import needs_of_all_rounds
-from console.stations import stations
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from console.dashboard import needs_of_all_rounds, stations
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.tasks import outcome_of
+from core.jobs import cancel
 from core.models import Event, Job
 
 
@@ -22,3 +31,56 @@ def home(request: HttpRequest) -> HttpResponse:
         "events": Event.objects.all()[:8],
     }
     return render(request, "console/home.html", context)
+
+
+UNTOUCHED_FOR = timedelta(seconds=10)
+
+
+@members_only
+@require_safe
+def jobs(request: HttpRequest) -> HttpResponse:
+    return render(request, "console/jobs.html", {"rows": page_of(request, Job.objects.select_related("created_by"))})
+
+
+@members_only
+@require_safe
+def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
+    return render(request, "console/job.html", _context(_job_or_404(job_id)))
+
+
+@members_only
+@never_cache
+@require_safe
+def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
+    """Polled by job.js every second: whether the job is live, and its part of the page."""
+    found = _job_or_404(job_id)
+    html = render_to_string("console/_job_progress.html", _context(found), request)
+    return JsonResponse({"live": found.is_live, "html": html})
+
+
+@researchers_only
+@require_POST
+def job_cancel(request: StaffRequest, job_id: UUID) -> HttpResponse:
+    found = _job_or_404(job_id)
+    if not cancel(found, actor=request.user.get_username()):
+        messages.info(request, "This job has already ended.")
+    return redirect("job", job_id)
+
+
+def _job_or_404(job_id: UUID) -> Job:
+    return get_object_or_404(Job.objects.select_related("created_by"), pk=job_id)
+
+
+def _context(job: Job) -> dict[str, object]:
+    waits = job.state == Job.State.QUEUED and timezone.now() - job.heartbeat_at > UNTOUCHED_FOR
+    busy = waits and Job.objects.filter(state=Job.State.RUNNING).exists()
+    return {"job": job, "no_worker": waits and not busy, "busy": busy, "outcome": outcome_of(job)}
+
+
+@members_only
+@require_safe
+def events(request: HttpRequest) -> HttpResponse:
+    """Events, newest first; ``?subject=`` shows only one row's."""
+    subject = request.GET.get("subject", "")
+    rows = Event.objects.filter(subject=subject) if subject else Event.objects.all()
+    return render(request, "console/events.html", {"rows": page_of(request, rows), "subject": subject})

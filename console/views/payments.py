@@ -1,14 +1,23 @@
-"""Paying the browser pool: whom a round owes how much, the list to pay from and back, and what a code stands for."""
+"""A round's money: ledger, ceiling, top-ups, payments due, and the check of a worker's code."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.ceilings import set_ceiling
 from annotation.codes import Proof, verify_code
+from annotation.ledger import accounts_of, earners_of, payments_as_csv
 from annotation.marking import as_text, mark_wages
+from annotation.models import Payment
 from annotation.payroll import wages_of, write_wages
-from console.access import StaffRequest, members_only, payers_only
+from annotation.topping_up import shortfall_of
+from annotation.wages import fair_reward, timing_of
+from console import tasks
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, payers_only, researchers_only
+from console.tasks import start_once
 from core.errors import CounterpartError
 from core.events import record
 from crowd import channels
@@ -18,8 +27,8 @@ from hits.models import Round
 @payers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def payments(request: StaffRequest, name: str) -> HttpResponse:
-    """Show who is owed how much; take back the list of those who were paid."""
-    found = get_object_or_404(Round, name=name)
+    """Show what each worker is owed; accept the uploaded list of paid workers."""
+    found = _round_or_404(name)
     trouble = ""
     if request.method == "POST":
         try:
@@ -41,8 +50,8 @@ def payments(request: StaffRequest, name: str) -> HttpResponse:
 @payers_only
 @require_safe
 def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
-    """Hand out the list to pay from; that platform ids left the house stands in the journal."""
-    found = get_object_or_404(Round, name=name)
+    """Download the payments due. The download is recorded, because the list contains platform ids."""
+    found = _round_or_404(name)
     response = HttpResponse(write_wages(found), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{found.name}-payments.csv"'
     response["Cache-Control"] = "private, no-store"
@@ -53,7 +62,7 @@ def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
 @members_only
 @require_safe
 def codes(request: HttpRequest) -> HttpResponse:
-    """Tell what a worker's receipt or completion code stands for."""
+    """Check a worker's receipt or completion code."""
     code = request.GET.get("code", "")
     proof: Proof | None = None
     trouble = ""
@@ -65,10 +74,66 @@ def codes(request: HttpRequest) -> HttpResponse:
 
 
 def _mark(request: StaffRequest, round: Round) -> str:
-    """Mark what the uploaded list names; returns what was done, in a sentence."""
+    """Mark the payments in the uploaded list as paid; return the outcome in a sentence."""
     uploaded = request.FILES.get("list")
     if uploaded is None:
-        raise CounterpartError("No file was chosen; choose the list that was downloaded here.")
+        raise CounterpartError("No file selected. Choose the list that you downloaded here.")
     marked = mark_wages(round, as_text(uploaded.read()), actor=request.user.get_username())
-    before = f" {marked.before:,} were marked before." if marked.before else ""
-    return f"{marked.payments:,} payments, ${marked.amount:,} in all, are marked as paid.{before}"
+    before = f" {marked.before:,} were already marked." if marked.before else ""
+    return f"{marked.payments:,} payments marked as paid, ${marked.amount:,} in total.{before}"
+
+
+@members_only
+@require_safe
+def ledger(request: HttpRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    timing, payments = timing_of(found), Payment.objects.filter(round=found)
+    context = {
+        "round": found,
+        "accounts": accounts_of(found),
+        "earners": earners_of(found),
+        "timing": timing,
+        "fair": fair_reward(timing.active, found.wage_floor) if timing else None,
+        "rows": page_of(request, payments.select_related("assignment__worker").order_by("-id")),
+    }
+    return render(request, "console/ledger.html", context)
+
+
+@members_only
+@require_safe
+def ledger_csv(request: HttpRequest, name: str) -> HttpResponseBase:
+    found = _round_or_404(name)
+    answer = StreamingHttpResponse(payments_as_csv(found), content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="ledger-{found.name}.csv"'
+    return answer
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_top_up(request: StaffRequest, name: str) -> HttpResponse:
+    """Show how much the reward falls short of the wage floor; once confirmed, owe the difference as a job."""
+    found = _round_or_404(name)
+    try:
+        short = shortfall_of(found)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("ledger", name)
+    if request.method == "POST" and short.assignments:
+        return redirect("job", start_once(f"Top up {found}", tasks.top_up.name, found, by=request.user).pk)
+    return render(request, "console/top_up.html", {"round": found, "short": short})
+
+
+@researchers_only
+@require_POST
+def round_ceiling(request: StaffRequest, name: str) -> HttpResponse:
+    found = _round_or_404(name)
+    try:
+        changed = set_ceiling(found, request.POST.get("ceiling", ""), actor=request.user.get_username())
+        messages.success(request, f"The ceiling of round {found} is now ${changed.ceiling}.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("ledger", name)
+
+
+def _round_or_404(name: str) -> Round:
+    return get_object_or_404(Round, name=name)

@@ -1,4 +1,4 @@
-"""Publishing: where, what a platform shows and demands, what it costs, and a last look before anybody is asked."""
+"""Publishing a round: environment, offer, cost and confirmation."""
 
 from typing import Any
 
@@ -10,10 +10,9 @@ from django.views.decorators.http import require_http_methods
 from annotation.admission import Admission
 from annotation.wages import Expectation, fair_reward, pilot_of
 from console import tasks
-from console.access import StaffRequest, researchers_only
-from console.forms import AdmissionForm
-from console.offering import OfferForm
-from console.starting import start_once
+from console.forms import AdmissionForm, OfferForm
+from console.permissions import StaffRequest, researchers_only
+from console.tasks import start_once
 from core.errors import CounterpartError
 from core.models import Job
 from crowd.channels.markets import Market, find_market, usable_markets
@@ -26,22 +25,24 @@ from hits.models import Round
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def round_publish(request: StaffRequest, name: str) -> HttpResponse:
-    """Show what publishing costs and does on the market that ``on`` names; do it once that is confirmed."""
+    """Show what publishing in the environment ``on`` does and costs; publish once confirmed."""
     found = get_object_or_404(Round.objects.select_related("pool__collection"), name=name)
-    market = _market(request)
+    environment = _environment(request)
     if found.state != "draft":
-        messages.info(request, f"Round {found} is {found.state} already.")
+        messages.info(request, f"Round {found} is already {found.state}.")
         return redirect("round", name)
-    return _on_platform(request, found, market) if market.is_remote else _in_pool(request, found, market)
+    return (
+        _to_platform(request, found, environment) if environment.is_remote else _in_browser(request, found, environment)
+    )
 
 
-def _in_pool(request: StaffRequest, round: Round, market: Market) -> HttpResponse:
+def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
     form, trouble = AdmissionForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST":
         try:
             publish_round(
                 round,
-                channel=market.channel,
+                channel=environment.channel,
                 admission=form.admission(),
                 skip_missing="skip_missing" in request.POST,
                 actor=request.user.get_username(),
@@ -50,43 +51,45 @@ def _in_pool(request: StaffRequest, round: Round, market: Market) -> HttpRespons
             return redirect("round", round.name)
         except CounterpartError as error:
             trouble = str(error)
-    context = _common(round, market) | {"form": form, "trouble": trouble}
+    context = _common(round, environment) | {"form": form, "trouble": trouble}
     return render(request, "console/publish.html", context, status=409 if trouble else 200)
 
 
-def _on_platform(request: StaffRequest, round: Round, market: Market) -> HttpResponse:
-    """Fill in, look once more, publish as a job: the same form each time, so that nothing is taken on trust."""
+def _to_platform(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
+    """Fill in the offer, confirm it, publish as a job. The form is validated at every step."""
     form = OfferForm(request.POST if request.method == "POST" else None, round=round)
     if request.method != "POST" or not form.is_valid() or "change" in request.POST:
-        return _filling_in(request, round, market, form)
+        return _filling_in(request, round, environment, form)
     try:
-        expected = _checked(round, market, form)
+        expected = _checked(round, environment, form)
     except CounterpartError as error:
         form.add_error(None, str(error))
-        return _filling_in(request, round, market, form)
-    trouble = _unconfirmed(request, round, market)
+        return _filling_in(request, round, environment, form)
+    trouble = _unconfirmed(request, round, environment)
     if trouble is None:
-        return redirect("job", _start(request, round, market, form).pk)
-    context = _common(round, market) | _told(round, market, expected) | {"form": form, "trouble": trouble}
+        return redirect("job", _start(request, round, environment, form).pk)
+    context = (
+        _common(round, environment) | _confirmation(round, environment, expected) | {"form": form, "trouble": trouble}
+    )
     return render(request, "console/publish_confirm.html", context, status=409 if trouble else 200)
 
 
-def _filling_in(request: HttpRequest, round: Round, market: Market, form: OfferForm) -> HttpResponse:
-    context = _common(round, market) | {
+def _filling_in(request: HttpRequest, round: Round, environment: Market, form: OfferForm) -> HttpResponse:
+    context = _common(round, environment) | {
         "form": form,
-        "funds": ask_funds(market.channel, market.environment),
-        "measured": pilot_of(round, rehearsed=market.rehearsal),
+        "funds": ask_funds(environment.channel, environment.environment),
+        "measured": pilot_of(round, rehearsed=environment.rehearsal),
     }
     status = 422 if form.is_bound and form.errors else 200
     return render(request, "console/publish_platform.html", context, status=status)
 
 
-def _checked(round: Round, market: Market, form: OfferForm) -> Expectation:
+def _checked(round: Round, environment: Market, form: OfferForm) -> Expectation:
     missing = [] if form.cleaned_data["skip_missing"] else missing_pictures(round)
     return check_publishable(
         round,
-        channel=market.channel,
-        environment=market.environment,
+        channel=environment.channel,
+        environment=environment.environment,
         offer=form.offer(),
         admission=Admission(),
         missing=missing,
@@ -94,48 +97,48 @@ def _checked(round: Round, market: Market, form: OfferForm) -> Expectation:
     )
 
 
-def _unconfirmed(request: HttpRequest, round: Round, market: Market) -> str | None:
-    """Return what keeps the last look from being a confirmation, "" where it is only about to be shown; None where
-    somebody has seen just this cost and agreed to it, by name where real money goes."""
+def _unconfirmed(request: HttpRequest, round: Round, environment: Market) -> str | None:
+    """Return why publishing is not confirmed, "" if the confirmation is about to be shown, or None if it is confirmed:
+    the person saw this cost and, where it is real money, typed the round's name."""
     if "confirmed" not in request.POST:
         return ""
-    if request.POST["confirmed"] != str(quote(round, market.channel).total):
-        return "The cost has changed since it was shown. Look again."
-    if market.spends and request.POST.get("typed", "").strip() != round.name:
-        return f"Type the round's name, {round.name}, to spend real money."
+    if request.POST["confirmed"] != str(quote(round, environment.channel).total):
+        return "The cost has changed since it was shown. Check it again."
+    if environment.spends and request.POST.get("typed", "").strip() != round.name:
+        return f"Type the round's name {round.name} to spend real money."
     return None
 
 
-def _start(request: StaffRequest, round: Round, market: Market, form: OfferForm) -> Job:
-    where = {"channel": market.channel, "environment": market.environment}
-    title = f"Publish {round} on {market}"
+def _start(request: StaffRequest, round: Round, environment: Market, form: OfferForm) -> Job:
+    where = {"channel": environment.channel, "environment": environment.environment}
+    title = f"Publish {round} on {environment}"
     return start_once(title, tasks.publish.name, round, by=request.user, **where, **form.params())
 
 
-def _told(round: Round, market: Market, expected: Expectation) -> dict[str, Any]:
-    """What the last look shows beyond the rest: the offer, the time, the money before and after."""
+def _confirmation(round: Round, environment: Market, expected: Expectation) -> dict[str, Any]:
+    """Return what only the confirmation shows: time, hourly pay, postings and funds."""
     seconds = expected.seconds
     return {
         "expected": expected,
         "hourly": round.reward * 3600 / seconds if seconds else None,
         "fair": fair_reward(seconds, round.wage_floor) if seconds else None,
-        "n_postings": postings_for(round, market.channel),
-        "funds": ask_funds(market.channel, market.environment),
+        "n_postings": postings_for(round, environment.channel),
+        "funds": ask_funds(environment.channel, environment.environment),
     }
 
 
-def _common(round: Round, market: Market) -> dict[str, Any]:
+def _common(round: Round, environment: Market) -> dict[str, Any]:
     return {
         "round": round,
-        "market": market,
-        "markets": usable_markets(),
+        "environment": environment,
+        "environments": usable_markets(),
         "n_hits": round.hits.count(),
-        "quote": quote(round, market.channel),
+        "quote": quote(round, environment.channel),
         "missing": missing_pictures(round),
     }
 
 
-def _market(request: HttpRequest) -> Market:
+def _environment(request: HttpRequest) -> Market:
     wanted = request.POST.get("on") or request.GET.get("on")
     try:
         return find_market(wanted) if wanted else usable_markets()[0]

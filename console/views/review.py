@@ -1,4 +1,7 @@
-"""Judgments: the list of answered HITs, the queue of flagged ones, and the page on which a person decides one."""
+"""Review: answered HITs, the queue of flagged ones, decisions, rejections and appeals."""
+
+from collections.abc import Callable
+from functools import partial
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -6,15 +9,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.appealing import answer_appeal, appeal
 from annotation.deciding import decide
 from annotation.masking import mask_workers
-from annotation.models import Assignment
-from console.access import StaffRequest, members_only, reviewers_only
-from console.answers import answers_of
+from annotation.models import Appeal, Assignment, Rejection
+from annotation.rejecting import drop_proposal, second
+from annotation.reversing import reverse
+from console.answer_sheets import RejectionSheet, answers_of, rejections_of
 from console.forms import DecisionForm
-from console.pages import page_of
-from console.quality import record_of
-from console.refused import refused_of
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, reviewers_only
+from console.records import record_of
 from core.errors import CounterpartError
 from crowd.models import PlatformAssignment
 
@@ -24,7 +29,7 @@ REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.St
 @members_only
 @require_safe
 def judgments(request: HttpRequest) -> HttpResponse:
-    """Answered HITs, newest first; ``?state=`` and ``?round=`` narrow them."""
+    """Answered HITs, newest first, filtered by ``?state=`` and ``?round=``."""
     state = request.GET.get("state", "")
     rows = _rows(request).exclude(submitted_at=None).order_by("-submitted_at", "-pk")
     rows = rows.filter(state=state) if state in Assignment.State.values else rows
@@ -58,7 +63,7 @@ def assignment(request: HttpRequest, assignment_id: int) -> HttpResponse:
 @reviewers_only
 @require_POST
 def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse:
-    """Decide, then go to the flagged assignment that has waited longest."""
+    """Decide, then go to the next flagged assignment."""
     found = _assignment_or_404(assignment_id)
     form = DecisionForm(request.POST)
     if not form.is_valid():
@@ -68,8 +73,8 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
     except CounterpartError as error:
         form.add_error(None, str(error))
         return _page(request, found, form)
-    told = decision or "not to be paid, once a second person agrees"
-    messages.success(request, f"Assignment {found.pk}: {told}.")
+    outcome = decision or "will be rejected if a second person agrees"
+    messages.success(request, f"Assignment {found.pk}: {outcome}.")
     following = _next_flagged(found)
     return redirect("assignment", following.pk) if following else redirect("review")
 
@@ -79,7 +84,7 @@ def _assignment_or_404(assignment_id: int) -> Assignment:
 
 
 def _next_flagged(passed: Assignment) -> Assignment | None:
-    """The flagged assignment after this one in the order of the queue, or else its first."""
+    """Return the next flagged assignment in the queue, or its first one."""
     flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED).exclude(pk=passed.pk)
     queue = flagged.order_by("submitted_at", "pk")
     later = queue.filter(submitted_at__gte=passed.submitted_at) if passed.submitted_at else queue
@@ -88,18 +93,101 @@ def _next_flagged(passed: Assignment) -> Assignment | None:
 
 def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
     answers = answers_of(assignment)
-    turn = PlatformAssignment.objects.filter(assignment=assignment).first()
+    submission = PlatformAssignment.objects.filter(assignment=assignment).first()
     context = {
         "assignment": assignment,
         "answers": answers,
         "controls": sorted((a for a in answers if a.item.control), key=lambda answer: not answer.is_wrong),
         "record": record_of(assignment.worker),
-        "refused": refused_of(assignment),
-        "turn": turn,
-        "problem": mask_workers([turn.problem])[0] if turn else "",
+        "rejections": rejections_of(assignment),
+        "submission": submission,
+        "problem": mask_workers([submission.problem])[0] if submission else "",
         "decisions": assignment.decisions.select_related("by"),
         "form": form,
         "reviewable": assignment.state in REVIEWABLE,
         "following": _next_flagged(assignment),
     }
     return render(request, "console/assignment.html", context, status=422 if form.errors else 200)
+
+
+SHOWN = {
+    "proposed": {"dropped_at": None, "needs_second": True, "seconded_at": None},
+    "appealed": {"appeal__isnull": False, "appeal__answered_at": None},
+}
+
+
+@members_only
+@require_safe
+def rejections(request: HttpRequest) -> HttpResponse:
+    """All rejections, newest first; ``?show=`` filters those that wait for a second person or an answer."""
+    show = request.GET.get("show", "")
+    work = ("assignment__hit__round", "assignment__worker", "assignment__platform__posting")
+    rows = Rejection.objects.select_related(*work, "by", "appeal")
+    page = page_of(request, rows.filter(**SHOWN.get(show, {})).order_by("-id"))
+    context = {"rows": page, "lines": [RejectionSheet(row) for row in page], "show": show, "counts": _counts()}
+    return render(request, "console/rejections.html", context)
+
+
+@reviewers_only
+@require_POST
+def rejection_second(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    found = _rejection_or_404(rejection_id)
+    return _done(request, found, lambda: second(found, by=request.user), "Rejected: the work is not paid.")
+
+
+@reviewers_only
+@require_POST
+def rejection_drop(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    found = _rejection_or_404(rejection_id)
+    return _done(
+        request, found, lambda: drop_proposal(found, by=request.user), "Proposal dropped. Decide on the work again."
+    )
+
+
+@reviewers_only
+@require_POST
+def rejection_reverse(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    found = _rejection_or_404(rejection_id)
+    reason = request.POST.get("reason", "")
+    return _done(
+        request, found, lambda: reverse(found, reason=reason, by=request.user), "Rejection reversed: the work is paid."
+    )
+
+
+@reviewers_only
+@require_POST
+def appeal_enter(request: StaffRequest, rejection_id: int) -> HttpResponse:
+    """Enter an appeal that was received by mail or through the platform."""
+    found = _rejection_or_404(rejection_id)
+    text, actor = request.POST.get("text", ""), request.user.get_username()
+    return _done(request, found, lambda: appeal(found, text=text, actor=actor), "Appeal saved. It waits for an answer.")
+
+
+@reviewers_only
+@require_POST
+def appeal_answer(request: StaffRequest, appeal_id: int) -> HttpResponse:
+    found = get_object_or_404(Appeal.objects.select_related("rejection"), pk=appeal_id)
+    upheld, answer = request.POST.get("upheld"), request.POST.get("answer", "")
+    if upheld not in ("yes", "no"):
+        messages.error(request, "Choose whether the worker is right.")
+        return redirect("assignment", found.rejection.assignment_id)
+    act = partial(answer_appeal, found, upheld=upheld == "yes", answer=answer, by=request.user)
+    return _done(request, found.rejection, act, "Appeal answered. The worker sees the answer on their page.")
+
+
+def _done(request: StaffRequest, rejection: Rejection, act: Callable[[], object], outcome: str) -> HttpResponse:
+    """Act, show the outcome and return to the assignment."""
+    try:
+        act()
+        messages.success(request, outcome)
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("assignment", rejection.assignment_id)
+
+
+def _rejection_or_404(rejection_id: int) -> Rejection:
+    return get_object_or_404(Rejection.objects.select_related("assignment__hit__round"), pk=rejection_id)
+
+
+def _counts() -> dict[str, int]:
+    return {name: Rejection.objects.filter(**only).count() for name, only in SHOWN.items()}

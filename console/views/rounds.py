@@ -1,4 +1,4 @@
-"""Rounds: the list, one with how it stands, its HITs, planning, closing and counting its votes."""
+"""Rounds: the list, a round's progress and HITs, planning, closing and counting votes."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -8,14 +8,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.models import Assignment
 from annotation.standing import standing_of, standings
 from console import tasks
-from console.access import StaffRequest, members_only, researchers_only
-from console.answers import pairs_of
-from console.charts import level_bar
+from console.answer_sheets import pairs_of
+from console.figures import level_bar
 from console.forms import PlanForm
-from console.on_platform import is_on_platform, on_platform
-from console.pages import count_of, page_of
-from console.quality import quality_of
-from console.starting import start_once
+from console.pagination import count_of, page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.platform_status import is_on_platform, on_platform
+from console.records import quality_of
+from console.tasks import start_once
 from core.errors import CounterpartError
 from crowd.channels.markets import market_of, usable_markets
 from crowd.publishing import close_round, join_link, quote
@@ -40,17 +40,17 @@ def rounds(request: HttpRequest) -> HttpResponse:
 def round(request: HttpRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     quality = quality_of(found)
-    market = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
+    environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     context = {
         "round": found,
         "standing": standing_of(found),
         "quality": quality,
         "levels": level_bar(quality.levels),
         "n_hits": found.hits.count(),
-        "cost": quote(found, market.channel).total,
-        "market": market,
+        "cost": quote(found, environment.channel).total,
+        "environment": environment,
         "platform": on_platform(found),
-        "link": join_link(found) if found.state == "open" and not market.is_remote else "",
+        "link": join_link(found) if found.state == "open" and not environment.is_remote else "",
         "versions": found.versions.all(),
         "verdicts": Verdict.objects.filter(aggregation=found.aggregations.values("pk")[:1]).count(),
         "n_joined": found.participants.count(),
@@ -75,7 +75,7 @@ def round_plan(request: StaffRequest) -> HttpResponse:
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def round_close(request: StaffRequest, name: str) -> HttpResponse:
-    """Say who is still at work; close the round once that is confirmed, as a job where a platform has to be called."""
+    """Show who is still working; close the round once confirmed, as a job if it is on a platform."""
     found, trouble = _round_or_404(name), ""
     if request.method == "POST" and is_on_platform(found):
         return redirect("job", start_once(f"Close {found}", tasks.close.name, found, by=request.user).pk)
@@ -86,19 +86,23 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
             return redirect("round", name)
         except CounterpartError as error:
             trouble = str(error)
-    is_remote = is_on_platform(found)
-    context = {"round": found, "standing": standing_of(found), "is_remote": is_remote, "trouble": trouble}
+    context = {
+        "round": found,
+        "standing": standing_of(found),
+        "is_remote": is_on_platform(found),
+        "trouble": trouble,
+    }
     return render(request, "console/close.html", context, status=409 if trouble else 200)
 
 
 @researchers_only
 @require_POST
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
-    """Write verdicts by majority from the votes that count."""
+    """Aggregate the votes into verdicts by majority."""
     found = _round_or_404(name)
     try:
         counted = aggregate_round(found)
-        messages.success(request, f"{counted['judgments']:,} votes give {counted['pairs']:,} verdicts.")
+        messages.success(request, f"{counted['judgments']:,} votes counted: {counted['pairs']:,} verdicts.")
     except CounterpartError as error:
         messages.error(request, str(error))
     return redirect("round", name)
@@ -107,7 +111,7 @@ def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
 @members_only
 @require_safe
 def hits(request: HttpRequest, name: str) -> HttpResponse:
-    """A round's HITs with their seats; ``?state=`` keeps those with a seat in that state."""
+    """A round's HITs with their seats; ``?state=`` shows only HITs with a seat in that state."""
     found = _round_or_404(name)
     state = request.GET.get("state", "")
     rows = found.hits.filter(seats__state=state).distinct() if state in Seat.State.values else found.hits.all()

@@ -1,4 +1,4 @@
-"""Released versions: the list, one with its figures and files, releasing, and the scores measured on them."""
+"""Released versions: the list, a version's figures and files, releasing, and scores."""
 
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -6,10 +6,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console import tasks
-from console.access import StaffRequest, members_only, releasers_only
+from console.figures import scoreboard
 from console.forms import ReleaseForm
-from console.pages import page_of
-from console.scoreboard import scoreboard
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, releasers_only
 from core.jobs import open_job
 from dataset.models import Version
 from dataset.version_files import MANIFEST
@@ -39,7 +39,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
 @members_only
 @require_safe
 def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
-    """One of the files that the manifest names, or the manifest itself; nothing else of the storage."""
+    """Download a file of the manifest, or the manifest itself."""
     found = get_object_or_404(Version, name=name)
     path = f"{found.folder}/{file_name}"
     if file_name not in {MANIFEST, *found.manifest.get("files", {})} or not default_storage.exists(path):
@@ -50,7 +50,7 @@ def version_file(request: HttpRequest, name: str, file_name: str) -> FileRespons
 @releasers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def release(request: StaffRequest) -> HttpResponse:
-    """Fill in what a version is made of; a job counts the votes and releases it."""
+    """Choose the contents of a version; a job counts the votes and releases it."""
     form = ReleaseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         job = open_job(f"Release {form.cleaned_data['name']}", tasks.release.name, form.params(), by=request.user)
@@ -61,7 +61,7 @@ def release(request: StaffRequest) -> HttpResponse:
 @members_only
 @require_safe
 def scores(request: HttpRequest) -> HttpResponse:
-    """Every model on one version: ``?version=``, the newest that has scores where none is named."""
+    """Scores of all models on ``?version=``, by default the newest version with scores."""
     scored = Version.objects.filter(runs__isnull=False).distinct()
     wanted = request.GET.get("version")
     shown = get_object_or_404(scored, name=wanted) if wanted else scored.first()

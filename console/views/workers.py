@@ -1,4 +1,4 @@
-"""Workers by pseudonym: the list, one with their work and pay, and what staff may do: shut out, write to, forget."""
+"""Workers by pseudonym: the list, a worker's work and payments, excluding, messaging and forgetting a worker."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.excluding import exclude, readmit
 from annotation.forgetting import forget_worker
 from annotation.models import Assignment, Exclusion, Payment, Worker
-from console.access import StaffRequest, members_only, payers_only, stewards_only
-from console.pages import count_of, page_of
-from console.people import messages_to, origins_of, rounds_of, standing_exclusion
-from console.quality import record_of
+from console.pagination import count_of, page_of
+from console.permissions import StaffRequest, members_only, payers_only, stewards_only
+from console.records import current_exclusion, messages_to, origins_of, record_of, rounds_of
+from console.templatetags.console import counted
 from core.errors import CounterpartError
 from crowd.messages import LONGEST, address_of, write_once
 from hits.models import Round
@@ -26,7 +26,7 @@ MOST_PAYMENTS = 50
 @members_only
 @require_safe
 def workers(request: HttpRequest) -> HttpResponse:
-    """Everybody who came, the latest first; ``?show=excluded`` keeps those who get no work."""
+    """All workers, newest first; ``?show=excluded`` shows only the excluded ones."""
     excluded = Exists(Exclusion.objects.filter(worker=OuterRef("pk"), lifted_at=None))
     rows = Worker.objects.annotate(
         excluded=excluded, n_submitted=count_of(Assignment, "worker", submitted_at__isnull=False)
@@ -39,7 +39,7 @@ def workers(request: HttpRequest) -> HttpResponse:
 @members_only
 @require_safe
 def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
-    """One worker's record, work, pay and messages; ``?round=`` keeps one round's."""
+    """One worker's record, work, payments and messages; ``?round=`` shows only one round."""
     found = _worker_or_404(pseudonym)
     round = Round.objects.filter(name=request.GET.get("round", "")).first()
     work = Assignment.objects.filter(worker=found).select_related("hit__round", "worker")
@@ -50,7 +50,7 @@ def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
         "record": record_of(found, round),
         "rounds": rounds_of(found),
         "origins": origins_of(found),
-        "exclusion": standing_exclusion(found),
+        "exclusion": current_exclusion(found),
         "exclusions": found.exclusions.exclude(lifted_at=None).order_by("-pk"),
         "rows": page_of(request, (work.filter(hit__round=round) if round else work).order_by("-pk"), size=25),
         "payments": (paid.filter(round=round) if round else paid)[:MOST_PAYMENTS],
@@ -63,14 +63,14 @@ def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
 @stewards_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def worker_exclude(request: StaffRequest, pseudonym: str) -> HttpResponse:
-    """Say what an exclusion means; shut the worker out once a reason is given."""
+    """Explain what an exclusion does; exclude the worker once a reason is given."""
     found = _worker_or_404(pseudonym)
     reason = request.POST.get("reason", "")
     context = {"origins": origins_of(found), "reason": reason}
 
     def act() -> str:
         exclude(found, reason=reason, by=request.user.get_username())
-        return f"Worker {found} gets no more work from us."
+        return f"Worker {found} is excluded and gets no more HITs."
 
     return _asked(request, found, "console/worker_exclude.html", context, act)
 
@@ -81,7 +81,7 @@ def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
     found = _worker_or_404(pseudonym)
     try:
         readmit(found, by=request.user.get_username())
-        messages.success(request, f"Worker {found} may work for us again.")
+        messages.success(request, f"Worker {found} can take HITs again.")
     except CounterpartError as error:
         messages.info(request, str(error))
     return redirect("worker", pseudonym)
@@ -90,14 +90,14 @@ def worker_readmit(request: StaffRequest, pseudonym: str) -> HttpResponse:
 @stewards_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def worker_write(request: StaffRequest, pseudonym: str) -> HttpResponse:
-    """Have the worker's platform send them a message."""
+    """Send the worker a message through their platform."""
     found = _worker_or_404(pseudonym)
     words = {name: request.POST.get(name, "") for name in ("subject", "text")}
     context = {**words, "longest": LONGEST, "origins": origins_of(found), "reachable": address_of(found) is not None}
 
     def act() -> str:
         _, is_new = write_once(found, **words, by=request.user.get_username())
-        return "The message is on its way." if is_new else "That message was sent a moment ago; it goes out once."
+        return "The message is being sent." if is_new else "This message was sent a moment ago; it is sent only once."
 
     return _asked(request, found, "console/worker_write.html", context, act)
 
@@ -105,14 +105,14 @@ def worker_write(request: StaffRequest, pseudonym: str) -> HttpResponse:
 @payers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def worker_forget(request: StaffRequest, pseudonym: str) -> HttpResponse:
-    """Say what forgetting means; erase for ever once the pseudonym is typed."""
+    """Explain what forgetting does; erase permanently once the pseudonym is typed."""
     found = _worker_or_404(pseudonym)
 
     def act() -> str:
         if request.POST.get("typed", "").strip() != found.pseudonym:
-            raise CounterpartError(f"Type the pseudonym, {found}, to erase what ties this worker to a person.")
+            raise CounterpartError(f"Type the pseudonym {found} to erase this worker's identity.")
         erased = forget_worker(found.pseudonym, actor=request.user.get_username())
-        return f"{erased} platform ids of worker {found} are erased."
+        return f"{counted(erased, 'platform id')} of worker {found} erased."
 
     return _asked(request, found, "console/worker_forget.html", {"origins": origins_of(found)}, act)
 
@@ -120,7 +120,7 @@ def worker_forget(request: StaffRequest, pseudonym: str) -> HttpResponse:
 def _asked(
     request: HttpRequest, worker: Worker, template: str, context: dict[str, Any], act: Callable[[], str]
 ) -> HttpResponse:
-    """Show the page that asks; on POST do it and go back to the worker, or say on the page why not."""
+    """Show the confirmation page; on POST, act and return to the worker, or show the error on the page."""
     trouble = ""
     if request.method == "POST":
         try:

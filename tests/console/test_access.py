@@ -24,7 +24,7 @@ RESEARCHERS_DO = {
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
-    *("appeal_enter", "appeal_answer", "turn_pay"),
+    *("appeal_enter", "appeal_answer", "submission_pay"),
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
 STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write"}  # researchers and reviewers both
@@ -51,7 +51,7 @@ def address_of_rows(name: str, site) -> str:
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
         **dict.fromkeys(("collection", "side_by_side"), ["zoo"]),
-        **dict.fromkeys(("machine", "training", "curve", "train"), ["overlap"]),
+        **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
         "pool": ["pool"],
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
@@ -63,7 +63,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("ledger", "ledger_csv", "round_ceiling"), ["open"]),
         **dict.fromkeys(("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter"), [1]),
         "appeal_answer": [1],
-        "turn_pay": [1],
+        "submission_pay": [1],
         **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
         "call_send": [call.pk],
         **dict.fromkeys(["worker", *STEWARDS_DO, "worker_forget"], [site.flagged.worker.pseudonym]),
@@ -88,7 +88,7 @@ def test_a_member_without_a_role_may_look(member, site, name):
 def test_a_member_without_a_role_may_change_nothing(member, name):
     answer = member.post(address(name))
     assert answer.status_code == 403
-    assert "not yours to do" in answer.content.decode()
+    assert "You do not have permission" in answer.content.decode()
 
 
 @pytest.mark.parametrize("name", sorted(REVIEWERS_DO | ADMINS_DO))
@@ -150,7 +150,7 @@ def test_pages_show_only_the_buttons_that_may_be_pressed(member, researcher, sit
     "path",
     [
         "/collections/none/",
-        "/machines/none/",
+        "/annotators/none/",
         "/pools/none/",
         "/rounds/none/",
         "/rounds/open/hits/99/",
@@ -161,15 +161,15 @@ def test_pages_show_only_the_buttons_that_may_be_pressed(member, researcher, sit
 def test_what_is_not_there_gets_a_page_that_says_so(member, site, path):
     answer = member.get(path)
     assert answer.status_code == 404
-    assert "no such page" in answer.content.decode()
+    assert "Page not found" in answer.content.decode()
 
 
 def test_what_no_form_of_ours_sends_gets_a_page_that_says_so(stranger, settings):
     settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 2
     answer = stranger.post("/login/", {str(number): "x" for number in range(9)})
     assert answer.status_code == 400
-    assert "This was not understood" in answer.content.decode()
+    assert "Bad request" in answer.content.decode()
 
 
 def test_the_page_for_our_own_faults_needs_nothing_to_render():
-    assert "Something broke" in get_template("500.html").render()
+    assert "Something went wrong" in get_template("500.html").render()

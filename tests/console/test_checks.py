@@ -15,7 +15,7 @@ def test_the_settings_that_come_with_the_house_pass(check):
         (checks.hosts_include_the_site, {"SITE_URL": "https://judge.example"}, "console.E002"),
         (checks.storage_is_writable, {"MEDIA_ROOT": "/dev/null/media"}, "console.E003"),
         (
-            checks.one_machine_has_one_database,
+            checks.redis_needs_postgresql,
             {"REDIS_URL": "redis://r", "DATABASES": {"default": {"ENGINE": "django.db.backends.sqlite3"}}},
             "console.W001",
         ),

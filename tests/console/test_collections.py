@@ -22,7 +22,7 @@ def test_pictures_are_found_by_words_of_any_of_their_captions(member, db):
 def test_images_without_a_file_are_counted_with_the_next_step(member, db):
     make_collection(images=3)
     text = member.get("/collections/zoo/").content.decode()
-    assert "3 of 3 images lack a picture file" in text
+    assert "3 of 3 images have no picture file" in text
     assert "--images DIR" in text
 
 

@@ -22,7 +22,7 @@ PAGES = [
     "/",
     "/collections/",
     "/collections/zoo/",
-    "/machines/overlap/",
+    "/annotators/overlap/",
     "/pools/pool/",
     "/rounds/",
     "/rounds/open/",
@@ -36,7 +36,7 @@ PAGES = [
     "/release/",
     "/scores/",
     "/jobs/",
-    "/journal/",
+    "/events/",
     "/rounds/draft/publish/?on=mturk:emulator",
     "/rounds/there/",
     "/rounds/there/ledger/",
@@ -51,9 +51,9 @@ PAGES = [
 ]
 DIFFERENCES = [
     {"difference": "other status", "of": "pay for assignment 3" + "X" * 29, "here": "owed", "there": "paid"}
-    | {"remedy": "note that it was paid", "mends": True},
+    | {"remedy": "note that it was paid", "repairable": True},
     {"difference": "only there", "of": "bonus for assignment 3" + "Y" * 29, "here": "-", "there": "$0.50"}
-    | {"remedy": "a person has to look: money cannot be called back", "mends": False},
+    | {"remedy": "a person has to look: money cannot be called back", "repairable": False},
 ]
 
 

@@ -35,7 +35,7 @@ def test_it_lists_what_waits_for_a_person(member, site):
 
 def test_an_old_failure_no_longer_asks_for_attention(member):
     Job.objects.create(title="old", task="none", state="failed", finished_at=timezone.now() - timedelta(days=3))
-    assert "Nothing waits for a person." in page(member)
+    assert "Nothing needs you." in page(member)
 
 
 def test_running_jobs_are_shown_with_their_progress(member):

@@ -59,7 +59,7 @@ def test_a_job_that_nobody_takes_up_says_how_to_start_a_worker(member, job, seco
 def test_a_job_behind_others_waits_for_them(member, job):
     waiting = Job.objects.create(title="next", task="none", heartbeat_at=timezone.now() - timedelta(minutes=1))
     told = progress(member, waiting)["html"]
-    assert "Other jobs are before it." in told
+    assert "Other jobs run first." in told
     assert "No worker" not in told
 
 
@@ -73,7 +73,7 @@ def test_a_running_job_is_asked_to_stop(researcher, job):
 def test_cancelling_what_has_ended_changes_nothing(researcher, job):
     Job.objects.update(state="done", finished_at=timezone.now())
     answer = researcher.post(f"/jobs/{job.pk}/cancel/", follow=True)
-    assert "had already ended" in answer.content.decode()
+    assert "has already ended" in answer.content.decode()
     job.refresh_from_db()
     assert job.state == "done"
 
@@ -82,5 +82,5 @@ def test_the_journal_is_narrowed_to_one_row(member, db):
     one, two = make_collection("one", images=1), make_collection("two", images=1)
     record("imported", one, actor="ada")
     record("imported", two, actor="ada")
-    rows = member.get("/journal/", {"subject": f"corpus.collection:{two.pk}"}).context["rows"]
+    rows = member.get("/events/", {"subject": f"corpus.collection:{two.pk}"}).context["rows"]
     assert [event.subject for event in rows] == [f"corpus.collection:{two.pk}"]

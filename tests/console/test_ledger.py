@@ -83,7 +83,9 @@ def test_a_top_up_is_shown_with_its_cost_and_given_once_it_is_confirmed(
             researcher.post("/rounds/round-1/top-up/")
     assert Payment.objects.filter(kind="bonus").count() == 6
     assert Job.objects.get().message == "6 assignments are owed $0.60 more each, $3.60 in all."
-    assert "Everybody who is paid has had the difference." in researcher.get("/rounds/round-1/top-up/").text
+    assert (
+        "All paid assignments have already received the difference." in researcher.get("/rounds/round-1/top-up/").text
+    )
 
 
 def test_where_it_is_too_early_to_tell_there_is_no_top_up(researcher, made):

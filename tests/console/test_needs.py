@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from console.needs import needs_of_all_rounds
+from console.dashboard import needs_of_all_rounds
 from crowd import channels
 from crowd.funds import note_funds
 from crowd.models import Outbox, PlatformAssignment, Posting
@@ -35,7 +35,7 @@ def test_a_round_in_order_needs_nobody(platform, db):
 def test_calls_that_failed_lead_to_their_page(platform, db):
     posted(hits=2)
     Outbox.objects.update(state="failed")
-    assert needed() == {"2 calls to the outside failed": "/calls/"}
+    assert needed() == {"2 platform calls failed": "/calls/"}
 
 
 def test_calls_that_wait_for_long_after_an_error_are_told(platform, db):
@@ -43,20 +43,22 @@ def test_calls_that_wait_for_long_after_an_error_are_told(platform, db):
     Outbox.objects.update(state="pending", error="Insufficient funds.")
     assert needed() == {}
     Outbox.objects.update(created_at=timezone.now() - timedelta(minutes=11))
-    assert needed() == {"1 call to the outside could not be made yet": "/calls/"}
+    assert needed() == {"1 platform call could not be made yet": "/calls/"}
 
 
 def test_a_round_that_is_not_synced_is_told(platform, db):
     posted()
     Posting.objects.update(seen_at=timezone.now() - timedelta(hours=2))
-    assert needed() == {"round-1 was last synced 2\xa0hours ago; is the worker running?": "/rounds/round-1/"}
+    assert needed() == {"round-1 was last synced 2\xa0hours ago. Is the Celery worker running?": "/rounds/round-1/"}
 
 
 def test_an_account_that_holds_too_little_is_told(platform, db, monkeypatch):
     made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
     monkeypatch.setattr(platform, "funds", lambda environment: Decimal(1))
     note_funds(made)
-    assert list(needed()) == ["The account on Fake, emulator held $1.00, but $1.56 are still to be paid"]
+    assert list(needed()) == [
+        "The account on Fake, emulator held $1.00 at the last check, but $1.56 are still to be paid"
+    ]
 
 
 def test_submissions_with_a_problem_are_told_until_they_are_decided(platform, db):

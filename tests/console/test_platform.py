@@ -51,7 +51,7 @@ def test_a_round_tells_how_it_stands_on_its_platform(member, made):
     assert "On MTurk, emulator" in page
     assert "no real money" in page
     assert "1 approved" in page
-    assert "the last news, just now: 1 new submission, 1 taken in" in page
+    assert "last change just now: 1 new submission, 1 stored" in page
     assert "/judge/join/" not in page
 
 
@@ -78,7 +78,7 @@ def test_sync_is_a_job_that_says_what_it_brought(researcher, made, rehearsal, co
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     job = press(researcher, commit, "sync")
     assert job.state == "done"
-    assert "1 new submission, 1 taken in" in job.message
+    assert "1 new submission, 1 stored" in job.message
     assert PlatformAssignment.objects.exclude(assignment=None).count() == 2
     assert AccountBalance.objects.exists()
 
@@ -87,7 +87,7 @@ def test_a_platform_that_does_not_answer_fails_the_sync_in_one_line(researcher, 
     rehearsal.fault(kind="reset", operation="GetHIT", times=99)
     job = press(researcher, commit, "sync")
     assert job.state == "failed"
-    assert job.message.startswith("Nothing could be read. HIT ")
+    assert job.message.startswith("Nothing could be read from the platform. HIT ")
 
 
 def test_two_presses_are_one_sync(researcher, made):
@@ -103,7 +103,7 @@ def test_a_round_on_no_platform_has_no_such_page(releaser, db, address):
 
 
 def test_before_anybody_looked_the_audit_page_says_so(member, made):
-    assert "Nobody has looked yet." in member.get("/rounds/round-1/audit/").text
+    assert "No audit yet." in member.get("/rounds/round-1/audit/").text
 
 
 def test_looking_names_the_differences_and_mends_nothing(researcher, made, commit):
@@ -117,8 +117,8 @@ def test_looking_names_the_differences_and_mends_nothing(researcher, made, commi
 
 
 def test_two_sides_that_agree_are_said_to(researcher, made, commit):
-    assert press(researcher, commit, "audit/start").message == "Both sides agree."
-    assert "Both sides agree." in researcher.get("/rounds/round-1/audit/").text
+    assert press(researcher, commit, "audit/start").message == "No differences."
+    assert "No differences." in researcher.get("/rounds/round-1/audit/").text
 
 
 def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, made, rehearsal, commit):
@@ -128,7 +128,7 @@ def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, mad
     assert "collect it" in asked.text
     assert PlatformAssignment.objects.exclude(status="").count() == 1
     job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
-    assert job.message.startswith("1 of 1 difference mended.")
+    assert job.message.startswith("1 of 1 difference repaired.")
     assert PlatformAssignment.objects.exclude(status="").count() == 2
     assert Event.objects.get(verb="mended").actor == "researcher"
 
@@ -147,7 +147,7 @@ def test_a_look_that_is_not_the_latest_repairs_nothing(researcher, made, commit)
     earlier = Audit.objects.get().pk
     press(researcher, commit, "audit/start")
     answer = researcher.post("/rounds/round-1/audit/repair/", {"audit": earlier}, follow=True)
-    assert "Somebody has looked again meanwhile." in answer.text
+    assert "A newer audit exists." in answer.text
     assert Payment.objects.get().state == "owed"
 
 
@@ -162,9 +162,9 @@ def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, comm
     rehearsal.world.call("SendBonus", {"AssignmentId": there.external_id, **bonus})
     press(researcher, commit, "audit/start")
     page = researcher.get("/rounds/round-1/audit/").text
-    assert "What is left to you" in page
+    assert "Needs a person" in page
     assert "money cannot be called back" in page
-    assert "Repair" not in page
+    assert "audit/repair/" not in page
 
 
 def test_a_platform_that_cannot_be_asked_fails_the_audit(researcher, made, rehearsal, commit):
@@ -176,10 +176,10 @@ def test_a_platform_that_cannot_be_asked_fails_the_audit(researcher, made, rehea
 
 
 def test_closing_takes_the_hits_off_the_market_as_a_job(researcher, made, rehearsal, commit):
-    assert "Its HITs are taken off the market" in researcher.get("/rounds/round-1/close/").text
+    assert "Its postings end" in researcher.get("/rounds/round-1/close/").text
     job = press(researcher, commit, "close")
     made.refresh_from_db()
-    assert (made.state, job.message) == ("closed", "Round round-1 is closed; 0 HITs still to be taken off the market.")
+    assert (made.state, job.message) == ("closed", "Round round-1 is closed; 0 postings still to be ended.")
     states = {hit["HITStatus"] for hit in rehearsal.world.call("ListHITs", {})["HITs"]}
     assert states == {"Reviewable"}
     press(researcher, commit, "close")
@@ -191,7 +191,7 @@ def test_hits_that_stay_on_the_market_fail_the_closing(researcher, platform, com
     platform.failures = [ChannelError("Not now, not ever.", permanent=True)]
     job = press(researcher, commit, "close")
     assert job.state == "failed"
-    assert "1 HIT could not be taken off the market" in job.message
+    assert "1 posting could not be ended" in job.message
     assert Round.objects.get().state == "closed"
 
 
@@ -220,20 +220,20 @@ def test_the_journal_names_nobody_by_platform_id(member, platform):
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="ASECRET1")
     platform.failures = [ChannelError("Worker ASECRET1 is unknown.", permanent=True)]
     posted()
-    page = member.get("/journal/").text
+    page = member.get("/events/").text
     assert f"Worker {worker.pseudonym} is unknown." in page
     assert "ASECRET1" not in page
 
 
 def test_one_error_of_many_calls_is_told_once_on_the_rounds_page(member, refused):
-    (held_up,) = member.get("/rounds/round-1/").context["platform"].held_up
-    assert (held_up.state, held_up.call, held_up.n) == ("failed", "put a HIT on the platform", 2)
+    (troubled,) = member.get("/rounds/round-1/").context["platform"].troubled_calls
+    assert (troubled.state, troubled.call, troubled.n) == ("failed", "put a HIT on the platform", 2)
 
 
 def test_failed_calls_of_a_round_are_sent_again(researcher, refused, commit):
     with commit(execute=True):
         answer = researcher.post("/rounds/round-1/calls/send/", follow=True)
-    assert "2 failed calls are being made again." in answer.text
+    assert "2 calls being retried." in answer.text
     assert set(Posting.objects.values_list("state", flat=True)) == {"live"}
     assert "No call has failed." in researcher.post("/rounds/round-1/calls/send/", follow=True).text
 
@@ -241,14 +241,14 @@ def test_failed_calls_of_a_round_are_sent_again(researcher, refused, commit):
 def test_one_failed_call_is_sent_again_once(researcher, refused, commit):
     row = Outbox.objects.first()
     with commit(execute=True):
-        assert "is being made again" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
+        assert "is being retried" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
     row.refresh_from_db()
     assert row.state == "done"
-    assert "has not failed any more" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
+    assert "no longer failed" in researcher.post(f"/calls/{row.pk}/send/", follow=True).text
 
 
 def test_no_call_that_waits_is_an_empty_page(member):
-    assert "Every call was made." in member.get("/calls/").text
+    assert "No waiting or failed calls." in member.get("/calls/").text
 
 
 def test_work_with_a_problem_is_told_where_it_is_decided(reviewer, platform):
@@ -266,7 +266,7 @@ def test_a_submission_that_could_not_be_taken_in_is_paid_by_a_named_person(revie
     for _ in range(2):
         with commit(execute=True):
             answer = reviewer.post(f"/submissions/{turn.pk}/pay/", {"reason": "The disk was full."}, follow=True)
-        assert "$0.65 are" in answer.text
+        assert f"Worker {turn.worker}: $0.65" in answer.text
     assert Payment.objects.count() == 1
 
 

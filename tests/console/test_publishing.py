@@ -52,7 +52,7 @@ def form_page(client, on=EMULATED):
 
 
 def test_only_what_the_settings_allow_is_offered(researcher, draft, settings):
-    offered = [market.key for market in form_page(researcher, "browser").context["markets"]]
+    offered = [one.key for one in form_page(researcher, "browser").context["environments"]]
     assert offered == ["browser", EMULATED]
     assert form_page(researcher, REAL).status_code == 404
 
@@ -63,7 +63,7 @@ def test_a_market_that_is_none_is_not_found(researcher, draft):
 
 def test_the_form_shows_the_cost_with_the_fee_and_what_the_account_holds(researcher, draft, platform):
     page = form_page(researcher).text
-    assert "2 answer sets at $0.65" in page
+    assert "2 seats at $0.65" in page
     assert "$0.13 each" in page
     assert "<strong>$1.56</strong>" in page
     assert "holds $10,000.00" in page
@@ -74,7 +74,7 @@ def test_a_platform_that_cannot_be_reached_is_told_on_the_form(researcher, draft
         raise ChannelError("The line is cut.")
 
     monkeypatch.setattr(platform, "funds", out_of_reach)
-    assert "The platform could not be asked: The line is cut." in form_page(researcher).text
+    assert "The balance could not be read: The line is cut." in form_page(researcher).text
     answer = publish(researcher)
     assert (answer.status_code, "Nothing was published. The line is cut." in answer.text) == (422, True)
 
@@ -82,7 +82,7 @@ def test_a_platform_that_cannot_be_reached_is_told_on_the_form(researcher, draft
 def test_the_last_look_shows_what_is_posted_and_posts_nothing(researcher, draft, platform):
     answer = publish(researcher, expected_minutes="2")
     assert answer.status_code == 200
-    for told in ("This is posted 2 times", "Look and say.", "30 minutes", "in US, GB", "$19.50 an hour", "$1.56"):
+    for told in ("2 postings like this", "Look and say.", "30 minutes", "in US, GB", "$19.50 an hour", "$1.56"):
         assert told in answer.text
     assert "Type the round" not in answer.text
     assert (Job.objects.count(), Round.objects.get().state) == (0, "draft")
@@ -98,7 +98,7 @@ def test_a_confirmed_round_is_posted_by_a_job(researcher, draft, rehearsal, djan
         answer = publish(researcher, confirmed="1.56", expected_minutes="2")
     job, made = Job.objects.get(), Round.objects.get()
     assert answer.url == f"/jobs/{job.pk}/"
-    assert (job.state, job.message) == ("done", "Round draft is open: 2 of 2 HITs stand on MTurk, emulator.")
+    assert (job.state, job.message) == ("done", "Round draft is open: 2 of 2 HITs are posted on MTurk, emulator.")
     assert (made.environment, made.offer["countries"], made.expected_seconds) == ("emulator", ["US", "GB"], 120)
     assert len(rehearsal.world.call("ListHITs", {})["HITs"]) == 2
     assert Event.objects.get(verb="published").actor == "researcher"
@@ -167,7 +167,7 @@ def test_calls_that_fail_end_the_job_in_one_line(researcher, draft, platform, dj
         publish(researcher, confirmed="1.56")
     job = Job.objects.get()
     assert job.state == "failed"
-    assert "0 of 2 HITs stand on Fake, emulator. 2 calls failed" in job.message
+    assert "0 of 2 HITs are posted on Fake, emulator. 2 calls failed" in job.message
     assert "The title is too loud." in job.message
 
 
@@ -179,7 +179,7 @@ def test_calls_that_only_wait_are_told_and_go_out_later(
         publish(researcher, confirmed="1.56")
     job = Job.objects.get()
     assert job.state == "done"
-    assert "1 of 2 HITs stand on Fake, emulator. 1 call still to be made" in job.message
+    assert "1 of 2 HITs are posted on Fake, emulator. 1 call waiting" in job.message
 
 
 def test_missing_pictures_are_told_and_borne_with_only_where_that_is_said(researcher, db, platform):
@@ -188,7 +188,7 @@ def test_missing_pictures_are_told_and_borne_with_only_where_that_is_said(resear
     draft.pool.collection.images.update(file="")
     answer = publish(researcher)
     assert (answer.status_code, "pictures of round draft are missing" in answer.text) == (422, True)
-    assert "are missing; those pairs are shown without one" in publish(researcher, skip_missing="on").text
+    assert "are missing; their pairs are shown without a picture" in publish(researcher, skip_missing="on").text
 
 
 def test_a_published_round_leads_to_its_page(researcher, site):

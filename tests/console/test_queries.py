@@ -47,13 +47,13 @@ def late_on_platform(made: Round) -> None:
         "/workers/",
         "/calls/",
         "/collections/",
-        "/machines/",
+        "/annotators/",
         "/pools/",
         "/rounds/",
         "/judgments/",
         "/review/",
         "/jobs/",
-        "/journal/",
+        "/events/",
     ],
 )
 def test_a_list_asks_no_more_for_more_rows(member, path):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.appealing import appeal
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.rejecting import MassPolicy, reject
-from console.needs import needs_of_all_rounds
+from console.dashboard import needs_of_all_rounds
 from crowd import channels
 from crowd.models import PlatformAssignment
 from crowd.outbox import deliver_due
@@ -65,13 +65,13 @@ def test_a_reviewer_refuses_with_grounds_reason_and_evidence(reviewer, flagged):
 def test_refusing_lacks_nothing(reviewer, flagged, missing):
     answer = decide(reviewer, flagged, **{missing: ""})
     assert (answer.status_code, Rejection.objects.count()) == (422, 0)
-    assert "This is needed not to pay." in answer.text
+    assert "Required if you do not pay." in answer.text
 
 
 def test_work_that_counts_cannot_be_refused(reviewer, flagged):
     answer = decide(reviewer, flagged, votes_count="yes")
     assert (answer.status_code, Rejection.objects.count()) == (422, 0)
-    assert "Work that counts is paid." in answer.text
+    assert "Work that counts must be paid." in answer.text
 
 
 def test_grounds_that_are_none_are_refused(reviewer, flagged):
@@ -87,7 +87,7 @@ def test_to_pay_needs_no_grounds(reviewer, flagged):
 def test_a_proposal_says_that_it_waits(reviewer, flagged, robin):
     proposal = reject(flagged, **WORDS, by=robin, policy=PROPOSED)
     page = reviewer.get(f"/review/{flagged.pk}/").text
-    assert "a second person has to agree" in page
+    assert "a second person must agree" in page
     assert "Agree: do not pay" in page
     assert proposal.is_proposal
 
@@ -153,7 +153,7 @@ def test_an_objection_by_mail_is_written_down_and_answered(reviewer, second_revi
 def test_an_answer_says_whether_the_worker_is_right(reviewer, flagged, robin):
     objection = appeal(reject(flagged, **WORDS, by=robin), text="Please look again.", actor="worker:x")
     answer = reviewer.post(f"/appeals/{objection.pk}/answer/", {"answer": "Hm."}, follow=True)
-    assert "Say whether the worker is right." in answer.text
+    assert "Choose whether the worker is right." in answer.text
     objection.refresh_from_db()
     assert objection.answered_at is None
 
@@ -166,13 +166,13 @@ def test_the_queue_is_narrowed_to_what_waits(member, robin):
     appeal(held, text="Please look again.", actor="worker:x")
     shown = {
         show: [row.pk for row in member.get("/rejections/", {"show": show}).context["rows"]]
-        for show in ("", "proposed", "objected")
+        for show in ("", "proposed", "appealed")
     }
-    assert shown == {"": [proposal.pk, held.pk], "proposed": [proposal.pk], "objected": [held.pk]}
+    assert shown == {"": [proposal.pk, held.pk], "proposed": [proposal.pk], "appealed": [held.pk]}
 
 
 def test_an_empty_queue_says_so(member):
-    assert "Nobody's work was refused." in member.get("/rejections/").text.replace("&#x27;", "'")
+    assert "No rejections." in member.get("/rejections/").text.replace("&#x27;", "'")
 
 
 def test_members_see_rejections_and_no_buttons(member, flagged, robin):
@@ -199,7 +199,7 @@ def test_the_first_page_counts_proposals_and_objections(flagged, robin):
     reject(flagged, **WORDS, by=robin, policy=PROPOSED)
     appeal(reject(answer_wrongly(made), **WORDS, by=robin), text="Please look again.", actor="worker:x")
     assert "1 rejection waits for a second person" in needed()
-    assert "1 worker objects to a rejection" in needed()
+    assert "1 appeal waits for an answer" in needed()
 
 
 def test_the_first_page_warns_before_a_platform_approves_by_itself(platform, robin):

@@ -126,7 +126,7 @@ def test_missing_pictures_hold_publishing_back_until_somebody_says_so(researcher
 def test_closing_tells_who_is_still_at_work(researcher, db):
     made = make_round(hits=2)
     make_assignment(made.hits.first().seats.get())
-    assert "1 person is judging now" in researcher.get("/rounds/round-1/close/").content.decode()
+    assert "1 worker is judging now" in researcher.get("/rounds/round-1/close/").content.decode()
     researcher.post("/rounds/round-1/close/")
     made.refresh_from_db()
     assert made.state == "closed"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from django.core.files.storage import default_storage
 
-from console.side_by_side import side_by_side
+from console.search_examples import compared
 from mitl.models import Direction
 from mitl.search.lists import load_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
@@ -25,8 +25,8 @@ def machines(zoo):
 
 @pytest.mark.parametrize("direction", [I2T, T2I])
 def test_every_machine_has_a_row_with_its_newest_lists(zoo, machines, direction):
-    shown = side_by_side(zoo, direction, 1)
-    assert [row.machine.name for row in shown.rows] == ["one", "two"]
+    shown = compared(zoo, direction, 1)
+    assert [row.annotator.name for row in shown.rows] == ["one", "two"]
     for row, retrieval in zip(shown.rows, (machines[1], machines[2]), strict=True):
         lists = load_lists(retrieval)[direction]
         assert shown.query.pk == lists.queries[1]
@@ -37,37 +37,37 @@ def test_a_machine_that_was_not_asked_has_an_empty_row(zoo, machines):
     some = make_sample(zoo, "some")
     some.captions.set(zoo.captions.all()[4:])
     make_retrieval(machines[1].annotator, some)
-    rows = side_by_side(zoo, T2I, 0).rows
+    rows = compared(zoo, T2I, 0).rows
     assert [len(row.places) for row in rows] == [0, 5]
 
 
 def test_past_the_end_stands_the_last_query(zoo, machines):
-    shown = side_by_side(zoo, T2I, 999)
+    shown = compared(zoo, T2I, 999)
     assert (shown.number, shown.n_queries) == (11, 12)
     assert shown.query.pk == np.max(load_lists(machines[0])[T2I].queries)
 
 
 def test_without_a_search_the_page_says_how_to_start_one(member, zoo):
-    page = member.get("/collections/menagerie/machines/").content.decode()
+    page = member.get("/collections/menagerie/annotators/").content.decode()
     assert "python manage.py retrieve menagerie --annotators overlap" in page
 
 
 def test_the_page_leads_from_query_to_query(member, zoo, machines):
-    page = member.get("/collections/menagerie/machines/?number=3").content.decode()
+    page = member.get("/collections/menagerie/annotators/?number=3").content.decode()
     assert "?from=caption&amp;number=2" in page
     assert "?from=caption&amp;number=4" in page
-    assert "number=12" not in member.get("/collections/menagerie/machines/?number=11").content.decode()
+    assert "number=12" not in member.get("/collections/menagerie/annotators/?number=11").content.decode()
 
 
 @pytest.mark.parametrize("query", ["", "?from=image", "?from=nonsense&number=-3", "?number=x"])
 def test_any_query_string_gets_a_page(member, zoo, machines, query):
-    assert member.get(f"/collections/menagerie/machines/{query}").status_code == 200
+    assert member.get(f"/collections/menagerie/annotators/{query}").status_code == 200
 
 
 def test_lists_that_are_gone_are_told_in_one_line(member, zoo, machines):
     default_storage.delete(machines[2].file)
-    assert "is missing from the storage" in member.get("/collections/menagerie/machines/").content.decode()
+    assert "is missing from the storage" in member.get("/collections/menagerie/annotators/").content.decode()
 
 
 def test_strangers_see_nothing(client, zoo):
-    assert client.get("/collections/menagerie/machines/").status_code in (302, 403)
+    assert client.get("/collections/menagerie/annotators/").status_code in (302, 403)

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.models import WorkerIdentity
-from console.starting import start_once
+from console.tasks import start_once
 from core.models import Job
 from crowd import channels
 from crowd.messages import write_once

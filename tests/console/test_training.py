@@ -33,37 +33,37 @@ def filled_in(made, **changed):
 
 
 def test_a_training_under_way_tells_its_last_epoch_and_goes_on_being_asked(member, learning):
-    answer = member.get("/machines/eyes/training/").json()
+    answer = member.get("/annotators/eyes/training/").json()
     assert answer["live"]
     assert "Epoch 1 of 2 is done." in answer["html"]
-    assert 'data-progress="/machines/eyes/training/"' in member.get("/machines/eyes/").content.decode()
+    assert 'data-progress="/annotators/eyes/training/"' in member.get("/annotators/eyes/").content.decode()
 
 
 def test_a_finished_training_is_not_asked_any_more(member, eyes):
     trained = train_annotator("eyes", collection=make_coloured_collection())
     Annotator.objects.update(curve=[EPOCH], trained_on=trained.trained_on | {"loss_last": 0.5})
-    assert not member.get("/machines/eyes/training/").json()["live"]
-    assert "data-progress" not in member.get("/machines/eyes/").content.decode()
+    assert not member.get("/annotators/eyes/training/").json()["live"]
+    assert "data-progress" not in member.get("/annotators/eyes/").content.decode()
 
 
 def test_the_curve_is_a_picture_of_loss_and_rsum(member, learning):
-    answer = member.get("/machines/eyes/curve.svg")
+    answer = member.get("/annotators/eyes/curve.svg")
     assert answer["Content-Type"] == "image/svg+xml"
     assert b"rsum on the validation split" in answer.content
 
 
 def test_a_machine_that_learned_nothing_says_how_to_train_it(member, eyes):
-    assert "train_annotator eyes --collection COLLECTION" in member.get("/machines/eyes/").content.decode()
+    assert "train_annotator eyes --collection COLLECTION" in member.get("/annotators/eyes/").content.decode()
 
 
 def test_a_machine_that_learns_nothing_speaks_of_no_training(member, db):
     add_annotator("words", kind="overlap")
-    assert "Training" not in member.get("/machines/words/").content.decode()
+    assert "Training" not in member.get("/annotators/words/").content.decode()
 
 
 def test_starting_a_training_opens_a_job_with_what_was_filled_in(researcher, eyes):
     collection = make_coloured_collection()
-    answer = researcher.post("/machines/eyes/train/", filled_in(collection))
+    answer = researcher.post("/annotators/eyes/train/", filled_in(collection))
     job = Job.objects.get()
     assert answer.url == f"/jobs/{job.pk}/"
     assert job.params == {
@@ -79,27 +79,27 @@ def test_starting_a_training_opens_a_job_with_what_was_filled_in(researcher, eye
 
 @pytest.mark.parametrize("changed", [{"loss": "magic"}, {"seed": -1}, {"collection": 99}, {"validation": "tarot"}])
 def test_what_cannot_be_trained_opens_no_job(researcher, eyes, changed):
-    answer = researcher.post("/machines/eyes/train/", filled_in(make_coloured_collection(), **changed))
+    answer = researcher.post("/annotators/eyes/train/", filled_in(make_coloured_collection(), **changed))
     assert (answer.status_code, Job.objects.count()) == (422, 0)
 
 
 def test_weights_that_others_brought_are_not_trained_over(researcher, eyes):
     Annotator.objects.update(checkpoint="a.npz", checksum="1")
-    answer = researcher.post("/machines/eyes/train/", filled_in(make_coloured_collection()))
+    answer = researcher.post("/annotators/eyes/train/", filled_in(make_coloured_collection()))
     assert "were imported, and training would replace them" in answer.content.decode()
-    assert 'href="/machines/eyes/train/"' not in researcher.get("/machines/eyes/").content.decode()
+    assert 'href="/annotators/eyes/train/"' not in researcher.get("/annotators/eyes/").content.decode()
 
 
 @pytest.mark.parametrize("who", ["client", "stranger", "reviewer"])
 def test_only_researchers_start_a_training(request, who, eyes):
     client = request.getfixturevalue(who)
-    answer = client.post("/machines/eyes/train/", filled_in(make_coloured_collection()))
+    answer = client.post("/annotators/eyes/train/", filled_in(make_coloured_collection()))
     assert answer.status_code in (302, 403)
     assert not Job.objects.exists()
 
 
 def test_the_source_and_the_licence_of_weights_are_told(member, eyes):
     Annotator.objects.update(checkpoint="a.npz", checksum="1", source="the <authors>", licence="MIT")
-    page = member.get("/machines/eyes/").content.decode()
+    page = member.get("/annotators/eyes/").content.decode()
     assert "the &lt;authors&gt;" in page
     assert "<dd>MIT</dd>" in page

@@ -104,4 +104,4 @@ def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
 def test_a_released_name_is_taken_for_good(releaser, site):
     answer = releaser.post("/release/", {"name": "v1", "sample": site.version.sample_id, "positive_levels": ["1"]})
     assert answer.status_code == 422
-    assert "Version v1 is released and never changes" in answer.content.decode()
+    assert "Version v1 already exists and cannot be changed" in answer.content.decode()

@@ -77,8 +77,8 @@ def test_one_rounds_work_is_kept_apart(member, worker):
 
 def test_a_worker_who_did_nothing_has_an_empty_page(member, db):
     page = page_of(member, make_worker())
-    assert "They have taken no HIT yet." in page
-    assert "Nothing is owed to them or was paid." in page
+    assert "No HITs yet." in page
+    assert "No payments yet." in page
 
 
 def test_members_see_no_buttons(member, worker):
@@ -92,14 +92,14 @@ def test_only_admins_are_offered_to_forget(researcher, releaser, worker):
 
 
 def test_excluding_says_what_it_means_and_does_nothing_yet(reviewer, worker):
-    assert "They get no more HITs from us in any round" in page_of(reviewer, worker, "exclude/")
+    assert "They get no more HITs in any round" in page_of(reviewer, worker, "exclude/")
     assert not Exclusion.objects.exists()
 
 
 @pytest.mark.parametrize("who", ["reviewer", "researcher"])
 def test_a_worker_is_excluded_with_a_reason(request, worker, platform, who):
     answer = press(request.getfixturevalue(who), worker, "exclude", reason="Scripted answers.")
-    assert "gets no more work from us" in answer.text
+    assert "is excluded and gets no more HITs" in answer.text
     assert "Scripted answers." in answer.text
     assert (Exclusion.objects.get().by, Outbox.objects.get().call) == (who, "exclude")
 
@@ -119,7 +119,7 @@ def test_excluding_twice_is_one_exclusion(reviewer, worker, platform):
 def test_an_exclusion_is_lifted_and_stays_on_the_page(reviewer, worker, platform):
     press(reviewer, worker, "exclude", reason="Scripted answers.")
     answer = press(reviewer, worker, "readmit")
-    assert "may work for us again" in answer.text
+    assert "can take HITs again" in answer.text
     assert "Lifted exclusions" in answer.text
     assert "is not excluded" in press(reviewer, worker, "readmit").text
 
@@ -132,8 +132,8 @@ def test_the_list_is_narrowed_to_the_excluded(member, worker, platform):
 
 
 def test_empty_lists_of_workers_say_so(member, db):
-    assert "Nobody has come yet." in member.get("/workers/").text
-    assert "Nobody is excluded." in member.get("/workers/?show=excluded").text
+    assert "No workers yet." in member.get("/workers/").text
+    assert "No excluded workers." in member.get("/workers/?show=excluded").text
 
 
 def test_a_message_goes_out_and_stands_on_the_page(researcher, worker, platform, django_capture_on_commit_callbacks):
@@ -146,7 +146,10 @@ def test_a_message_goes_out_and_stands_on_the_page(researcher, worker, platform,
 
 def test_a_message_sent_twice_goes_out_once(researcher, worker, platform):
     press(researcher, worker, "write", subject="Thank you", text="Your notes helped.")
-    assert "it goes out once" in press(researcher, worker, "write", subject="Thank you", text="Your notes helped.").text
+    assert (
+        "it is sent only once"
+        in press(researcher, worker, "write", subject="Thank you", text="Your notes helped.").text
+    )
     assert (Message.objects.count(), Outbox.objects.count()) == (1, 1)
 
 
@@ -167,7 +170,7 @@ def test_words_that_no_platform_takes_are_kept_on_the_page(researcher, worker, p
 
 def test_whoever_came_by_the_join_link_cannot_be_written_to(researcher, db):
     worker = answer_wrongly(make_round()).worker
-    assert "there is no address to write to" in page_of(researcher, worker, "write/")
+    assert "has no address for messages" in page_of(researcher, worker, "write/")
     assert "cannot be written to" not in page_of(researcher, worker)
 
 
@@ -185,8 +188,8 @@ def test_forgetting_needs_the_pseudonym(releaser, worker, typed):
 
 def test_an_admin_forgets_a_worker_whose_work_stays(releaser, worker):
     answer = press(releaser, worker, "forget", typed=worker.pseudonym)
-    assert "1 platform ids of worker" in answer.text
-    assert "forgotten, or never known by an id" in answer.text
+    assert "1 platform id of worker" in answer.text
+    assert "no platform ID (erased, or joined by link)" in answer.text
     assert (WorkerIdentity.objects.count(), Assignment.objects.count()) == (0, 1)
 
 

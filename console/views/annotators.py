@@ -1,21 +1,24 @@
-"""Machines and pools: what they are, what they named, and how far they agree."""
+"""Annotators, their training, their searches side by side, and the pools that join their proposals."""
 
 from django.core.cache import cache
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
 
-from console import side_by_side as rows
-from console.access import members_only
-from console.curves import learns, training_of
-from console.examples import Example, examples
-from console.pages import count_of, page_of
+from console.figures import curve_of, learns, losses_of, training_of
+from console.forms import TrainForm
+from console.pagination import count_of, page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.search_examples import Example, compared, examples
 from core.errors import CounterpartError
 from corpus.models import Collection
 from hits.models import Round
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.pooling import Overlap, overlap
+from mitl.training.trainer import open_training
 
 EXAMPLES = 4
 INDEXED = ("image_id", "caption_id", "annotator_id", "direction")  # the order of a pool's proposals in their index
@@ -23,22 +26,22 @@ INDEXED = ("image_id", "caption_id", "annotator_id", "direction")  # the order o
 
 @members_only
 @require_safe
-def machines(request: HttpRequest) -> HttpResponse:
+def annotators(request: HttpRequest) -> HttpResponse:
     rows = Annotator.objects.annotate(n_retrievals=count_of(Retrieval, "annotator"))
-    return render(request, "console/machines.html", {"rows": page_of(request, rows)})
+    return render(request, "console/annotators.html", {"rows": page_of(request, rows)})
 
 
 @members_only
 @require_safe
-def machine(request: HttpRequest, name: str) -> HttpResponse:
-    """One machine, with examples from one of its retrievals: ``?retrieval=``, from query ``?from=`` on."""
+def annotator(request: HttpRequest, name: str) -> HttpResponse:
+    """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
     found = get_object_or_404(Annotator, name=name)
     retrievals = list(found.retrievals.select_related("collection", "sample")[:20])
     wanted = request.GET.get("retrieval", "")
     shown = next((r for r in retrievals if str(r.pk) == wanted), retrievals[0] if retrievals else None)
     start = int(request.GET["from"]) if request.GET.get("from", "").isdecimal() else 0
     context = {
-        "machine": found,
+        "annotator": found,
         "training": training_of(found),
         "learns": learns(found),
         "retrievals": retrievals,
@@ -48,7 +51,7 @@ def machine(request: HttpRequest, name: str) -> HttpResponse:
         "following": start + EXAMPLES,
         **_lists_of(shown, start),
     }
-    return render(request, "console/machine.html", context)
+    return render(request, "console/annotator.html", context)
 
 
 def _lists_of(retrieval: Retrieval | None, start: int) -> dict[str, list[Example] | str]:
@@ -63,13 +66,13 @@ def _lists_of(retrieval: Retrieval | None, start: int) -> dict[str, list[Example
 @members_only
 @require_safe
 def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
-    """What each machine names for one query of a collection: ``?from=image`` or captions, the query's ``?number=``."""
+    """Compare all annotators' results for one query: ``?from=image`` or caption, the query's ``?number=``."""
     collection = get_object_or_404(Collection, name=name)
     direction = Direction.IMAGE_TO_CAPTION if request.GET.get("from") == "image" else Direction.CAPTION_TO_IMAGE
     number = int(request.GET["number"]) if request.GET.get("number", "").isdecimal() else 0
     context: dict[str, object] = {"collection": collection, "from_images": direction == Direction.IMAGE_TO_CAPTION}
     try:
-        context["shown"] = rows.side_by_side(collection, direction, number)
+        context["shown"] = compared(collection, direction, number)
     except CounterpartError as error:
         context["trouble"] = str(error)
     return render(request, "console/side_by_side.html", context)
@@ -90,7 +93,7 @@ def pool(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "pool": found,
         "directions": found.proposals.values("direction").annotate(n=Count("pk")).order_by("direction"),
-        "machines": list(zip(agreement.annotators, agreement.shared.tolist(), agreement.alone.tolist(), strict=True)),
+        "annotators": list(zip(agreement.annotators, agreement.shared.tolist(), agreement.alone.tolist(), strict=True)),
         "rounds": found.rounds.all(),
         "proposals": found.proposals.select_related("image", "caption", "annotator").order_by(*INDEXED)[:8],
     }
@@ -98,10 +101,42 @@ def pool(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _overlap_of(pool: Pool) -> Overlap:
-    """A pool never changes, so its overlap is counted once."""
+    """Cached: a pool never changes."""
     key = f"overlap-{pool.pk}-{pool.n_proposals}"
     known = cache.get(key)
     if known is None:
         known = overlap(pool)
         cache.set(key, known, timeout=86_400)
     return known
+
+
+@members_only
+@never_cache
+@require_safe
+def training_progress(request: HttpRequest, name: str) -> JsonResponse:
+    """Polled by job.js during a training: whether it is still running, and its part of the page."""
+    found = get_object_or_404(Annotator, name=name)
+    training = training_of(found)
+    html = render_to_string("console/_training.html", {"annotator": found, "training": training}, request)
+    return JsonResponse({"live": training.under_way, "html": html})
+
+
+@members_only
+@require_safe
+def curve(request: HttpRequest, name: str) -> HttpResponse:
+    return HttpResponse(curve_of(get_object_or_404(Annotator, name=name)), content_type="image/svg+xml")
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def train(request: StaffRequest, name: str) -> HttpResponse:
+    """Choose the training data and settings; the training then runs as a job."""
+    found = get_object_or_404(Annotator, name=name)
+    form = TrainForm(request.POST or None, losses=losses_of(found))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("job", open_training(found.name, by=request.user, **form.cleaned_data).pk)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"annotator": found, "form": form}
+    return render(request, "console/train.html", context, status=422 if form.errors else 200)

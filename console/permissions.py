@@ -1,10 +1,12 @@
-"""Who may enter which page: a stranger is sent to the login, a member without the permission gets a 403."""
+"""Groups of staff, their permissions, and the guards of pages: visitors who are not logged in are sent to the login,
+members without the permission get a 403."""
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.contrib.auth.decorators import login_required, permission_required
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
@@ -12,7 +14,7 @@ View = Callable[..., HttpResponse]
 
 
 class StaffRequest(HttpRequest):
-    """What a guarded view is given: its user has logged in."""
+    """The request of a guarded view: its user has logged in."""
 
     user: User
 
@@ -42,7 +44,23 @@ def _holders_of_any(*permissions: str) -> Callable[[View], View]:
 
 researchers_only = _holders_of("hits.launch_round")
 reviewers_only = _holders_of("annotation.decide_assignment")
-# Who may exclude workers and write to them.
+# May exclude workers and send them messages.
 stewards_only = _holders_of_any("hits.launch_round", "annotation.decide_assignment")
 payers_only = _holders_of("annotation.pay_workers")
 releasers_only = _holders_of("dataset.release_version")
+
+
+RESEARCHER, REVIEWER, ADMIN = "researcher", "reviewer", "admin"
+
+PERMISSIONS = {
+    RESEARCHER: ["launch_round"],
+    REVIEWER: ["decide_assignment"],
+    ADMIN: ["launch_round", "decide_assignment", "release_version", "pay_workers"],
+}
+
+
+def make_groups(**_: Any) -> None:
+    """Create the groups with their permissions; runs after every migration, so that existing sites get new ones."""
+    for name, codenames in PERMISSIONS.items():
+        group, _created = Group.objects.get_or_create(name=name)
+        group.permissions.set(Permission.objects.filter(codename__in=codenames))

@@ -1,4 +1,4 @@
-"""What list pages share: pages of rows and counts of related rows that do not multiply each other."""
+"""Pages of long lists, and counts of related rows that do not multiply each other."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from django.http import HttpRequest
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = 50) -> Page:
-    """Return the page that ``?page=`` asks for; the nearest one where there is no such page."""
+    """Return the page in ``?page=``, or the nearest existing one."""
     return Paginator(rows, size).get_page(request.GET.get("page"))
 
 
 def count_of(model: type[Model], path: str, **only: Any) -> Coalesce:
-    """Return an expression: how many rows of ``model`` lead by ``path`` to the outer row and meet ``only``."""
+    """Return an expression that counts the rows of ``model`` whose ``path`` is the outer row, filtered by ``only``."""
     related = model._default_manager.order_by().filter(**{path: OuterRef("pk")}, **only)
     return Coalesce(Subquery(related.values(path).annotate(n=Count("pk")).values("n")), 0)

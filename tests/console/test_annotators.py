@@ -34,7 +34,7 @@ def test_the_overlap_of_an_empty_pool_is_empty(db):
 
 
 def test_examples_show_the_lists_in_their_order(member, site):
-    answer = member.get("/machines/overlap/")
+    answer = member.get("/annotators/overlap/")
     ranked = load_lists(site.retrieval)[Direction.CAPTION_TO_IMAGE]
     shown = [[place.item.pk for place in example.places] for example in answer.context["t2i"]]
     assert np.array_equal(shown, ranked.items[:4, :5])
@@ -42,30 +42,30 @@ def test_examples_show_the_lists_in_their_order(member, site):
 
 
 def test_examples_mark_the_pairs_that_the_collection_has_already(member, site):
-    for example in member.get("/machines/overlap/").context["i2t"]:
+    for example in member.get("/annotators/overlap/").context["i2t"]:
         own = {caption.pk for caption in example.query.captions.all()}
         assert [place.own for place in example.places] == [place.item.pk in own for place in example.places]
 
 
 def test_examples_go_on_from_a_later_query(member, site):
     ranked = load_lists(site.retrieval)[Direction.IMAGE_TO_CAPTION]
-    shown = member.get("/machines/overlap/?from=4").context["i2t"]
+    shown = member.get("/annotators/overlap/?from=4").context["i2t"]
     assert [example.query.pk for example in shown] == ranked.queries[4:8].tolist()
 
 
 def test_a_search_says_how_it_was_re_ranked(member, site):
     Retrieval.objects.filter(pk=site.retrieval.pk).update(rerank="csls:k=10")
-    assert "blocked, csls:k=10" in member.get("/machines/overlap/").content.decode()
+    assert "blocked, csls:k=10" in member.get("/annotators/overlap/").content.decode()
 
 
 def test_lists_that_are_gone_are_told_in_one_line(member, site):
     default_storage.delete(site.retrieval.file)
-    assert "is missing from the storage" in member.get("/machines/overlap/").content.decode()
+    assert "is missing from the storage" in member.get("/annotators/overlap/").content.decode()
 
 
 def test_a_machine_without_a_search_says_how_to_start_one(member, db):
     make_annotator("fresh")
-    assert "retrieve COLLECTION --annotators fresh" in member.get("/machines/fresh/").content.decode()
+    assert "retrieve COLLECTION --annotators fresh" in member.get("/annotators/fresh/").content.decode()
 
 
 def test_a_pool_shows_who_proposed_what(member, db):
@@ -73,5 +73,5 @@ def test_a_pool_shows_who_proposed_what(member, db):
     retrieval = make_retrieval(make_annotator(), sample)
     image = sample.collection.images.first()
     make_pool(sample, [retrieval], pairs=[(image, sample.collection.captions.last())])
-    (machine,) = member.get("/pools/pool/").context["machines"]
+    (machine,) = member.get("/pools/pool/").context["annotators"]
     assert machine == (retrieval.annotator, [1], 1)

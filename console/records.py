@@ -1,4 +1,4 @@
-"""How well a round is going: pace, pay an hour, controls answered right, who works and what they say."""
+"""Quality of a round and records of its workers: pace, hourly pay, controls, origins, payments and messages."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -6,10 +6,14 @@ from functools import reduce
 from operator import or_
 from statistics import median
 
-from django.db.models import Avg, Count, Q, QuerySet
+from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from annotation.models import Assignment, Judgment, Worker
+from annotation.masking import mask_workers
+from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from crowd.channels.markets import market_of
+from crowd.models import Message
 from hits.models import Control, Round
+from hits.prices import cents
 from hits.question import RIGHT_LEVELS, Level
 
 MOST_WORKERS = 50
@@ -21,7 +25,7 @@ ANSWERED_RIGHT = reduce(
 
 @dataclass(frozen=True)
 class Controls:
-    """Gold answers given, and those of them on the right side."""
+    """Answers to controls, and the number of right ones."""
 
     answered: int = 0
     right: int = 0
@@ -33,7 +37,7 @@ class Controls:
 
 @dataclass(frozen=True)
 class WorkerLine:
-    """One worker's work in one round; ``seconds`` is the mean of an assignment."""
+    """A worker's work; ``seconds`` is the mean active time of an assignment."""
 
     pseudonym: str
     submitted: int
@@ -46,7 +50,7 @@ class WorkerLine:
 
 @dataclass(frozen=True)
 class Quality:
-    """Of all submitted work of a round; ``levels`` counts the answers on candidates that count."""
+    """Figures of a round's submitted work; ``levels`` counts the accepted judgments of candidates."""
 
     median_seconds: float | None
     dollars_an_hour: Decimal | None
@@ -58,7 +62,7 @@ class Quality:
 
 
 def quality_of(round: Round) -> Quality:
-    """Read a round's quality, with the same number of queries however much was answered."""
+    """Return a round's quality, with a constant number of queries."""
     submitted = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False)
     seconds = submitted.values_list("active_seconds", flat=True)
     middle = median([one for one in seconds if one is not None] or [0]) or None
@@ -75,12 +79,12 @@ def quality_of(round: Round) -> Quality:
 
 
 def controls_of(judgments: QuerySet[Judgment]) -> Controls:
-    """Count the gold answers among ``judgments``; retired controls do not count."""
+    """Count the answers to controls among ``judgments``, without retired controls."""
     return Controls(**_gold(judgments).aggregate(answered=Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT)))
 
 
 def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
-    """Return a worker's work in one round, or in all of them together."""
+    """Return a worker's work in one round, or in all rounds."""
     submitted = Assignment.objects.filter(worker=worker, submitted_at__isnull=False)
     judgments = worker.judgments.order_by()
     if round:
@@ -101,7 +105,7 @@ def _levels(judgments: QuerySet[Judgment]) -> dict[int, int]:
 
 
 def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> list[WorkerLine]:
-    """The busiest workers first."""
+    """Return the busiest workers, busiest first."""
     state = Assignment.State
     rows = (
         submitted.order_by()
@@ -129,3 +133,69 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
 def _controls_by_worker(judgments: QuerySet[Judgment]) -> dict[int, Controls]:
     rows = _gold(judgments).values_list("worker").annotate(Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT))
     return {worker: Controls(answered, right) for worker, answered, right in rows}
+
+
+State, Pay = Assignment.State, Payment.State
+
+
+@dataclass(frozen=True)
+class InRound:
+    """A worker's work in one round; ``owed`` and ``paid`` are US dollars without platform fees."""
+
+    round: str
+    submitted: int
+    accepted: int
+    flagged: int
+    excluded: int
+    owed: Decimal
+    paid: Decimal
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message to a worker, and why it was not delivered (empty if it was)."""
+
+    message: Message
+    failure: str
+
+
+def origins_of(worker: Worker) -> list[str]:
+    """Name the environments that a worker came from; none if their ids were erased."""
+    known = worker.identities.order_by("pk").values_list("channel", "environment")
+    return [str(market_of(*place)) for place in dict.fromkeys(known)]
+
+
+def rounds_of(worker: Worker) -> list[InRound]:
+    """Return a worker's work and earnings in each round, with two queries."""
+    money, nothing = _money_of(worker), (Decimal(0), Decimal(0))
+    work = Assignment.objects.filter(worker=worker).order_by().values_list("hit__round__name")
+    rows = work.annotate(
+        submitted=Count("submitted_at"),
+        accepted=Count("pk", filter=Q(state=State.ACCEPTED)),
+        flagged=Count("pk", filter=Q(state=State.FLAGGED)),
+        excluded=Count("pk", filter=Q(state=State.EXCLUDED)),
+    )
+    named = rows.order_by("hit__round__name")
+    return [InRound(name, *counts, *money.get(name, nothing)) for name, *counts in named]  # type: ignore[call-arg]
+
+
+def messages_to(worker: Worker) -> list[Sent]:
+    """Return the messages to a worker, newest first."""
+    rows = list(worker.messages.order_by("-pk")[:50])
+    failures = mask_workers([row.failure for row in rows])
+    return [Sent(row, failure) for row, failure in zip(rows, failures, strict=True)]
+
+
+def current_exclusion(worker: Worker) -> Exclusion | None:
+    """Return the exclusion in force, or None."""
+    return worker.exclusions.filter(lifted_at=None).first()
+
+
+def _money_of(worker: Worker) -> dict[str, tuple[Decimal, Decimal]]:
+    """Return the dollars that a worker is owed and was paid, by round name."""
+    owed, paid = Sum("amount", filter=Q(state=Pay.OWED)), Sum("amount", filter=Q(state=Pay.PAID))
+    rows = Payment.objects.filter(assignment__worker=worker).order_by().values("round__name")
+    return {
+        row["round__name"]: (cents(row["owed"] or Decimal(0)), cents(row["paid"] or Decimal(0)))
+        for row in rows.annotate(owed=owed, paid=paid)
+    }

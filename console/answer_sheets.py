@@ -1,0 +1,86 @@
+"""A HIT's pairs with an assignment's answers, and its rejections, as reviewers read them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotation.appealing import appealable_until
+from annotation.models import Appeal, Assignment, Judgment, Rejection
+from annotation.reversing import gives_reward, reversible_until
+from hits.models import HIT, Item
+from hits.question import RIGHT_LEVELS, Level
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One pair of a HIT, with its judgment if an assignment is shown."""
+
+    item: Item
+    judgment: Judgment | None = None
+
+    @property
+    def expected(self) -> str:
+        """The right levels of a control, in short; empty for a candidate."""
+        if self.item.control is None:
+            return ""
+        right = sorted(RIGHT_LEVELS[self.item.control.polarity])
+        return " or ".join(Level(level).label.split(",")[0] for level in right)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a control was answered wrong."""
+        if self.item.control is None or self.judgment is None:
+            return False
+        return self.judgment.level not in RIGHT_LEVELS[self.item.control.polarity]
+
+
+def pairs_of(hit: HIT) -> list[Answer]:
+    """Return a HIT's pairs in order, without judgments."""
+    return [Answer(item) for item in hit.items.select_related("image", "caption", "control")]
+
+
+def answers_of(assignment: Assignment) -> list[Answer]:
+    """Return the pairs of an assignment's HIT in order, with its judgments."""
+    judgments = {judgment.item_id: judgment for judgment in assignment.judgments.all()}
+    return [Answer(pair.item, judgments.get(pair.item.pk)) for pair in pairs_of(assignment.hit)]
+
+
+@dataclass(frozen=True)
+class RejectionSheet:
+    """A rejection with its state, deadlines and appeal."""
+
+    rejection: Rejection
+
+    @property
+    def state(self) -> str:
+        if self.rejection.is_proposal:
+            return "proposed"
+        if self.rejection.holds:
+            return "rejected"
+        never_held = self.rejection.needs_second and self.rejection.seconded_at is None
+        return "dropped" if never_held else "reversed"
+
+    @property
+    def appeal(self) -> Appeal | None:
+        return getattr(self.rejection, "appeal", None)
+
+    @property
+    def reversible_until(self) -> datetime | None:
+        """None: no time limit, as for browser workers."""
+        return reversible_until(self.rejection)
+
+    @property
+    def gives_reward(self) -> bool:
+        """Whether a reversal still pays the reward; otherwise it pays a bonus."""
+        return gives_reward(self.rejection)
+
+    @property
+    def appealable_until(self) -> datetime:
+        return appealable_until(self.rejection)
+
+
+def rejections_of(assignment: Assignment) -> list[RejectionSheet]:
+    """Return the assignment's rejections, newest first."""
+    rows = assignment.rejections.select_related(
+        "by", "seconded_by", "appeal", "appeal__answered_by", "assignment__platform__posting"
+    )
+    return [RejectionSheet(row) for row in rows.order_by("-id")]

@@ -1,0 +1,118 @@
+"""Figures that pages draw: level bars, score tables and training curves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dataset.models import Version
+from evaluation.models import Score
+from hits.question import Level
+from mitl.annotators import module_of
+from mitl.charts import chart_bytes, curve_chart
+from mitl.models import Annotator, Direction
+from mitl.training.learners import in_order
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One level's part of a bar; ``start`` and ``length`` are percentages of the bar."""
+
+    level: int
+    label: str
+    count: int
+    start: float
+    length: float
+
+
+def level_bar(counts: Mapping[int, int]) -> list[Segment]:
+    """Return a bar segment for each level; empty if all counts are 0."""
+    total = sum(counts.values())
+    segments: list[Segment] = []
+    start = 0.0
+    for level in Level if total else ():
+        length = 100 * counts.get(level.value, 0) / total
+        segments.append(
+            Segment(level.value, level.label, counts.get(level.value, 0), round(start, 3), round(length, 3))
+        )
+        start += length
+    return segments
+
+
+@dataclass(frozen=True)
+class Cell:
+    """``value`` in 0..1, None if not measured; ``best`` marks the highest of its column."""
+
+    value: float | None
+    best: bool
+
+
+@dataclass(frozen=True)
+class Scoreboard:
+    """Each row pairs a model's name with its cells, ordered by direction, then metric."""
+
+    directions: list[Direction]
+    metrics: list[str]
+    rows: list[tuple[str, list[Cell]]]
+
+
+def scoreboard(version: Version) -> Scoreboard:
+    """Return all scores on ``version``: a row for each run, a column for each direction and metric."""
+    scores = list(Score.objects.filter(run__version=version).select_related("run").order_by("pk"))
+    directions = [direction for direction in Direction if any(score.direction == direction for score in scores)]
+    metrics = list(dict.fromkeys(score.metric for score in scores))
+    columns = [(direction, metric) for direction in directions for metric in metrics]
+    values = {(score.run_id, score.direction, score.metric): score.value for score in scores}
+    runs = {score.run_id: score.run.model for score in scores}
+    best = {
+        column: max((values[run, *column] for run in runs if (run, *column) in values), default=None)
+        for column in columns
+    }
+    rows = [
+        (
+            model,
+            [
+                Cell(value, value is not None and value == best[column])
+                for column in columns
+                for value in [values.get((run, *column))]
+            ],
+        )
+        for run, model in runs.items()
+    ]
+    return Scoreboard(directions, metrics, sorted(rows, key=lambda row: row[0]))
+
+
+@dataclass(frozen=True)
+class Training:
+    """The finished epochs of an annotator's newest training; ``of`` is the maximum number of epochs."""
+
+    epochs: list[dict[str, Any]]
+    of: int
+    under_way: bool
+
+    @property
+    def newest(self) -> dict[str, Any] | None:
+        """The last finished epoch."""
+        return self.epochs[-1] if self.epochs else None
+
+
+def training_of(annotator: Annotator) -> Training:
+    """Return the state of the training. An interrupted one counts as under way until it is started again."""
+    epochs = [{**epoch, "validation": in_order(epoch["validation"])} for epoch in annotator.curve]
+    finished = bool(epochs) and annotator.trained_on.get("loss_last") == round(epochs[-1]["loss"], 4)
+    return Training(epochs, int(annotator.options.get("epochs", 0)), bool(epochs) and not finished)
+
+
+def learns(annotator: Annotator) -> bool:
+    """Whether the annotator can be trained here: its kind learns, and its weights are not an imported checkpoint."""
+    return hasattr(module_of(annotator.kind), "train") and not (annotator.checkpoint and not annotator.trained_on)
+
+
+def losses_of(annotator: Annotator) -> tuple[str, ...]:
+    """Return the losses to choose from, the default first; empty if the kind has only one."""
+    losses: tuple[str, ...] = getattr(module_of(annotator.kind), "LOSSES", ())
+    return losses
+
+
+def curve_of(annotator: Annotator) -> bytes:
+    """Return the training curve as SVG."""
+    return chart_bytes(curve_chart(f"{annotator}: {len(annotator.curve)} epochs", annotator.curve), ".svg")
