@@ -40,7 +40,7 @@ class Bot:
 
     def arrived(self) -> None:
         """The platform has it, and its own page has moved on."""
-        expect(self.page.get_by_role("status")).to_contain_text("Submitted. The requester sees your answers now.")
+        expect(self.page.get_by_role("status")).to_contain_text("Submitted. The requester can see your answers now.")
 
     def give_back(self) -> None:
         self.page.get_by_role("button", name="Return", exact=True).click()

@@ -107,7 +107,7 @@ def test_a_closed_tab_keeps_the_hit_until_its_time_is_over(bot, there):
     leaving.answer("1")
     leaving.page.close()
     next_one.register()
-    expect(next_one.page.get_by_role("heading", name="Nothing to do right now")).to_be_visible()
+    expect(next_one.page.get_by_role("heading", name="No HITs available")).to_be_visible()
     there.later(minutes=61)
     next_one.page.reload()
     next_one.accept()
@@ -162,7 +162,7 @@ def test_the_answers_of_a_second_tab_do_not_replace_those_that_were_handed_in(bo
     for key in "4444":
         worker.page.keyboard.press(key)
     worker.submit()
-    expect(worker.work.get_by_role("heading", name="Nothing was submitted just now")).to_be_visible()
+    expect(worker.work.get_by_role("heading", name="Not submitted")).to_be_visible()
     end(made)
     check_both_sides(made, there)
     assert sorted(Judgment.objects.values_list("level", flat=True)) == [1, 1, 1, 4]
