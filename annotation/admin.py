@@ -5,8 +5,8 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from annotation.models import Assignment, Decision, Judgment, Payment, Worker, WorkerIdentity
+from annotation.payments import mark_paid
 from core.admin import ReadOnlyAdmin
-from crowd.settling import mark_paid
 
 
 @admin.register(Worker)

@@ -2,9 +2,14 @@
 
 from decimal import Decimal
 
+from django.db import transaction
+
+from annotation.calls import want_seats_posted
 from annotation.ledger import balance_of, commitment_of, spent_on
 from core.errors import CounterpartError
+from core.events import record
 from hits.models import Round, Seat
+from hits.parameters import PackParameters
 
 
 class CeilingError(CounterpartError):
@@ -57,3 +62,24 @@ def check_may_give(round: Round, amount: Decimal) -> None:
             f"Round {round} has ${left} to give within its ceiling of ${round.ceiling}; this takes ${amount}. "
             "Raise it with set_ceiling."
         )
+
+
+def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
+    """Set the most that a round may cost in US dollars, fees included, and post the seats that it now pays for.
+
+    Raises CounterpartError for an invalid amount, and for one below what is bound: paid, owed, held by a platform or
+    being asked of it, or to be earned by those who are at work.
+    """
+    ceiling = PackParameters.from_json({"ceiling": amount}).ceiling
+    with transaction.atomic():
+        held = locked(round)
+        if ceiling < (bound := commitment_of(held).bound):
+            raise CounterpartError(
+                f"Round {round} has paid, owes or has promised ${bound}; its ceiling cannot be ${ceiling}."
+            )
+        if ceiling != held.ceiling:
+            Round.objects.filter(pk=held.pk).update(ceiling=ceiling)
+            record("set ceiling", held, actor=actor, ceiling=str(ceiling), before=str(held.ceiling))
+        want_seats_posted(held)
+    round.refresh_from_db()
+    return round

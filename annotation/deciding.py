@@ -3,10 +3,10 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotation.decisions import for_ruling, rule
 from annotation.models import Assignment, Decision
 from annotation.rejecting import drop_proposal, reject, standing_rejection
 from annotation.reversing import pay_once, reverse
-from annotation.ruling import for_ruling, rule
 from core.errors import CounterpartError
 
 State = Assignment.State

@@ -7,7 +7,7 @@ from django.db import transaction
 from annotation.budget import CeilingError
 from annotation.leases import move
 from annotation.models import Assignment, Decision
-from annotation.paying import owe
+from annotation.payments import owe
 from hits.models import Control, Round
 from hits.question import RIGHT_LEVELS
 

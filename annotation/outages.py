@@ -4,12 +4,11 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.bonuses import owe_bonus
+from annotation.decisions import DECIDABLE, for_ruling, rule
 from annotation.leases import return_assignment
 from annotation.ledger import EARNED
 from annotation.models import Assignment, Decision, Payment
-from annotation.paying import note_paid_there, owe
-from annotation.ruling import DECIDABLE, for_ruling, rule
+from annotation.payments import mark_reward_paid, owe, owe_bonus
 from core.errors import CounterpartError
 from core.events import record
 from crowd.models import PlatformAssignment
@@ -50,7 +49,7 @@ def _pay_confirmed(turn: PlatformAssignment, *, reason: str, by: User) -> Paymen
         raise CounterpartError(f"The answers of {assignment} are here; decide it on its page.")
     elif assignment.state in DECIDABLE:
         rule(for_ruling(assignment), votes_count=False, paid=True, reason=reason, by=by)
-    return note_paid_there(assignment) if turn.status == Status.APPROVED else owe(assignment)
+    return mark_reward_paid(assignment) if turn.status == Status.APPROVED else owe(assignment)
 
 
 def _stand_in(turn: PlatformAssignment, *, reason: str, by: User) -> Assignment:

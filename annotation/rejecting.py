@@ -10,14 +10,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.budget import locked
+from annotation.calls import want_call
+from annotation.decisions import for_ruling, rule
 from annotation.models import Assignment, Rejection
 from annotation.reversing import compensation_of
-from annotation.ruling import for_ruling, rule
 from annotation.wording import check_words
 from core.errors import CounterpartError, some_of
 from core.events import record
-from crowd.models import Outbox, PlatformAssignment
-from crowd.outbox import put
+from crowd.models import PlatformAssignment
 from hits.models import Round
 
 LONGEST = {"reason": 1024, "evidence": 10_000}
@@ -147,5 +147,5 @@ def _take_effect(rejection: Rejection) -> None:
     """Exclude the votes, take back what is owed, and have the platform refuse to pay."""
     assignment = for_ruling(rejection.assignment)
     rule(assignment, votes_count=False, paid=False, reason=rejection.reason, by=rejection.by)
-    round = assignment.hit.round
-    put(Outbox.Call.REJECT, rejection, round=round, channel=round.channel, environment=round.environment)
+    if assignment.hit.round.settles:
+        want_call(rejection)

@@ -7,14 +7,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.bonuses import owe_bonus
+from annotation.decisions import for_ruling, rule
 from annotation.models import Assignment, Decision, Payment, Rejection
-from annotation.paying import owe
-from annotation.ruling import for_ruling, rule
+from annotation.payments import owe, owe_bonus
 from core.errors import CounterpartError
-from core.events import record, subject_of
-from crowd.models import Outbox, PlatformAssignment, Posting
-from crowd.outbox import may_be_under_way
+from core.events import record
+from crowd.models import PlatformAssignment, Posting
 from hits.prices import cents
 
 WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
@@ -31,11 +29,7 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
         raise CounterpartError(f"The {rejection} cannot be reversed without a reason; say why in a sentence.")
     with transaction.atomic():
         current = for_ruling(rejection.assignment)
-        _refuse_under_way(rejection)
-        rejection.refresh_from_db()
-        if not rejection.holds:
-            raise CounterpartError(f"The {rejection} does not hold; reload the page.")
-        Rejection.objects.filter(pk=rejection.pk).update(dropped_at=timezone.now())
+        _drop(rejection)
         record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
         pay = owe if gives_reward(rejection) else partial(_compensate, actor=str(by))
         return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
@@ -70,9 +64,12 @@ def _compensate(assignment: Assignment, *, actor: str) -> Payment:
     return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=COMPENSATION, actor=actor)
 
 
-def _refuse_under_way(rejection: Rejection) -> None:
-    call = Outbox.objects.select_for_update().filter(call=Outbox.Call.REJECT, subject=subject_of(rejection)).first()
-    if call and may_be_under_way(call):
+def _drop(rejection: Rejection) -> None:
+    rejection.refresh_from_db()
+    if not rejection.holds:
+        raise CounterpartError(f"The {rejection} does not hold; reload the page.")
+    told = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
+    if not told.update(dropped_at=timezone.now(), call=Rejection.Call.NONE):
         raise CounterpartError(f"The platform is just being told of the {rejection}; try again in a minute.")
 
 

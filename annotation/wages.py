@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
 from statistics import median
 
-from django.db.models import F
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
 
-from annotation.models import Assignment
+from annotation.budget import check_may_give, locked
+from annotation.models import Assignment, Payment
+from annotation.payments import owe_bonus
 from core.errors import CounterpartError
+from core.progress import Progress, silent
 from hits.models import Round, Seat
 from hits.prices import CENT
 
 PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
 LEAST_TIMED = 5  # submissions below which a median tells nothing
 HOUR = 3600
+TOP_UP = "Top-up: this work took longer than we had planned."  # a bonus with this reason is given once
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,17 @@ class Expectation:
 
     seconds: int | None
     source: str = ""
+
+
+@dataclass(frozen=True)
+class TopUp:
+    """What is short: ``bonus`` US dollars (or 0) for each of ``assignments``, ``total`` with the platform's fees."""
+
+    timing: Timing
+    fair: Decimal
+    bonus: Decimal
+    assignments: int
+    total: Decimal
 
 
 def timing_of(round: Round) -> Timing | None:
@@ -76,6 +92,41 @@ def check_wage(round: Round, *, pilot: Round | None = None, expected_minutes: De
     if round.settles:
         _hold_to_floor(round, expected)
     return expected
+
+
+def shortfall_of(round: Round) -> TopUp:
+    """Measure what the round's reward falls short of its wage floor, by the median active time of its own work.
+
+    Everybody who is paid gets the same, as one worker's own time tells little. Raises CounterpartError where too little
+    was submitted to tell.
+    """
+    timing = timing_of(round)
+    if timing is None:
+        raise CounterpartError(
+            f"Round {round} has fewer than {LEAST_TIMED} timed submissions; it is too early to tell."
+        )
+    fair = fair_reward(timing.active, round.wage_floor)
+    bonus = max(fair - round.reward, Decimal("0.00"))
+    if not bonus:
+        return TopUp(timing, fair, bonus, 0, bonus)
+    wanted = _without_top_up(round).count()
+    return TopUp(timing, fair, bonus, wanted, (bonus + round.fee_schedule.bonus_fee(bonus)) * wanted)
+
+
+def top_up(round: Round, *, actor: str, progress: Progress = silent) -> TopUp:
+    """Owe every paid assignment of the round what it falls short, all or none of them. Who had a top-up gets no other.
+
+    Raises CounterpartError where too little was submitted, CeilingError where the ceiling leaves less than it takes.
+    """
+    with transaction.atomic():
+        held = locked(round)
+        short = shortfall_of(held)
+        check_may_give(held, short.total)
+        if short.bonus:
+            for done, assignment in enumerate(_without_top_up(held)):
+                progress("owing top-ups", done, short.assignments)
+                owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
+    return short
 
 
 def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Expectation:
@@ -141,3 +192,14 @@ def _hold_to_floor(round: Round, expected: Expectation) -> None:
             f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. "
             f"Pack it again with --reward {fair}."
         )
+
+
+def _without_top_up(round: Round) -> QuerySet[Assignment]:
+    """Assignments whose reward is owed or paid and that had no top-up yet; on a platform, of those it can reach."""
+    payments = Payment.objects.filter(assignment=OuterRef("pk"))
+    rewarded = payments.filter(kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
+    topped_up = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
+    theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(topped_up), hit__round=round)
+    if round.settles:
+        theirs = theirs.filter(worker__forgotten_at=None)
+    return theirs.select_related("hit__round").order_by("pk")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.appealing import appealable_until
+from annotation.appeals import appealable_until
 from annotation.models import Appeal, Assignment, Judgment, Rejection
 from annotation.reversing import gives_reward, reversible_until
 from hits.models import HIT, Item

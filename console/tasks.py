@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
-from annotation.topping_up import top_up as give_top_up
+from annotation.wages import top_up as give_top_up
 from config.celery import app
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
 from core.jobs import LIVE, JobProgress, finish, open_job, running

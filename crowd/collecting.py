@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import WorkerIdentity
-from annotation.paying import note_paid_there
+from annotation.payments import mark_reward_paid
 from annotation.workers import worker_for
 from core.errors import some_of
 from core.events import record
@@ -159,7 +159,7 @@ def _move(row: PlatformAssignment, listed: Listed) -> int:
         return 0
     record(f"{listed.status} on the platform", row, actor="sync")
     if listed.status == Status.APPROVED and row.assignment:
-        note_paid_there(row.assignment)
+        mark_reward_paid(row.assignment)
     return 1
 
 

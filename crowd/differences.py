@@ -10,7 +10,7 @@ from functools import partial
 from django.db import transaction
 
 from annotation.models import Payment
-from annotation.paying import note_paid_there, order_payment
+from annotation.payments import mark_reward_paid, mark_unpaid, order_payment
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from core.progress import Progress, silent
@@ -19,7 +19,7 @@ from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Stand
 from crowd.collecting import keep
 from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import put, send_again
-from crowd.settling import mark_closed, mark_disposed, mark_over, mark_unpaid
+from crowd.settling import mark_closed, mark_disposed, mark_over
 from hits.models import Round
 
 State, Status, Pay = Posting.State, PlatformAssignment.Status, Payment.State
@@ -171,7 +171,7 @@ def _of_turn(posting: Posting, turn: PlatformAssignment, listed: Listed) -> Iter
         return
     paid = reward.state if reward else "not owed"
     if listed.status == Status.APPROVED and paid != Pay.PAID:
-        note = partial(note_paid_there, turn.assignment)
+        note = partial(mark_reward_paid, turn.assignment)
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", paid, "paid", "note that it was paid", note)
     if listed.status != Status.APPROVED and reward and reward.state == Pay.PAID:
         again = partial(_pay_again, reward)

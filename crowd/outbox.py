@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -14,6 +15,8 @@ from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
 from annotation.masking import mask_workers
+from annotation.models import Exclusion, Payment, Rejection, WantsCall
+from config.celery import app
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
@@ -26,6 +29,9 @@ logger = logging.getLogger(__name__)
 
 Call, State = Outbox.Call, Outbox.State
 
+WANTED = WantsCall.Call.WANTED
+SUBJECTS: dict[str, type[Payment] | type[Rejection]] = {Call.PAY: Payment, Call.REJECT: Rejection}
+
 LOST_AFTER = timedelta(minutes=5)  # the sender of a call that takes longer is taken for dead
 FIRST_PAUSE = timedelta(seconds=30)  # doubled after each further failure
 MAX_ATTEMPTS = 8
@@ -33,14 +39,12 @@ MAX_ATTEMPTS = 8
 
 def put(
     call: Outbox.Call, subject: Model, *, channel: str, environment: str, round: Round | None = None, **payload: object
-) -> Outbox | None:
-    """Write down a call and have it made once the transaction has committed. None: the channel makes no calls.
+) -> Outbox:
+    """Write down a call and have it made once the transaction has committed.
 
     One row a call, subject and environment: one that is wanted again is made again under the same token, even while a
     sender has it, as that one may have found nothing to do.
     """
-    if not channels.get(channel).is_remote:
-        return None
     row = write_down(call, subject, channel=channel, environment=environment, round=round, **payload)
     _send_on_commit(row)
     return row
@@ -85,6 +89,7 @@ def send_failed_again(round: Round, *, actor: str) -> int:
 
 def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> int:
     """Make every call (of one round) that waits for its time or was lost by its sender. Returns how many were made."""
+    take_wanted()
     due = Outbox.objects.filter(state__in=(State.PENDING, State.SENDING), due_at__lte=timezone.now())
     waiting = list((due.filter(round=round) if round else due).values_list("pk", flat=True))
     made = 0
@@ -94,13 +99,60 @@ def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> i
     return made
 
 
+def make_wanted_calls() -> int:
+    """Write down the calls that rows of ``annotation`` want, and make them. Returns how many were made."""
+    return sum(_deliver_safely(row.pk) for row in take_wanted())
+
+
+def take_wanted() -> list[Outbox]:
+    """Write down the calls that rows of ``annotation`` want, each once."""
+    return [
+        call
+        for model, write in ((Payment, _write_pay), (Rejection, _write_reject), (Exclusion, _write_exclude))
+        for row in model.objects.filter(call=WANTED)
+        for call in _take(row, write)
+    ]
+
+
+def _take(row: Any, write: Callable[[Any], list[Outbox]]) -> list[Outbox]:
+    with transaction.atomic():
+        calls = write(row)
+        if not type(row).objects.filter(pk=row.pk, call=WANTED).update(call=WantsCall.Call.NONE):
+            transaction.set_rollback(True)  # another process has taken it
+            return []
+    return calls
+
+
+def _write_pay(payment: Payment) -> list[Outbox]:
+    round = payment.round
+    where = {"channel": round.channel, "environment": round.environment}
+    return [write_down(Call.PAY, payment, round=round, **where, amount=str(payment.amount))]
+
+
+def _write_reject(rejection: Rejection) -> list[Outbox]:
+    round = rejection.assignment.hit.round
+    return [write_down(Call.REJECT, rejection, round=round, channel=round.channel, environment=round.environment)]
+
+
+def _write_exclude(exclusion: Exclusion) -> list[Outbox]:
+    """An exclusion is told to every platform that knows the worker, and so is its end."""
+    call = Call.READMIT if exclusion.lifted_at else Call.EXCLUDE
+    return [
+        write_down(call, exclusion, channel=identity.channel, environment=identity.environment)
+        for identity in exclusion.worker.identities.order_by("pk")
+        if identity.channel in channels.CHANNELS and channels.get(identity.channel).is_remote
+    ]
+
+
 def deliver(row_id: UUID | str) -> bool:
     """Make one call. False: it is done, with another sender, not due, or its channel did not do it."""
     row = _claim(row_id)
     if row is None:
         return False
     if row.attempts > MAX_ATTEMPTS:
-        _fail(row, f"Lost {MAX_ATTEMPTS} times on the way; see the log. Last error: {row.error or 'none'}")
+        _fail(
+            row, f"Lost {MAX_ATTEMPTS} times on the way; see the log. Last error: {row.error or 'none'}", unclear=True
+        )
         return False
     try:
         settle = make_call(row)
@@ -111,26 +163,17 @@ def deliver(row_id: UUID | str) -> bool:
     return True
 
 
-def may_be_under_way(row: Outbox) -> bool:
-    """Whether the platform may be acting on the call, or may have acted on it without our knowing."""
-    return row.state == State.SENDING or row.unclear
-
-
 def _send_on_commit(row: Outbox) -> None:
     # Robust: what wants the call is committed; a failure here is logged, and the reconciler makes the call.
     transaction.on_commit(partial(_send, row.pk), robust=True)
 
 
 def _send_round(round_id: int) -> None:
-    from crowd.tasks import deliver_calls
-
-    deliver_calls.delay(round_id)
+    app.signature("crowd.tasks.deliver_calls", args=[round_id]).apply_async()
 
 
 def _send(row_id: UUID) -> None:
-    from crowd.tasks import deliver_call  # its module imports this one
-
-    deliver_call.delay(str(row_id))
+    app.signature("crowd.tasks.deliver_call", args=[str(row_id)]).apply_async()
 
 
 def _deliver_safely(row_id: UUID) -> bool:
@@ -153,9 +196,22 @@ def _claim(row_id: UUID | str) -> Outbox | None:
     due = Outbox.objects.filter(pk=row_id, due_at__lte=now)
     due.filter(state=State.SENDING).update(state=State.PENDING, unclear=True)
     taken = due.filter(state=State.PENDING)
-    if not taken.update(state=State.SENDING, due_at=now + LOST_AFTER, attempts=F("attempts") + 1):
-        return None
-    return Outbox.objects.get(pk=row_id)
+    with transaction.atomic():
+        if not taken.update(state=State.SENDING, due_at=now + LOST_AFTER, attempts=F("attempts") + 1):
+            return None
+        row = Outbox.objects.get(pk=row_id)
+        _mark(row, under_way=True)
+    return row
+
+
+def _mark(row: Outbox, *, under_way: bool) -> None:
+    """Note on the payment or rejection whether the platform may be acting on it: meanwhile it cannot be taken back."""
+    if model := SUBJECTS.get(row.call):
+        about = model.objects.filter(pk=row.subject.partition(":")[2])
+        if under_way:
+            about.update(call=WantsCall.Call.UNDER_WAY)
+        else:
+            about.filter(call=WantsCall.Call.UNDER_WAY).update(call=WantsCall.Call.NONE)
 
 
 def _own(row: Outbox) -> QuerySet[Outbox]:
@@ -168,26 +224,33 @@ def _finish(row: Outbox, settle: Callable[[], object]) -> None:
     with transaction.atomic():
         settle()
         if _own(row).update(state=State.DONE, unclear=False, error=""):
+            _mark(row, under_way=False)
             record("done", row, actor="outbox", call=row.call)
 
 
 def _put_off(row: Outbox, error: ChannelError) -> None:
     patient = error.retry_after is not None and not error.reached
+    unclear = row.unclear or (error.reached and not error.permanent)
     if error.permanent or (row.attempts >= MAX_ATTEMPTS and not patient):
-        _fail(row, str(error))
+        _fail(row, str(error), unclear=unclear)
         return
     pause = error.retry_after or FIRST_PAUSE * 2 ** (row.attempts - 1)
-    _own(row).update(
-        state=State.PENDING,
-        attempts=row.attempts - patient,  # a platform that asks for patience is not failing
-        due_at=timezone.now() + pause,
-        unclear=row.unclear or error.reached,
-        error=str(error),
-    )
-
-
-def _fail(row: Outbox, error: str) -> None:
     with transaction.atomic():
-        if _own(row).update(state=State.FAILED, error=error):
+        put_off = _own(row).update(
+            state=State.PENDING,
+            attempts=row.attempts - patient,  # a platform that asks for patience is not failing
+            due_at=timezone.now() + pause,
+            unclear=unclear,
+            error=str(error),
+        )
+        if put_off and not unclear:
+            _mark(row, under_way=False)
+
+
+def _fail(row: Outbox, error: str, *, unclear: bool) -> None:
+    with transaction.atomic():
+        if _own(row).update(state=State.FAILED, error=error, unclear=unclear):
+            if not unclear:
+                _mark(row, under_way=False)
             # Everybody on the staff reads the journal, and no platform id of a worker stands there.
             record("failed", row, actor="outbox", call=row.call, error=mask_workers([error])[0])

@@ -7,33 +7,11 @@ from django.utils import timezone
 
 from annotation.budget import locked
 from annotation.models import Payment
+from annotation.payments import mark_paid
 from core.events import record
 from crowd.models import PlatformAssignment, Posting
 
 State = Posting.State
-
-
-def mark_paid(payment: Payment, *, actor: str) -> bool:
-    """Note that an owed payment has been paid, by the platform or by hand. False: it is paid or withdrawn."""
-    now = timezone.now()
-    with transaction.atomic(savepoint=False):
-        owed = Payment.objects.filter(pk=payment.pk, state=Payment.State.OWED)
-        if not owed.update(state=Payment.State.PAID, paid_at=now):
-            return False
-        record("paid", payment, actor=actor, amount=str(payment.amount))
-    payment.state, payment.paid_at = Payment.State.PAID, now
-    return True
-
-
-def mark_unpaid(payment: Payment, *, actor: str) -> bool:
-    """Note that a payment, taken for paid, has not gone. False: it is not taken for paid."""
-    with transaction.atomic(savepoint=False):
-        paid = Payment.objects.filter(pk=payment.pk, state=Payment.State.PAID)
-        if not paid.update(state=Payment.State.OWED, paid_at=None):
-            return False
-        record("not paid after all", payment, actor=actor, amount=str(payment.amount))
-    payment.state, payment.paid_at = Payment.State.OWED, None
-    return True
 
 
 def mark_posted(posting: Posting) -> None:

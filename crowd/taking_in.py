@@ -14,7 +14,7 @@ from annotation.budget import CeilingError
 from annotation.grading import count_failures, flag
 from annotation.leases import claim
 from annotation.models import Assignment, Decision, Judgment
-from annotation.paying import note_paid_there, owe
+from annotation.payments import mark_reward_paid, owe
 from annotation.submissions import receipt_of, store_answers
 from annotation.workers import actor_of, give_consent, locked
 from core.errors import CounterpartError
@@ -79,7 +79,7 @@ def take_in(key: int) -> Assignment | None:
     assignment = _pay_repeated(row) if theirs.exists() else _submit(row)
     PlatformAssignment.objects.filter(pk=row.pk).update(assignment=assignment, problem=row.problem)
     if row.status == Status.APPROVED:
-        note_paid_there(assignment)
+        mark_reward_paid(assignment)
     return assignment
 
 

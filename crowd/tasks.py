@@ -8,6 +8,7 @@ from annotation import reconciling
 from config.celery import app
 from crowd import outbox
 from crowd.funds import note_funds
+from crowd.posting import post_open_seats
 from crowd.syncing import rounds_to_sync, sync_round
 from hits.models import Round
 
@@ -42,6 +43,18 @@ def sync_one(round_id: int) -> None:
 def reconcile() -> None:
     """Heal what crashes left behind."""
     reconciling.reconcile()
+
+
+@app.task(name="crowd.tasks.make_wanted_calls")
+def make_wanted_calls() -> None:
+    """Make the calls that payments, rejections and exclusions want."""
+    outbox.make_wanted_calls()
+
+
+@app.task(name="crowd.tasks.post_seats")
+def post_seats(round_id: int) -> None:
+    """Have a round's open seats posted."""
+    post_open_seats(Round.objects.get(pk=round_id))
 
 
 @app.task(name="crowd.tasks.deliver_call")

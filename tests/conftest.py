@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 
+from config.celery import app
 from crowd import channels
 from tests.browser import chromium, open_page, page, phone
 from tests.crowd.fakes import FakePlatform
@@ -39,6 +40,12 @@ def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory)
     if connection.vendor == "sqlite":
         worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
         connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / f"{worker}.sqlite3")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def known_tasks():
+    """A task that is sent by name runs at once only where its module was imported."""
+    app.loader.import_default_modules()
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.admission import Permit
-from annotation.appealing import appealable_until
+from annotation.appeals import appealable_until
 from annotation.codes import completion_code
 from annotation.judging.links import Visit
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker

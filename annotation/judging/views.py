@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.admission import has_joined, is_full, join_round, permit_of
 from annotation.answers import Answer
-from annotation.appealing import appeal
+from annotation.appeals import appeal
 from annotation.drafts import ANSWERABLE, SeatLostError, drafted_answers, drop_draft, save_draft
 from annotation.judging.forms import parse_active_seconds, parse_answers, parse_draft, places_of
 from annotation.judging.history import completion_code_of, earned, receipt_of, refusals_of, work_of

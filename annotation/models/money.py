@@ -6,11 +6,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.models.work import Assignment
+from annotation.models.work import Assignment, WantsCall
 from hits.models import Round
 
 
-class Payment(models.Model):
+class Payment(WantsCall):
     """What one assignment earned: its reward once, whatever is retried, and perhaps bonuses, each reason once.
     ``round`` repeats the assignment's, so that a round's payments are counted from the index alone."""
 
@@ -37,7 +37,10 @@ class Payment(models.Model):
 
     class Meta:
         permissions = [("pay_workers", "May see whom to pay, with platform ids, and mark it paid")]
-        indexes = [models.Index(fields=["round", "state"])]
+        indexes = [
+            models.Index(fields=["round", "state"]),
+            models.Index(fields=["call"], condition=~Q(call=""), name="payment_call"),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["assignment", "kind", "reason"], name="one_payment_per_reason"),
             models.UniqueConstraint(

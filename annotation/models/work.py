@@ -27,6 +27,20 @@ class Worker(models.Model):
         return self.pseudonym
 
 
+class WantsCall(models.Model):
+    """A row of which a platform has to be told. ``crowd`` makes the call, and notes here what concerns this app."""
+
+    class Call(models.TextChoices):
+        NONE = "", "none"
+        WANTED = "wanted", "wanted (not yet in the outbox)"
+        UNDER_WAY = "under way", "under way (the platform may be acting on it, or have acted)"
+
+    call = models.CharField(max_length=9, choices=Call, blank=True, default=Call.NONE)
+
+    class Meta:
+        abstract = True
+
+
 class WorkerIdentity(models.Model):
     """A worker's id on a platform: the only place where it is stored, erasable on its own."""
 
@@ -123,7 +137,7 @@ class Decision(models.Model):
         return f"votes {'count' if self.votes_count else 'excluded'}, {'paid' if self.paid else 'unpaid'}"
 
 
-class Rejection(models.Model):
+class Rejection(WantsCall):
     """A person's wish not to pay: grounds, a reason the worker reads, evidence. Holds once nothing more is needed:
     where many are rejected, a second person has to agree first."""
 
@@ -190,7 +204,7 @@ class Appeal(models.Model):
         return f"appeal against {self.rejection}"
 
 
-class Exclusion(models.Model):
+class Exclusion(WantsCall):
     """A worker who gets no more HITs from us. Judgments and pay stay as they are; it can be lifted."""
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="exclusions")

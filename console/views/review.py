@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.appealing import answer_appeal, appeal
+from annotation.appeals import answer_appeal, appeal
 from annotation.deciding import decide
 from annotation.masking import mask_workers
 from annotation.models import Appeal, Assignment, Rejection

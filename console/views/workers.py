@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.excluding import exclude, readmit
+from annotation.exclusions import exclude, readmit
 from annotation.forgetting import forget_worker
 from annotation.models import Assignment, Exclusion, Payment, Worker
 from console.pagination import count_of, page_of

@@ -4,11 +4,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from annotation.appealing import answer_appeal
-from annotation.bonuses import owe_bonus
+from annotation.appeals import answer_appeal
 from annotation.judging.links import worker_token
 from annotation.models import Appeal, Rejection
 from annotation.outages import OUTAGE, pay_for_outage
+from annotation.payments import owe_bonus
 from annotation.rejecting import MassPolicy, reject
 from tests.annotation.answering import home_of
 from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled

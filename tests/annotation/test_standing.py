@@ -5,9 +5,9 @@ import pytest
 from annotation.deciding import decide
 from annotation.grading import accept, flag
 from annotation.leases import lease_seat
+from annotation.payments import mark_paid
 from annotation.standing import standing_of, standings
 from annotation.submissions import mark_submitted
-from crowd.settling import mark_paid
 from tests.factories import make_collection, make_round, make_worker, put_on_platform
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from annotation.appealing import appeal
+from annotation.appeals import appeal
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.rejecting import MassPolicy, reject
 from console.dashboard import needs_of_all_rounds

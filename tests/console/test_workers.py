@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.excluding import exclude
+from annotation.exclusions import exclude
 from annotation.grading import grade
 from annotation.models import Assignment, Exclusion, Payment, Worker, WorkerIdentity
 from crowd import channels
@@ -101,7 +101,7 @@ def test_a_worker_is_excluded_with_a_reason(request, worker, platform, who):
     answer = press(request.getfixturevalue(who), worker, "exclude", reason="Scripted answers.")
     assert "is excluded and gets no more HITs" in answer.text
     assert "Scripted answers." in answer.text
-    assert (Exclusion.objects.get().by, Outbox.objects.get().call) == (who, "exclude")
+    assert (Exclusion.objects.get().by, Exclusion.objects.get().call) == (who, Exclusion.Call.WANTED)
 
 
 def test_an_exclusion_without_a_reason_is_told_on_the_page(reviewer, worker):

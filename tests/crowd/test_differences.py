@@ -7,12 +7,12 @@ from django.core.management import call_command
 
 from annotation.ledger import balances
 from annotation.models import Assignment, Payment
+from annotation.payments import mark_paid
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.differences import Kind, find_differences, mend
 from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.publishing import close_round
-from crowd.settling import mark_paid
 from crowd.syncing import rounds_to_sync, sync_round
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
 from tests.factories import make_round

@@ -7,7 +7,7 @@ from core.models import Event
 from crowd import outbox
 from crowd.channels import ChannelError
 from crowd.models import Outbox, Posting
-from crowd.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, may_be_under_way, put, send_again
+from crowd.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, put, send_again
 from tests.factories import make_round
 
 State = Outbox.State
@@ -35,11 +35,6 @@ def test_a_call_is_made_once_its_change_is_committed(platform, db, django_captur
         row = put(Outbox.Call.PUBLISH, posting(), **SANDBOX)
         assert platform.calls == []
     assert platform.calls == [("publish", str(row.pk))]
-
-
-def test_the_houses_own_pool_is_called_nothing(db):
-    assert put(Outbox.Call.CLOSE, posting(), channel="browser", environment="") is None
-    assert not Outbox.objects.exists()
 
 
 def test_what_a_call_did_and_that_it_is_done_are_noted_together(call, platform, monkeypatch):
@@ -127,7 +122,7 @@ def test_what_a_dead_sender_did_is_unclear(call, platform):
     platform.failures = [ChannelError("Throttled", reached=False)]
     deliver(call.pk)
     call.refresh_from_db()
-    assert may_be_under_way(call)
+    assert (call.state, call.unclear) == (State.PENDING, True)
 
 
 def test_a_refusal_fails_at_once_and_tells_why(call, platform):

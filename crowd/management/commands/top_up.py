@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.topping_up import shortfall_of, top_up
+from annotation.wages import shortfall_of, top_up
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round

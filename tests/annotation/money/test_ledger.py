@@ -6,20 +6,18 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.bonuses import owe_bonus
-from annotation.budget import CeilingError
-from annotation.ceilings import set_ceiling
+from annotation.budget import CeilingError, set_ceiling
 from annotation.deciding import decide
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.ledger import balances, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
-from annotation.paying import note_paid_there
+from annotation.payments import mark_paid, mark_reward_paid, owe_bonus
 from core.errors import CounterpartError
 from crowd.models import Posting
 from crowd.outbox import deliver_due
 from crowd.posting import post_open_seats
 from crowd.publishing import close_round, publish_round
-from crowd.settling import mark_closed, mark_over, mark_paid, mark_posted
+from crowd.settling import mark_closed, mark_over, mark_posted
 from hits.models import Round
 from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted
 from tests.factories import make_round, make_worker
@@ -140,7 +138,7 @@ def test_what_a_platform_approved_by_itself_is_paid_without_asking_the_ceiling(d
     made = posted()
     work = flagged(made)
     Round.objects.update(ceiling="0.10")
-    note_paid_there(work), note_paid_there(work)
+    mark_reward_paid(work), mark_reward_paid(work)
     assert (balances(made)["paid"], balances(made)["fees"]) == (Decimal("0.65"), Decimal("0.13"))
     assert platform.calls[1:] == []
 

@@ -8,14 +8,13 @@ from decimal import Decimal
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.bonuses import owe_bonus
-from annotation.ceilings import set_ceiling
+from annotation.budget import set_ceiling
 from annotation.deciding import decide
 from annotation.grading import accept
 from annotation.leases import expire_leases, return_assignment
 from annotation.ledger import balances
 from annotation.models import Assignment, Payment, Rejection
-from annotation.paying import note_paid_there, withdraw
+from annotation.payments import mark_paid, mark_reward_paid, owe_bonus, withdraw
 from annotation.reconciling import free_orphaned_seats
 from annotation.rejecting import drop_proposal, second
 from core.errors import CounterpartError
@@ -24,7 +23,7 @@ from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.outbox import deliver_due, send_again
 from crowd.posting import post_open_seats
 from crowd.publishing import close_round
-from crowd.settling import mark_closed, mark_over, mark_paid, mark_rejected
+from crowd.settling import mark_closed, mark_over, mark_rejected
 from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted, submit
 
 STEPS = 45
@@ -158,7 +157,7 @@ def approve_there(walk):
     turns = PlatformAssignment.objects.filter(posting__hit__round=walk.made, status="submitted")
     if turn := walk.one(turns):
         PlatformAssignment.objects.filter(pk=turn.pk).update(status="approved")
-        note_paid_there(turn.assignment)
+        mark_reward_paid(turn.assignment)
 
 
 def refuse_there(walk):

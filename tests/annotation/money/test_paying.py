@@ -1,20 +1,20 @@
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from annotation.budget import CeilingError
 from annotation.grading import accept
 from annotation.leases import lease_seat, move
 from annotation.models import Assignment, Payment
-from annotation.paying import owe, withdraw
+from annotation.payments import mark_paid, owe, withdraw
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import outbox
 from crowd.channels import ChannelError
 from crowd.models import Outbox
-from crowd.outbox import deliver
-from crowd.settling import mark_paid
+from crowd.outbox import MAX_ATTEMPTS, deliver, take_wanted
 from hits.models import Round
 from tests.factories import make_round, make_worker, put_on_platform
 
@@ -39,7 +39,9 @@ def test_owing_twice_owes_once(db):
 
 def test_one_call_to_pay_is_written_down_with_the_debt(db):
     payment = owe(excluded(on_mturk(make_round(reward="0.65"))))
-    call = Outbox.objects.get()
+    assert Payment.objects.get().call == Payment.Call.WANTED
+    (call,) = take_wanted()
+    assert (take_wanted(), Payment.objects.get().call) == ([], Payment.Call.NONE)
     assert (call.call, call.subject, call.payload) == ("pay", f"annotation.payment:{payment.pk}", {"amount": "0.65"})
     assert (call.channel, call.environment, call.state) == ("mturk", "sandbox", Outbox.State.PENDING)
     assert payment.fee == Decimal("0.13")
@@ -104,58 +106,94 @@ def test_accepted_work_is_paid_once_however_often_its_call_is_made(db, platform)
     assignment = lease_seat(on_mturk(make_round()), worker=make_worker())
     mark_submitted(assignment, active_seconds=1)
     accept(assignment)
-    call = Outbox.objects.get()
+    (call,) = take_wanted()
     assert [deliver(call.pk), deliver(call.pk), deliver(call.pk)] == [True, False, False]
     assert platform.calls == [("pay", str(call.pk))]
 
 
-def test_a_withdrawn_payment_is_not_sent(db, platform):
+def test_a_payment_that_is_withdrawn_at_once_is_not_sent(db, platform):
     assignment = excluded(on_mturk(make_round()))
     owe(assignment)
     assert withdraw(assignment, actor="robin")
-    assert deliver(Outbox.objects.get().pk)
+    assert take_wanted() == []
+
+
+def test_a_payment_that_is_withdrawn_before_its_call_is_made_is_not_sent(db, platform):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment)
+    (call,) = take_wanted()
+    assert withdraw(assignment, actor="robin")
+    assert deliver(call.pk)
     assert (platform.calls, Payment.objects.get().state) == ([], Payment.State.WITHDRAWN)
 
 
 def test_what_is_owed_again_after_a_withdrawal_is_paid_once(db, platform):
     assignment = excluded(on_mturk(make_round()))
-    owe(assignment), withdraw(assignment, actor="robin")
-    call = Outbox.objects.get().pk
-    deliver(call)
+    owe(assignment)
+    (call,) = take_wanted()
+    withdraw(assignment, actor="robin")
+    deliver(call.pk)
     assert owe(assignment).state == Payment.State.OWED
-    deliver(call), deliver(call)
+    assert take_wanted() == [call]
+    deliver(call.pk), deliver(call.pk)
     assert (len(platform.calls), Payment.objects.get().state) == (1, Payment.State.PAID)
 
 
 def test_what_is_owed_again_while_a_sender_finds_it_withdrawn_is_still_paid(db, platform, monkeypatch):
     assignment = excluded(on_mturk(make_round()))
-    owe(assignment), withdraw(assignment, actor="robin")
-    call = Outbox.objects.get().pk
+    owe(assignment)
+    (call,) = take_wanted()
+    withdraw(assignment, actor="robin")
     finish = outbox._finish
     monkeypatch.setattr(outbox, "_finish", lambda row, settle: (owe(assignment), finish(row, settle)))
-    deliver(call)
+    deliver(call.pk)
     monkeypatch.setattr(outbox, "_finish", finish)
     assert (platform.calls, Payment.objects.get().state) == ([], Payment.State.OWED)
-    assert deliver(call)
+    assert outbox.make_wanted_calls() == 1
     assert (len(platform.calls), Payment.objects.get().state) == (1, Payment.State.PAID)
 
 
-@pytest.mark.parametrize(("state", "unclear"), [("sending", False), ("pending", True), ("failed", True)])
-def test_money_that_may_be_on_its_way_cannot_be_withdrawn(db, state, unclear):
+@pytest.mark.parametrize("attempts", [1, MAX_ATTEMPTS])
+def test_money_that_may_be_on_its_way_cannot_be_withdrawn(db, platform, attempts):
     assignment = excluded(on_mturk(make_round()))
     owe(assignment)
-    Outbox.objects.update(state=state, unclear=unclear)
+    (call,) = take_wanted()
+    platform.failures = [ChannelError("The line was cut.")] * attempts
+    for _ in range(attempts):
+        deliver(call.pk)
+        Outbox.objects.update(due_at=timezone.now())
     with pytest.raises(CounterpartError, match="are on their way; try again"):
         withdraw(assignment, actor="robin")
     assert Payment.objects.get().state == Payment.State.OWED
+
+
+def test_money_cannot_be_withdrawn_while_its_call_is_made(db, platform, monkeypatch):
+    assignment = excluded(on_mturk(make_round()))
+    owe(assignment)
+
+    def pay(payment, *, token):
+        with pytest.raises(CounterpartError, match="are on their way; try again"):
+            withdraw(assignment, actor="robin")
+        return True
+
+    monkeypatch.setattr(platform, "pay", pay)
+    assert outbox.make_wanted_calls() == 1
+    assert Payment.objects.get().state == Payment.State.PAID
 
 
 def test_money_that_the_platform_surely_did_not_move_can_be_withdrawn(db, platform):
     assignment = excluded(on_mturk(make_round()))
     owe(assignment)
     platform.failures = [ChannelError("Throttled", reached=False)]
-    deliver(Outbox.objects.get().pk)
+    assert outbox.make_wanted_calls() == 0
     assert withdraw(assignment, actor="robin")
+
+
+def test_the_browser_pool_asks_no_platform_anything(db, monkeypatch, django_capture_on_commit_callbacks):
+    monkeypatch.setattr("annotation.calls.app.signature", None)
+    with django_capture_on_commit_callbacks() as callbacks:
+        owe(excluded(make_round()))
+    assert (callbacks, Payment.objects.get().call) == ([], Payment.Call.NONE)
 
 
 def test_withdrawing_what_is_not_owed_does_nothing(db):

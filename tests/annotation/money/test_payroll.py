@@ -11,9 +11,8 @@ from annotation.codes import completion_code
 from annotation.grading import accept
 from annotation.leases import lease_seat
 from annotation.ledger import balances
-from annotation.marking import mark_wages
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
-from annotation.payroll import wages_of, write_wages
+from annotation.payroll import mark_wages, wages_of, write_wages
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
@@ -169,7 +168,7 @@ def test_a_wrong_amount_is_refused_by_name_and_nothing_is_marked(made, ann, amou
 def test_payments_that_are_not_the_workers_are_refused(made, bob, keys):
     rows = read(write_wages(made))
     rows[1]["payments"] = keys
-    with pytest.raises(CounterpartError, match=f"Line 3, worker {bob.pseudonym}: .* are theirs"):
+    with pytest.raises(CounterpartError, match=f"Line 3, worker {bob.pseudonym}: only 0 of .* belong to"):
         mark_wages(made, written(rows), actor="robin")
     assert paid() == 0
 
@@ -184,7 +183,7 @@ def test_one_workers_payments_in_anothers_row_are_refused(made, ann, bob):
 
 def test_a_row_given_twice_is_refused(made):
     rows = read(write_wages(made))
-    with pytest.raises(CounterpartError, match="named by several rows"):
+    with pytest.raises(CounterpartError, match="Several rows name the same payment"):
         mark_wages(made, written([*rows, rows[0]]), actor="robin")
     assert paid() == 0
 

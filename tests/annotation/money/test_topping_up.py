@@ -4,14 +4,12 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.bonuses import owe_bonus
-from annotation.budget import CeilingError
-from annotation.ceilings import set_ceiling
+from annotation.budget import CeilingError, set_ceiling
 from annotation.forgetting import forget_worker
-from annotation.marking import mark_wages
 from annotation.models import Assignment, Payment
-from annotation.payroll import write_wages
-from annotation.topping_up import REASON, shortfall_of, top_up
+from annotation.payments import owe_bonus
+from annotation.payroll import mark_wages, write_wages
+from annotation.wages import TOP_UP, shortfall_of, top_up
 from core.errors import CounterpartError
 from crowd.outbox import deliver_due
 from tests.annotation.money.moneyed import accepted, flagged, pooled, posted
@@ -34,7 +32,7 @@ def test_everybody_who_is_paid_gets_what_is_missing(db, platform):
     flagged(made)
     short = top_up(made, actor="robin")
     assert (short.fair, short.bonus, short.assignments, short.total) == (1, Decimal("0.35"), 5, Decimal("2.10"))
-    assert set(bonuses().values_list("amount", "fee", "reason")) == {(Decimal("0.35"), Decimal("0.07"), REASON)}
+    assert set(bonuses().values_list("amount", "fee", "reason")) == {(Decimal("0.35"), Decimal("0.07"), TOP_UP)}
 
 
 def test_who_was_forgotten_is_not_owed_what_no_platform_could_bring_them(db, platform):

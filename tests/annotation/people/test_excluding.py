@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.excluding import exclude, readmit
+from annotation.exclusions import exclude, readmit
 from annotation.models import Exclusion, WorkerIdentity
 from core.errors import CounterpartError
 from core.models import Event

@@ -7,13 +7,13 @@ from annotation.forgetting import forget_worker
 from annotation.grading import accept
 from annotation.leases import lease_seat
 from annotation.models import Appeal, Assignment, Decision, Exclusion, Payment, Rejection, Worker, WorkerIdentity
+from annotation.payments import mark_paid
 from annotation.submissions import mark_submitted
 from annotation.workers import give_consent, worker_for
 from core.errors import CounterpartError
 from core.events import record
 from core.models import Event
 from crowd.models import Message, Outbox, PlatformAssignment
-from crowd.settling import mark_paid
 from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_round
 

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.appealing import WINDOW, answer_appeal, appeal, appealable_until
+from annotation.appeals import WINDOW, answer_appeal, appeal, appealable_until
 from annotation.models import Appeal, Payment, Rejection
 from annotation.rejecting import MassPolicy, reject
 from core.errors import CounterpartError

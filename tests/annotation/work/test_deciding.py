@@ -7,11 +7,11 @@ from annotation.deciding import decide
 from annotation.grading import accept, flag
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Decision, Payment
+from annotation.payments import mark_paid
 from annotation.submissions import mark_submitted, receipt_of
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publishing import close_round
-from crowd.settling import mark_paid
 from hits.models import Round, Seat
 from tests.factories import make_assignment, make_round, make_worker
 

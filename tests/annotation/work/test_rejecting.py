@@ -16,8 +16,9 @@ from annotation.rejecting import MassPolicy, drop_proposal, reject, second
 from annotation.reversing import COMPENSATION, gives_reward, reverse, reversible_until
 from core.errors import CounterpartError
 from core.models import Event
+from crowd.channels import ChannelError
 from crowd.models import Outbox, PlatformAssignment, Posting
-from crowd.outbox import deliver_due
+from crowd.outbox import deliver_due, make_wanted_calls
 from hits.models import Seat
 from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
 
@@ -46,8 +47,8 @@ def test_a_rejection_excludes_the_votes_and_leaves_the_work_unpaid(person):
 def test_the_platform_is_told_with_the_reason(person, platform):
     made = posted()
     rejection = reject(flagged(made), **WORDS, by=person)
-    assert Outbox.objects.get(call="reject").subject == f"annotation.rejection:{rejection.pk}"
     deliver_due(made)
+    assert Outbox.objects.get(call="reject").subject == f"annotation.rejection:{rejection.pk}"
     assert PlatformAssignment.objects.get().status == "rejected"
 
 
@@ -110,7 +111,8 @@ def calls_in_source(word: str) -> dict[str, list[str]]:
 
 def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_it():
     assert set(calls_in_source("Rejection.objects.create(")) == {"annotation/rejecting.py"}
-    assert set(calls_in_source("put(Outbox.Call.REJECT")) == {"annotation/rejecting.py"}
+    assert set(calls_in_source("want_call(rejection")) == {"annotation/rejecting.py"}
+    assert set(calls_in_source("write_down(Call.REJECT")) == {"crowd/outbox.py"}
     assert set(calls_in_source("reject(")) == {"annotation/deciding.py"}
 
 
@@ -251,7 +253,8 @@ def test_reversed_work_can_be_rejected_anew_with_another_row(person):
 
 def test_a_rejection_that_is_on_its_way_cannot_be_reversed(person, platform):
     rejection = reject(flagged(posted()), **WORDS, by=person)
-    Outbox.objects.filter(call="reject").update(state="sending", attempts=1)
+    platform.failures = [ChannelError("The line was cut.")]
+    make_wanted_calls()
     with pytest.raises(CounterpartError, match="just being told of the rejection .* try again in a minute"):
         reverse(rejection, reason="Wrong.", by=person)
 

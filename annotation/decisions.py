@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from annotation.budget import locked
 from annotation.leases import claim, move
 from annotation.models import Assignment, Decision, Payment
-from annotation.paying import owe, withdraw
+from annotation.payments import owe, withdraw
 from core.errors import CounterpartError
 from core.events import record
 

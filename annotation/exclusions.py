@@ -1,15 +1,13 @@
-"""Give a worker no more HITs, and let them in again. Work done stays paid, and no block endangers their account."""
+"""Exclusions: give a worker no more HITs, and let them in again. Work done stays paid."""
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.calls import want_call
 from annotation.models import Exclusion, Worker
 from annotation.wording import check_words
 from core.errors import CounterpartError
 from core.events import record
-from crowd import channels
-from crowd.models import Outbox
-from crowd.outbox import put
 
 
 def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:
@@ -24,7 +22,7 @@ def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:
             raise CounterpartError(f"Worker {worker} is excluded already; lift that first to give another reason.")
         exclusion = Exclusion.objects.create(worker=worker, reason=reason, by=by)
         record("excluded from further work", worker, actor=by, reason=reason)
-        _tell_platforms(Outbox.Call.EXCLUDE, exclusion)
+        want_call(exclusion)
     return exclusion
 
 
@@ -37,11 +35,5 @@ def readmit(worker: Worker, *, by: str) -> Exclusion:
         exclusion.lifted_at = timezone.now()
         exclusion.save(update_fields=["lifted_at"])
         record("readmitted", worker, actor=by)
-        _tell_platforms(Outbox.Call.READMIT, exclusion)
+        want_call(exclusion)
     return exclusion
-
-
-def _tell_platforms(call: Outbox.Call, exclusion: Exclusion) -> None:
-    for identity in exclusion.worker.identities.order_by("pk"):
-        if identity.channel in channels.CHANNELS:
-            put(call, exclusion, channel=identity.channel, environment=identity.environment)

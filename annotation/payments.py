@@ -1,0 +1,151 @@
+"""Payments: what work earned. One reward an assignment, and bonuses; owed within the round's ceiling, paid once."""
+
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.budget import check_may_give, check_owed, locked
+from annotation.calls import want_call
+from annotation.models import Assignment, Payment, Worker
+from annotation.wording import check_words
+from core.errors import CounterpartError
+from core.events import record
+from hits.models import Round
+from hits.prices import cents
+
+State, Kind = Payment.State, Payment.Kind
+
+DECIDED = (Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
+LONGEST_REASON = 200
+
+
+def owe(assignment: Assignment) -> Payment:
+    """Owe the assignment its round's reward, and have a channel that settles payments pay it. Repeating it changes
+    nothing.
+
+    Raises CeilingError past the round's ceiling, CounterpartError for an assignment that was not decided.
+    """
+    with transaction.atomic():
+        payment, is_owed_now = _owe(assignment, _lock_round_of(assignment))
+        if is_owed_now:
+            order_payment(payment)
+    return payment
+
+
+def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: str) -> Payment:
+    """Owe the assignment's worker a bonus on top of the reward. The same reason again changes nothing; the worker
+    reads it.
+
+    Raises CeilingError if it takes more than is promised to nobody, CounterpartError for an amount below a cent, a
+    reason that is missing or too long, and work or workers that a channel cannot pay a bonus for.
+    """
+    reason = check_words(reason, what="reason of a bonus", at_most=LONGEST_REASON)
+    if amount != cents(amount) or amount <= 0:
+        raise CounterpartError(f"A bonus of ${amount} cannot be paid; give whole cents above nothing.")
+    with transaction.atomic():
+        round = locked(assignment.hit.round)
+        if given := Payment.objects.filter(assignment=assignment, kind=Kind.BONUS, reason=reason).first():
+            return given
+        if round.settles:
+            _check_reachable(assignment, round)
+        fee = round.fee_schedule.bonus_fee(amount)
+        check_may_give(round, amount + fee)
+        payment = Payment.objects.create(
+            assignment=assignment, round=round, kind=Kind.BONUS, reason=reason, amount=amount, fee=fee
+        )
+        record("owed", payment, actor=actor, amount=str(amount), kind="bonus")
+        order_payment(payment)
+    return payment
+
+
+def withdraw(assignment: Assignment, *, actor: str) -> bool:
+    """Take back the reward that is owed and not yet paid. False: nothing is owed.
+
+    Raises CounterpartError if it was paid, or may be on its way.
+    """
+    with transaction.atomic():
+        locked(assignment.hit.round)
+        payment = _reward_of(assignment)
+        if payment is None or payment.state == State.WITHDRAWN:
+            return False
+        owed = Payment.objects.filter(pk=payment.pk, state=State.OWED)
+        if owed.exclude(call=Payment.Call.UNDER_WAY).update(state=State.WITHDRAWN, call=Payment.Call.NONE):
+            record("withdrawn", payment, actor=actor, amount=str(payment.amount))
+            return True
+        if owed.exists():
+            raise CounterpartError(f"The ${payment.amount} for {assignment} are on their way; try again in a minute.")
+        raise CounterpartError(
+            f"The ${payment.amount} for {assignment} were paid already; decide again and leave the work paid."
+        )
+
+
+def mark_paid(payment: Payment, *, actor: str) -> bool:
+    """Mark an owed payment as paid, by the channel or by hand. False: it is paid or withdrawn."""
+    return _move(payment, State.OWED, State.PAID, verb="paid", actor=actor)
+
+
+def mark_unpaid(payment: Payment, *, actor: str) -> bool:
+    """Mark a payment as owed that was marked as paid by mistake. False: it is not marked as paid."""
+    return _move(payment, State.PAID, State.OWED, verb="not paid after all", actor=actor)
+
+
+def mark_reward_paid(assignment: Assignment) -> Payment:
+    """Record that the channel has paid the assignment's reward by itself, as some do if nobody decides in time.
+
+    The money has gone, whatever was decided here and whatever the ceiling is. Repeating it changes nothing.
+    """
+    with transaction.atomic():
+        payment, _ = _owe(assignment, locked(assignment.hit.round), has_gone=True)
+        mark_paid(payment, actor="platform")
+    return payment
+
+
+def order_payment(payment: Payment) -> None:
+    """Have the round's channel pay what is owed, if it settles payments."""
+    if payment.round.settles:
+        want_call(payment)
+
+
+def _owe(assignment: Assignment, round: Round, *, has_gone: bool = False) -> tuple[Payment, bool]:
+    """Return the assignment's reward, and whether it is owed only now."""
+    payment = _reward_of(assignment) or Payment(assignment=assignment, round=round)
+    if payment.pk and payment.state != State.WITHDRAWN:
+        return payment, False
+    payment.amount, payment.state = cents(round.reward), State.OWED
+    payment.fee = round.seat_cost - payment.amount
+    payment.save()
+    if not has_gone:
+        check_owed(round, payment.amount + payment.fee)
+    record("owed", payment, actor="ledger", amount=str(payment.amount))
+    return payment, True
+
+
+def _move(payment: Payment, come_from: str, to: str, *, verb: str, actor: str) -> bool:
+    paid_at = timezone.now() if to == State.PAID else None
+    with transaction.atomic(savepoint=False):
+        if not Payment.objects.filter(pk=payment.pk, state=come_from).update(state=to, paid_at=paid_at):
+            return False
+        record(verb, payment, actor=actor, amount=str(payment.amount))
+    payment.state, payment.paid_at = to, paid_at
+    return True
+
+
+def _check_reachable(assignment: Assignment, round: Round) -> None:
+    if assignment.submitted_at is None:
+        raise CounterpartError(f"{assignment} was not submitted, so {round.channel} would pay no bonus for it.")
+    if Worker.objects.filter(pk=assignment.worker_id, forgotten_at__isnull=False).exists():
+        raise CounterpartError(f"The worker of {assignment} was forgotten, so no bonus can reach them any more.")
+
+
+def _reward_of(assignment: Assignment) -> Payment | None:
+    return Payment.objects.filter(assignment=assignment, kind=Kind.REWARD).first()
+
+
+def _lock_round_of(assignment: Assignment) -> Round:
+    """Lock the assignment's round until the transaction ends. Raises CounterpartError for work without a decision."""
+    decided = Round.objects.filter(hits__assignments=assignment.pk, hits__assignments__state__in=DECIDED)
+    round = decided.select_for_update(no_key=True, of=("self",)).first()
+    if round is None:
+        raise CounterpartError(f"{assignment} was neither accepted nor excluded; decide it before it is paid.")
+    return round
