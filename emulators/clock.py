@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from emulators.settings import InputError
+from emulators.inputs import InputError
 
 
 class ClockError(InputError):

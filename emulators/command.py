@@ -10,10 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from emulators.inputs import InputError
 from emulators.journal import seed_of
 from emulators.money import read_amount
 from emulators.server import Server
-from emulators.settings import InputError
 
 
 def add_options(parser: ArgumentParser, *, port: int) -> None:

@@ -9,7 +9,7 @@ from random import Random
 from threading import Lock
 from typing import Any
 
-from emulators.settings import InputError, Setting, check_settings, number
+from emulators.inputs import InputError, Setting, check_settings, number
 
 
 @dataclass(frozen=True)

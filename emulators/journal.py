@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from emulators.settings import InputError
+from emulators.inputs import InputError
 
 
 class JournalError(InputError):

@@ -7,10 +7,10 @@ from typing import Any
 
 from emulators import command
 from emulators.controls import is_local, is_own
+from emulators.inputs import InputError
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.signing import REGION, REQUESTER
 from emulators.mturk.world import World
-from emulators.settings import InputError
 
 HELP = "Serve an emulated MTurk: the Requester API, the workers' site and controls, until Ctrl-C."
 

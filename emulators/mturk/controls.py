@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any, get_args
 
 from emulators.controls import Act
+from emulators.inputs import AMOUNT, FLAG, TEXT, Setting, number, one_of
 from emulators.mturk.state import Reissue, Worker
 from emulators.mturk.world import World
-from emulators.settings import AMOUNT, FLAG, TEXT, Setting, number, one_of
 
 ID = Setting("the id of a qualification type", TEXT.holds, required=True)
 COUNT = number("a whole number, 0 or more", whole=True)

@@ -16,7 +16,7 @@ from emulators.mturk import controls, site
 from emulators.mturk.errors import TurkError
 from emulators.mturk.faults.calls import CallFaults
 from emulators.mturk.faults.kinds import EXAMPLE, KINDS
-from emulators.mturk.faults.work import Work
+from emulators.mturk.faults.worker_acts import Work
 from emulators.mturk.signing import check_signature
 from emulators.mturk.validation import MisfitError, operation_model, read_request, write_response
 from emulators.mturk.world import World

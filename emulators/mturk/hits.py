@@ -5,7 +5,6 @@ from typing import Any
 
 from emulators.money import read_amount
 from emulators.mturk.balance import assignment_fee, hold, require_funds
-from emulators.mturk.documents import read_question
 from emulators.mturk.errors import (
     TurkError,
     already_processed,
@@ -20,6 +19,7 @@ from emulators.mturk.listing import page
 from emulators.mturk.requirements import check_requirements
 from emulators.mturk.state import HIT, HITType, State
 from emulators.mturk.validation import YEAR, check_limits
+from emulators.mturk.xml_documents import read_question
 
 THIRTY_DAYS = 2_592_000  # seconds
 OLDEST = datetime(2015, 7, 22, tzinfo=UTC)

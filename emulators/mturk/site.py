@@ -12,9 +12,9 @@ from werkzeug.routing import Rule
 
 from emulators.marketplace import Refusal
 from emulators.mturk import qualifications, workers
-from emulators.mturk.documents import Question
-from emulators.mturk.faults.work import Parameters, Work
+from emulators.mturk.faults.worker_acts import Parameters, Work
 from emulators.mturk.world import World
+from emulators.mturk.xml_documents import Question
 from emulators.pages import Pages, go
 
 COOKIE = "mturk_emulator_worker"

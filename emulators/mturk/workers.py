@@ -4,12 +4,12 @@ from decimal import Decimal
 from typing import Any
 
 from emulators.marketplace import Refusal
-from emulators.mturk.documents import answers_document, read_question
 from emulators.mturk.errors import invalid_parameter
 from emulators.mturk.lifecycle import give_up, refresh
 from emulators.mturk.requirements import in_words, may, meets
 from emulators.mturk.state import ALPHABET, HIT, Assignment, HITType, Reissue, State, Worker
 from emulators.mturk.validation import check_limits
+from emulators.mturk.xml_documents import answers_document, read_question
 
 MOST_AT_ONCE = 25  # accepted and not yet submitted, for one worker
 MOST_WORKERS = 100

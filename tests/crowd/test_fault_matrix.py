@@ -22,7 +22,7 @@ from crowd.models import Outbox, PlatformAssignment, Posting
 from crowd.publishing import close_round
 from crowd.taking_in import FOREIGN, LOST
 from emulators.marketplace import Refusal
-from emulators.mturk.faults.work import SHAPES
+from emulators.mturk.faults.worker_acts import SHAPES
 from hits.models import Round
 from tests.crowd.platform import Rehearsal, published, rehearsal, rehearsing, sync
 from tests.factories import make_round

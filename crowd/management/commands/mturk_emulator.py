@@ -7,8 +7,8 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from emulators.inputs import InputError
 from emulators.mturk.__main__ import HELP, add_options, run
-from emulators.settings import InputError
 
 
 class Command(ActCommand):

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from emulators.faults import Kind
-from emulators.mturk.faults.work import ADDRESSES, SHAPES
+from emulators.inputs import AMOUNT, SECONDS, number, one_of
+from emulators.mturk.faults.worker_acts import ADDRESSES, SHAPES
 from emulators.mturk.world import OPERATIONS
-from emulators.settings import AMOUNT, SECONDS, number, one_of
 
 EXAMPLE = '{"kind": "drop", "operation": "CreateHITWithHITType", "nth": 1}'
 

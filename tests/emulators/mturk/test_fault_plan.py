@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from emulators.faults import FaultPlan, read_fault
+from emulators.inputs import InputError
 from emulators.mturk.faults.kinds import KINDS
-from emulators.settings import InputError
 
 
 class Clock:

@@ -3,8 +3,8 @@
 import pytest
 
 from emulators.marketplace import Refusal
-from emulators.mturk.documents import XMLError, answers_document, parse
-from emulators.mturk.faults.work import SHAPES, Work
+from emulators.mturk.faults.worker_acts import SHAPES, Work
+from emulators.mturk.xml_documents import XMLError, answers_document, parse
 
 
 @pytest.fixture

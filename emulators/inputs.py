@@ -1,4 +1,4 @@
-"""Settings that people and programs send as JSON: what each must be, and one-line errors that name the choices."""
+"""Inputs that people and programs send as JSON: what each must be, and one-line errors that name the choices."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

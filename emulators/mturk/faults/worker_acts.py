@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from emulators.faults import FaultPlan
-from emulators.mturk.documents import ANSWERS, answers_document
 from emulators.mturk.world import World
+from emulators.mturk.xml_documents import ANSWERS, answers_document
 
 Parameters = list[tuple[str, str]]
 Fields = Mapping[str, str]
