@@ -22,7 +22,7 @@ from hits.models import Round
 from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline
 from mitl.models import Direction
-from simulation.running import simulate_round
+from simulation.simulated_rounds import simulate_round
 
 COLLECTION, JUDGED, OPEN, VERSION = "demo", "demo-round", "demo-try-it", "demo-v1"
 CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number

@@ -1,44 +1,52 @@
-"""A browser without scripts: it fetches a page, reads its forms and frames, fills a form in and sends it."""
+"""A browser without scripts: httpx fetches pages and sends forms, lxml reads them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from html.parser import HTMLParser
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache, cached_property
 from ssl import SSLContext
 from typing import Any
-from urllib.parse import urljoin
 
 import httpx
+import lxml.html
+from lxml.html import FormElement, HtmlElement
 
 from core.errors import CounterpartError
 
 TIMEOUT_SECONDS = 60
 
 
-@dataclass
-class Form:
-    """``action`` is absolute; ``values`` are what it would send untouched; ``offers`` what a field may be.
-
-    A field that offers an empty list may be anything.
-    """
-
-    action: str
-    values: dict[str, str] = field(default_factory=dict)
-    offers: dict[str, list[str]] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
 class Page:
-    """What an address answered in the end, after redirections. ``frames`` are the addresses of the pages in it."""
+    """The answer of an address, after redirects. All links in it are absolute."""
 
     url: str
-    heading: str
-    forms: list[Form]
-    frames: list[str] = field(default_factory=list)
+    html: str
     status: int = 200
 
-    def form_to(self, ending: str) -> Form:
-        """Return the form whose action ends so. Raises CounterpartError if there is none."""
+    @cached_property
+    def tree(self) -> HtmlElement:
+        tree = lxml.html.document_fromstring(self.html or "<html></html>")
+        tree.make_links_absolute(self.url)
+        for form in tree.forms:
+            form.action = form.action or self.url
+        return tree
+
+    @property
+    def heading(self) -> str:
+        return " ".join(" ".join(heading.text_content() for heading in self.tree.iter("h1")).split())
+
+    @property
+    def forms(self) -> list[FormElement]:
+        return list(self.tree.forms)
+
+    @property
+    def frames(self) -> list[str]:
+        """The addresses of the pages in its frames."""
+        return [frame.get("src") for frame in self.tree.iter("iframe")]
+
+    def form_to(self, ending: str) -> FormElement:
+        """Return the form whose action ends with ``ending``. Raises CounterpartError if there is none."""
         for form in self.forms:
             if form.action.endswith(ending):
                 return form
@@ -46,9 +54,10 @@ class Page:
 
 
 class Browser:
-    """One profile, with cookies of its own. ``refusals`` are answers of 400 and above that are pages like others.
+    """A browser with cookies of its own. Safe to use in several threads.
 
-    All methods raise CounterpartError for any other such answer, and for none at all. Safe to use in several threads.
+    ``refusals`` are error statuses whose pages are returned; every other error status, and a site that does not
+    answer, raises CounterpartError.
     """
 
     def __init__(self, *, transport: httpx.BaseTransport | None = None) -> None:
@@ -57,30 +66,24 @@ class Browser:
         )
 
     def fetch(self, url: str, *, refusals: tuple[int, ...] = ()) -> Page:
-        """Get the page."""
         return self._page("GET", url, refusals)
 
-    def send(self, form: Form, filled: Mapping[str, str] | None = None, *, refusals: tuple[int, ...] = ()) -> Page:
-        """Post ``form`` with ``filled`` over its own values. Raises CounterpartError for what it does not offer."""
-        for name, value in (filled := filled or {}).items():
-            if name not in form.offers or (form.offers[name] and value not in form.offers[name]):
-                raise CounterpartError(
-                    f"The form to {form.action} does not offer {name}={value}; is it the right site?"
-                )
-        return self._page("POST", form.action, refusals, data={**form.values, **filled})
+    def send(
+        self, form: FormElement, fields: Mapping[str, str] | None = None, *, refusals: tuple[int, ...] = ()
+    ) -> Page:
+        """Post ``form`` with ``fields`` filled in. Raises CounterpartError for a field or choice that it lacks."""
+        return self._page("POST", form.action, refusals, data=filled_in(form, fields or {}))
 
-    def tell(self, url: str, told: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Post JSON to a program and return the JSON that it answers."""
-        answer = self._answer("POST", url, json=told)
+    def send_json(self, url: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Post JSON and return the JSON of the answer."""
+        answer = self._answer("POST", url, json=content)
         if answer.is_error:
-            raise CounterpartError(
-                f"The program at {url} answered {answer.status_code}: {' '.join(answer.text.split())}"
-            )
+            raise CounterpartError(f"{url} answered {answer.status_code}: {' '.join(answer.text.split())}")
         return dict(answer.json())
 
     def _page(self, method: str, url: str, refusals: tuple[int, ...], **sent: Any) -> Page:
         answer = self._answer(method, url, **sent)
-        page = read_page(str(answer.url), answer.text, status=answer.status_code)
+        page = Page(str(answer.url), answer.text, answer.status_code)
         if answer.is_error and answer.status_code not in refusals:
             raise CounterpartError(f"The site answered {page.status} at {page.url}: {page.heading or 'no page'}.")
         return page
@@ -89,16 +92,28 @@ class Browser:
         try:
             return self._client.request(method, url, **sent)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise CounterpartError(f"Nobody answers at {url} ({error}); start the site.") from error
+            raise CounterpartError(f"Nothing answers at {url} ({error}). Start the site.") from error
+
+
+def filled_in(form: FormElement, fields: Mapping[str, str]) -> dict[str, str]:
+    """Return what ``form`` sends with ``fields`` over its own values. Raises CounterpartError for a field or choice
+    that it lacks. The form itself is not changed: a page's form may be sent several times."""
+    form = deepcopy(form)
+    for name, value in fields.items():
+        try:
+            form.fields[name] = value
+        except (KeyError, ValueError) as error:
+            raise CounterpartError(f"The form to {form.action} lacks {name}={value}; is it the right site?") from error
+    return dict(form.form_values())
 
 
 def make_transport() -> httpx.HTTPTransport:
-    """Return what carries requests. It keeps no connection, as a server may cut one unheard."""
+    """Return a transport that keeps no connections: a server may close them without notice."""
     return httpx.HTTPTransport(verify=_tls(), limits=httpx.Limits(max_keepalive_connections=0))
 
 
 class Detour(httpx.BaseTransport):
-    """Carries requests for ``seen`` to ``answers``: a site that people see at another address than programs here do."""
+    """Sends requests for the address ``seen`` to ``answers``: workers see a site at another address than programs."""
 
     def __init__(self, seen: str, answers: str) -> None:
         self._seen, self._answers = httpx.URL(seen), httpx.URL(answers)
@@ -108,7 +123,7 @@ class Detour(httpx.BaseTransport):
         url = request.url
         if url.netloc == self._seen.netloc:
             url = url.copy_with(scheme=self._answers.scheme, host=self._answers.host, port=self._answers.port)
-        # A new request with the old one's Host: cookies and links are those of the address that people see.
+        # Keeps the Host header, because cookies and links belong to the address that workers see.
         carried = httpx.Request(
             request.method, url, headers=request.headers, stream=request.stream, extensions=request.extensions
         )
@@ -118,51 +133,3 @@ class Detour(httpx.BaseTransport):
 @cache
 def _tls() -> SSLContext:
     return httpx.create_ssl_context()
-
-
-def read_page(url: str, html: str, *, status: int = 200) -> Page:
-    reader = _Reader(url)
-    reader.feed(html)
-    return Page(url, " ".join(reader.heading.split()), reader.forms, reader.frames, status)
-
-
-class _Reader(HTMLParser):
-    """Collects the forms and frames of a page and its headings."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self.forms: list[Form] = []
-        self.frames: list[str] = []
-        self.heading = ""
-        self._url = url
-        self._form: Form | None = None
-        self._in_heading = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self._in_heading = self._in_heading or tag == "h1"
-        if tag == "form":
-            self._form = Form(urljoin(self._url, given.get("action", "")))
-            self.forms.append(self._form)
-        elif tag == "iframe":
-            self.frames.append(urljoin(self._url, given.get("src", "")))
-        elif tag == "input" and self._form and given.get("name"):
-            _take_field(self._form, given)
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_heading = self._in_heading and tag != "h1"
-        self._form = None if tag == "form" else self._form
-
-    def handle_data(self, data: str) -> None:
-        if self._in_heading:
-            self.heading += data
-
-
-def _take_field(form: Form, given: Mapping[str, str]) -> None:
-    name, value = given["name"], given.get("value", "")
-    offers = form.offers.setdefault(name, [])
-    choosable = given.get("type") in ("radio", "checkbox")
-    if choosable:
-        offers.append(value)
-    if not choosable or "checked" in given:
-        form.values[name] = value

@@ -1,4 +1,4 @@
-"""What a simulated crowd is like: read from a preset or a JSON file, and checked before anybody is drawn from it."""
+"""Profiles of simulated crowds, read from a preset or a JSON file and checked."""
 
 import json
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ from core.errors import CounterpartError, some_of
 PRESETS = Path(__file__).parent / "presets"
 DEFAULT, REHEARSAL = "careful", "rehearsal"
 
-# What happens on a platform alone, as shares of the turns that begin there.
+# Ways to end a turn that exist only on a platform, as shares of all turns.
 CONDUCT = ("returns", "abandons", "double_clicks", "stale_tabs")
 
-# Smallest and largest sensible value of each number in a profile.
+# Smallest and largest value of each number in a profile.
 BOUNDS: Mapping[str, tuple[float, float]] = {
     "likeness": (1, 1e9),
     "careless_workers": (0, 1),
@@ -31,16 +31,16 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
 class Profile:
     """A crowd.
 
-    ``confusion``: row = true level 1-4, column = the share of answers that an attentive worker gives at level 1-4.
-    ``likeness``: how alike the workers are; each one's rows are drawn from a Dirichlet distribution with
-    this many imagined answers. ``careless_workers``: the share of workers who click at random in the share
-    ``random_clicks`` of their answers. ``seconds_per_pair``: the median worker's time; ``speed_spread``: the
-    standard deviation of its logarithm between workers. ``excluded``: the share of flagged assignments that a
-    simulated reviewer excludes, letting the others count; None leaves them all to a person.
+    ``confusion``: row = true level 1-4, column = share of an attentive worker's answers at level 1-4.
+    ``likeness``: how similar the workers are; each worker's rows are drawn from a Dirichlet distribution with this
+    many pseudo-counts. ``careless_workers``: share of workers who click at random in the share ``random_clicks`` of
+    their answers. ``seconds_per_pair``: the median worker's time; ``speed_spread``: standard deviation of its logarithm
+    between workers. ``excluded``: share of flagged assignments that a simulated reviewer excludes; the others count;
+    None leaves all of them to people.
 
-    The others may be left out, for none. ``misreading_workers``: the share who take the scale the wrong way round.
-    On a platform, shares of all turns: ``returns`` gives the HIT back, ``abandons`` lets its time run out,
-    ``double_clicks`` sends every form twice at once, ``stale_tabs`` sends other answers from a second tab afterwards.
+    The others default to 0. ``misreading_workers``: share of workers who read the scale in reverse. On a platform,
+    shares of all turns: ``returns`` returns the HIT, ``abandons`` lets its time run out, ``double_clicks`` sends every
+    form twice at once, ``stale_tabs`` sends other answers from a second tab afterwards.
     """
 
     confusion: tuple[tuple[float, ...], ...]
@@ -58,14 +58,14 @@ class Profile:
 
     @property
     def misconduct(self) -> dict[str, float]:
-        """The shares of turns that do not simply end with a submission, by name."""
+        """Shares of the turns that do not end with one submission, by name."""
         return {name: getattr(self, name) for name in CONDUCT}
 
 
 def load_profile(name_or_path: str = DEFAULT) -> Profile:
-    """Read a preset by its name, or a JSON file with the fields of Profile and no others.
+    """Load a preset by its name, or a JSON file with exactly the fields of Profile.
 
-    Raises CounterpartError naming the field that is missing, unknown or out of its bounds.
+    Raises CounterpartError for a missing, unknown or out-of-range field.
     """
     presets = {path.stem: path for path in sorted(PRESETS.glob("*.json"))}
     path = presets.get(name_or_path, Path(name_or_path))
@@ -73,10 +73,10 @@ def load_profile(name_or_path: str = DEFAULT) -> Profile:
         read = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CounterpartError(
-            f"No crowd profile {name_or_path!r}: name {' or '.join(presets)}, or a JSON file."
+            f"Unknown crowd profile {name_or_path!r}: use {', '.join(presets)} or a JSON file."
         ) from error
     except ValueError as error:
-        raise CounterpartError(f"The crowd profile {path} is not whole JSON: {error}.") from error
+        raise CounterpartError(f"The crowd profile {path} is not valid JSON: {error}.") from error
     return _checked(path, read)
 
 
@@ -85,27 +85,29 @@ def _checked(path: Path, read: Any) -> Profile:
     needed = {field.name for field in fields(Profile) if field.default is MISSING}
     given = set(read) if isinstance(read, dict) else set()
     if odd := sorted((needed - given) | (given - known)):
-        raise CounterpartError(f"The crowd profile {path} lacks or does not know {some_of(odd, at_most=8)}.")
+        raise CounterpartError(f"Missing or unknown fields in the crowd profile {path}: {some_of(odd, at_most=8)}.")
     read = {field.name: field.default for field in fields(Profile) if field.name not in needed} | read
     for name, (least, most) in BOUNDS.items():
         value = read[name]
         if name == "excluded" and value is None:
             continue
         if not _is_number(value) or not least <= value <= most:
-            raise CounterpartError(f"{name} of the crowd profile {path} is {value!r}; it lies in {least:g}..{most:g}.")
+            raise CounterpartError(f"Invalid {name} {value!r} in the crowd profile {path}: use {least:g} to {most:g}.")
     if (total := sum(read[name] for name in CONDUCT)) > 1:
         raise CounterpartError(
-            f"{', '.join(CONDUCT)} of the crowd profile {path} sum to {total:g}; they share one turn."
+            f"{', '.join(CONDUCT)} in the crowd profile {path} sum to {total:g}; the sum must be at most 1."
         )
     return Profile(**{**read, "confusion": _checked_confusion(path, read["confusion"])})
 
 
 def _checked_confusion(path: Path, rows: Any) -> tuple[tuple[float, ...], ...]:
     if not isinstance(rows, list) or len(rows) != 4 or not all(isinstance(row, list) and len(row) == 4 for row in rows):
-        raise CounterpartError(f"confusion of the crowd profile {path} is not 4 rows of 4 shares.")
+        raise CounterpartError(f"Invalid confusion in the crowd profile {path}: use 4 rows of 4 shares.")
     for level, row in enumerate(rows, 1):
         if not all(_is_number(share) and share >= 0 for share in row) or abs(sum(row) - 1) > 1e-6:
-            raise CounterpartError(f"Row {level} of confusion in {path} is {row}; its shares must sum to 1.")
+            raise CounterpartError(
+                f"Row {level} of confusion in the crowd profile {path} is {row}; its shares must sum to 1."
+            )
     return tuple(tuple(row) for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""What simulated workers would see in a pair if they looked: a level 1-4 from a match source."""
+"""True levels of a round's items, taken from a match source. Simulated workers answer from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,31 +18,31 @@ MOSTLY_NO_OF_NEGATIVE = 17.40 / (17.40 + 9.48)
 
 @dataclass(frozen=True)
 class Seen:
-    """An item of a HIT and its true level; ``polarity`` is a gold control's, empty for a candidate."""
+    """An item of a HIT and its true level. ``polarity`` is that of a control, and empty for a candidate."""
 
     item_id: int
     level: int
     polarity: str = ""
 
     def is_slip(self, level: int) -> bool:
-        """Whether an answer is wrong at a control that is itself right."""
+        """Whether an answer fails a control whose own polarity is right."""
         right = RIGHT_LEVELS.get(self.polarity, ())
         return self.level in right and level not in right
 
 
 def default_source(collection: Collection) -> str:
-    """The truth that the collection knows of itself, else its original pairs."""
+    """Return ``truth`` if the collection has that source, otherwise ``original``."""
     known = Match.objects.filter(collection=collection, source="truth").exists()
     return "truth" if known else Match.ORIGINAL
 
 
 def true_levels(round: Round, *, source: str, seed: int) -> dict[int, list[Seen]]:
-    """Return HIT id → its items in their places with their true levels.
+    """Return HIT id → its items in order, with their true levels.
 
-    ``source`` is a match source, with a score where it needs one (``cxc>=3``). A pair that it grades has that
-    grade. Others are true if the source lists them or they are original, and their level is drawn: 1 or 2 if true, 3
-    or 4 if not, in the shares of table B.2. Where the source has grades, a pair that it leaves out has level 4.
-    The draw depends on ``seed`` and the pair's keys alone: all workers see one truth.
+    ``source`` is a match source, optionally with a score (``cxc>=3``). A pair that it grades has that grade. Of the
+    others, those that the source lists or that are original are matches. Their level is drawn in the shares of
+    table B.2: 1 or 2 for a match, 3 or 4 otherwise; but if the source has grades, a pair that it lacks has level 4.
+    The draw depends only on ``seed`` and the pair's keys, so all workers see the same truth.
     Raises CounterpartError for an unknown source.
     """
     grades = _grades(round.pool.collection, _term(round.pool.collection, source))
@@ -65,7 +65,7 @@ def true_levels(round: Round, *, source: str, seed: int) -> dict[int, list[Seen]
 def _term(collection: Collection, source: str) -> MergeTerm:
     terms = parse_merge(source)
     if len(terms) != 1:
-        raise CounterpartError(f"The truth is one match source, not {source!r}; name one.")
+        raise CounterpartError(f"Invalid truth {source!r}: name one match source.")
     check_sources(collection, terms)
     return terms[0]
 
@@ -76,7 +76,7 @@ def _grades(collection: Collection, term: MergeTerm) -> Mapping[Pair, int | None
 
 
 def _chance(seed: int, image: str, caption: str) -> float:
-    """A number in 0..1 that this seed always gives this pair."""
+    """Return a number in 0..1 that depends only on the seed and the pair."""
     digest = blake2b(f"{seed}\n{image}\n{caption}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") / 2**64
 

@@ -14,7 +14,7 @@ from crowd.models import Outbox, Posting
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.world import World
 from hits.models import Round
-from simulation.browser import read_page
+from simulation.browser import Page, filled_in
 from tests.factories import make_round
 
 FRAME = "/judge/at/mturk/emulator/"
@@ -60,18 +60,18 @@ class Rehearsal:
     def save(self, address: str, *, level: int = 1, wrong_controls: bool = False) -> dict[str, str]:
         """Answer every pair and save with us; returns the form that the page would send to the platform."""
         client = Client()
-        form = read_page("http://testserver" + address, client.get(address).content.decode()).forms[0]
-        levels = {name: str(level) for name in form.offers if name.startswith("level-")}
+        form = Page("http://testserver" + address, client.get(address).content.decode()).forms[0]
+        levels = {name: str(level) for name in form.fields if name.startswith("level-")}
         levels |= golds(address, wrong=wrong_controls)
-        saved = client.post(address, form.values | levels | {"active_seconds": "70"})
-        sending = read_page("http://testserver" + address, saved.content.decode()).forms[0]
+        saved = client.post(address, filled_in(form, levels | {"active_seconds": "70"}))
+        sending = Page("http://testserver" + address, saved.content.decode()).forms[0]
         assert sending.action == f"{self.emulator.url}/mturk/externalSubmit"
-        return sending.values
+        return filled_in(sending, {})
 
     def resend(self, address: str) -> dict[str, str]:
         """Come back to a turn that is saved; returns the form that the page offers to send."""
         page = Client().get(address).content.decode()
-        return read_page("http://testserver" + address, page).forms[0].values
+        return filled_in(Page("http://testserver" + address, page).forms[0], {})
 
     def work(self, hit_id: str, worker_id: str, **answers) -> str:
         """Accept a HIT, answer it on our page and hand it in on the platform; returns the AssignmentId."""

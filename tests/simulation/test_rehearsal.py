@@ -10,7 +10,7 @@ from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
 from core.errors import CounterpartError
 from crowd.models import PlatformAssignment
 from hits.models import Round, Seat
-from simulation.running import simulate_round
+from simulation.simulated_rounds import simulate_round
 from tests.crowd.platform import rehearsing
 from tests.crowd.platform_books import check_both_sides, check_judgments
 from tests.factories import make_round, put_on_platform
@@ -179,7 +179,7 @@ def test_no_crowd_goes_where_people_work_for_money(there, environment):
 def test_an_emulator_that_does_not_run_is_named(there, profile):
     made = publish()
     there.emulator.stop()
-    with pytest.raises(CounterpartError, match=f"Nobody answers at {there.emulator.url}/worker/sign-in"):
+    with pytest.raises(CounterpartError, match=f"Nothing answers at {there.emulator.url}/worker/sign-in"):
         simulate_round(made, workers=1, profile=profile())
 
 
@@ -194,19 +194,19 @@ def test_an_emulator_that_has_forgotten_the_round_is_told(there, profile, settin
 def test_our_site_that_does_not_run_is_named(there, profile, settings):
     settings.SITE_URL = "http://127.0.0.1:9"
     made = publish()
-    with pytest.raises(CounterpartError, match=r"Nobody answers at http://127.0.0.1:9/judge/at/mturk/emulator/"):
+    with pytest.raises(CounterpartError, match=r"Nothing answers at http://127.0.0.1:9/judge/at/mturk/emulator/"):
         simulate_round(made, workers=1, profile=profile())
 
 
 def test_a_page_of_ours_is_not_named_for_a_round_on_an_emulator(there, live_server):
     made = publish()
-    with pytest.raises(CounterpartError, match="leave --through-http out"):
+    with pytest.raises(CounterpartError, match="Leave --through-http out"):
         simulate_round(made, through_http=live_server.url)
     assert not PlatformAssignment.objects.exists()
 
 
 def test_conduct_that_a_browser_pool_does_not_know_is_refused(transactional_db):
-    with pytest.raises(CounterpartError, match="returns, abandons, double_clicks, stale_tabs of the profile cannot"):
+    with pytest.raises(CounterpartError, match="profile's returns, abandons, double_clicks, stale_tabs cannot"):
         simulate_round(make_round(), profile="rehearsal")
     assert Seat.objects.filter(state="open").count() == 1
 

@@ -6,7 +6,7 @@ from annotation.models import Assignment, Decision, Judgment, WorkerIdentity
 from core.errors import CounterpartError
 from crowd.publishing import close_round
 from hits.models import Control
-from simulation.running import simulate_round
+from simulation.simulated_rounds import simulate_round
 from tests.factories import make_collection, make_round
 
 EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]
@@ -140,12 +140,12 @@ def test_the_quick_do_more(transactional_db, profile):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"workers": 0}, "1 to 10,000 workers"),
-        ({"workers": 10_001}, "not 10,001 and 0"),
-        ({"seed": -1}, "a seed from 0"),
-        ({"profile": "sleepy"}, "No crowd profile 'sleepy'"),
+        ({"workers": 0}, "Invalid number of workers 0: use 1 to 10,000"),
+        ({"workers": 10_001}, "Invalid number of workers 10,001"),
+        ({"seed": -1}, "Invalid seed -1: use 0 or more"),
+        ({"profile": "sleepy"}, "Unknown crowd profile 'sleepy'"),
         ({"truth": "eccv"}, "zoo lacks 1 match sources: eccv"),
-        ({"through_http": "localhost:8000"}, "is no address of a site"),
+        ({"through_http": "localhost:8000"}, "Invalid address localhost:8000"),
     ],
 )
 def test_bad_wishes_change_nothing(round, options, message):
@@ -157,12 +157,12 @@ def test_bad_wishes_change_nothing(round, options, message):
 
 def test_a_closed_round_cannot_be_worked_on(round):
     close_round(round, actor="robin")
-    with pytest.raises(CounterpartError, match="is closed: nobody can work on it any more"):
+    with pytest.raises(CounterpartError, match="is closed, so nobody can work on it"):
         simulate_round(round)
 
 
 def test_a_draft_cannot_be_worked_on(transactional_db):
-    with pytest.raises(CounterpartError, match="Round round-1 is a draft; publish it"):
+    with pytest.raises(CounterpartError, match="Round round-1 is a draft. Publish it"):
         simulate_round(make_round(published=False))
 
 
@@ -181,5 +181,5 @@ def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
 
 
 def test_a_site_that_does_not_answer_is_named(round):
-    with pytest.raises(CounterpartError, match="Nobody answers at http://127.0.0.1:9/"):
+    with pytest.raises(CounterpartError, match="Nothing answers at http://127.0.0.1:9/"):
         simulate_round(round, through_http="http://127.0.0.1:9")

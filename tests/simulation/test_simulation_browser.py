@@ -1,14 +1,14 @@
 import pytest
 
 from core.errors import CounterpartError
-from simulation.browser import Browser, read_page
+from simulation.browser import Browser, Page, filled_in
 
 PAGE = """
 <h1>Judge <b>two</b>
  pairs</h1>
 <input name="outside" value="x">
 <form method="post" action="/task/7/">
-  <input type="hidden" name="seconds" value="5"><input name="note">
+  <input type="hidden" name="seconds" value="5"><input name="note" value="">
   <input type="radio" name="level-1" value="1"><input type="radio" name="level-1" value="2" checked>
   <input type="checkbox" name="agree" value="yes">
 </form>
@@ -18,7 +18,7 @@ PAGE = """
 
 @pytest.fixture
 def page():
-    return read_page("http://site/judge/", PAGE)
+    return Page("http://site/judge/", PAGE)
 
 
 def test_the_heading_is_read_in_one_line(page):
@@ -28,11 +28,11 @@ def test_the_heading_is_read_in_one_line(page):
 def test_a_form_knows_where_it_goes_and_what_it_offers(page):
     form = page.form_to("/task/7/")
     assert form.action == "http://site/task/7/"
-    assert form.offers == {"seconds": [], "note": [], "level-1": ["1", "2"], "agree": ["yes"]}
+    assert set(form.fields) == {"seconds", "note", "level-1", "agree"}
 
 
 def test_an_untouched_form_sends_what_a_browser_would(page):
-    assert page.form_to("/task/7/").values == {"seconds": "5", "note": "", "level-1": "2"}
+    assert filled_in(page.form_to("/task/7/"), {}) == {"seconds": "5", "note": "", "level-1": "2"}
 
 
 def test_an_action_is_read_from_where_the_page_stands(page):
@@ -46,11 +46,21 @@ def test_a_missing_form_is_told(page):
 
 @pytest.mark.parametrize("filled", [{"level-1": "3"}, {"level-2": "1"}])
 def test_what_a_form_does_not_offer_is_never_sent(page, filled):
-    with pytest.raises(CounterpartError, match="does not offer"):
+    with pytest.raises(CounterpartError, match="/task/7/ lacks level-"):
         Browser().send(page.form_to("/task/7/"), filled)
 
 
 def test_the_pages_in_frames_are_read_from_where_the_page_stands():
-    assert read_page("http://site/work/", '<iframe src="/judge/?a=1&amp;b=2"></iframe>').frames == [
-        "http://site/judge/?a=1&b=2"
-    ]
+    page = Page("http://site/work/", '<iframe src="/judge/?a=1&amp;b=2"></iframe>')
+    assert page.frames == ["http://site/judge/?a=1&b=2"]
+
+
+def test_filling_a_form_in_leaves_it_as_it_was(page):
+    form = page.form_to("/task/7/")
+    assert filled_in(form, {"level-1": "1", "agree": "yes"}) == {
+        "seconds": "5",
+        "note": "",
+        "level-1": "1",
+        "agree": "yes",
+    }
+    assert filled_in(form, {})["level-1"] == "2"

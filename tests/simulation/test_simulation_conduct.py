@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulation.conduct import drawn_conduct
-from simulation.emulated_site import worker_id_of
+from simulation.doors.conduct import drawn_conduct
+from simulation.doors.mturk import MTurkSite
 from simulation.profiles import load_profile
 
 
@@ -32,7 +32,7 @@ def test_a_profile_may_leave_no_turn_as_it_should_be():
 
 
 def test_a_name_always_stands_for_one_worker_id_of_the_platforms_form():
-    ids = {worker_id_of(f"round-1-0-{person}") for person in range(100)}
+    ids = {MTurkSite.worker_id(f"round-1-0-{person}") for person in range(100)}
     assert len(ids) == 100
     assert all(re.fullmatch(r"A[A-Z0-9]{1,63}", worker_id) for worker_id in ids)
-    assert worker_id_of("round-1-0-0") in ids
+    assert MTurkSite.worker_id("round-1-0-0") in ids

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulation.crowd import answer_hit, make_crowd
+from simulation.people import answer_hit, make_crowd
 from simulation.profiles import load_profile
 from simulation.truth import Seen
 

@@ -47,17 +47,17 @@ def without(name: str) -> dict:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"confusion": [', "is not whole JSON"),
-        ([], "lacks or does not know careless_workers"),
-        (without("likeness"), "lacks or does not know likeness"),
-        ({**GOOD, "mood": 1}, "lacks or does not know mood"),
-        ({**GOOD, "careless_workers": 1.2}, "careless_workers of the crowd profile .* is 1.2; it lies in 0..1"),
-        ({**GOOD, "seconds_per_pair": "fast"}, "seconds_per_pair .* is 'fast'"),
-        ({**GOOD, "likeness": None}, "likeness .* is None"),
-        ({**GOOD, "excluded": True}, "excluded .* is True"),
-        ({**GOOD, "returns": -0.1}, "returns .* is -0.1; it lies in 0..1"),
+        ('{"confusion": [', "is not valid JSON"),
+        ([], "Missing or unknown fields in .*: careless_workers"),
+        (without("likeness"), "Missing or unknown fields in .*: likeness"),
+        ({**GOOD, "mood": 1}, "Missing or unknown fields in .*: mood"),
+        ({**GOOD, "careless_workers": 1.2}, "Invalid careless_workers 1.2 in the crowd profile .*: use 0 to 1"),
+        ({**GOOD, "seconds_per_pair": "fast"}, "Invalid seconds_per_pair 'fast'"),
+        ({**GOOD, "likeness": None}, "Invalid likeness None"),
+        ({**GOOD, "excluded": True}, "Invalid excluded True"),
+        ({**GOOD, "returns": -0.1}, "Invalid returns -0.1 .*: use 0 to 1"),
         ({**GOOD, "returns": 0.6, "stale_tabs": 0.5}, "returns, abandons, double_clicks, stale_tabs .* sum to 1.1"),
-        ({**GOOD, "confusion": [[1, 0, 0, 0]]}, "is not 4 rows of 4 shares"),
+        ({**GOOD, "confusion": [[1, 0, 0, 0]]}, "use 4 rows of 4 shares"),
         ({**GOOD, "confusion": [*GOOD["confusion"][:3], [0.5, 0.4, 0, 0]]}, "Row 4 of confusion"),
         ({**GOOD, "confusion": [[2, -1, 0, 0], *GOOD["confusion"][1:]]}, "Row 1 of confusion"),
     ],
@@ -69,6 +69,6 @@ def test_a_bad_profile_is_refused_by_field(write, content, message):
 
 def test_an_unknown_profile_is_refused_with_the_presets():
     with pytest.raises(
-        CounterpartError, match="No crowd profile 'sleepy': name careful or paper or rehearsal, or a JSON file"
+        CounterpartError, match="Unknown crowd profile 'sleepy': use careful, paper, rehearsal or a JSON file"
     ):
         load_profile("sleepy")

@@ -5,28 +5,29 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round
-from simulation.running import simulate_round
+from simulation.simulated_rounds import simulate_round
 
 
 class Command(ActCommand):
     help = (
-        "Let a simulated crowd work on an open round until nobody finds another HIT: in the browser pool, or on the "
-        "emulator of a platform, at its workers' site."
+        "Let a simulated crowd work on an open round until nobody finds another HIT: in the browser pool, or at the "
+        "worker site of a platform's emulator."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the round")
-        parser.add_argument("--workers", type=int, default=50, help="how many people (default: 50)")
+        parser.add_argument("--workers", type=int, default=50, help="number of workers (default 50)")
         parser.add_argument(
             "--profile",
-            help="what they are like: careful (default), paper, rehearsal (default on an emulator), or a JSON file",
+            help="crowd profile: careful (default), paper, rehearsal (default on an emulator), or a JSON file",
         )
         parser.add_argument(
-            "--truth", help="match source they answer from, as eccv or cxc>=3 (default: truth, original)"
+            "--truth",
+            help="match source that they answer from, such as eccv or cxc>=3 (default: truth, else original)",
         )
-        parser.add_argument("--through-http", metavar="URL", help="address of the running site, to use its pages")
-        parser.add_argument("--seed", type=int, default=0, help="same seed, same answers (default: 0)")
+        parser.add_argument("--through-http", metavar="URL", help="address of the running site whose pages they use")
+        parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         return simulate_round(

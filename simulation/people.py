@@ -1,4 +1,4 @@
-"""The simulated people: how each confuses levels, how careless and how fast they are, and what they answer."""
+"""Simulated workers: how each confuses levels, how careless and fast they are, and their answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from hits.question import Shortcoming, WrongWay
 from simulation.profiles import Profile
 from simulation.truth import Seen
 
-# ECCV Caption, tables B.3a and B.3b, row "Avg.": why a match is not perfect, and what is described in a wrong way.
+# ECCV Caption, tables B.3a and B.3b, row "Avg.": why a match is imperfect, and what is described in a wrong way.
 SHORTCOMINGS = {
     Shortcoming.NOT_IN_IMAGE: 30.4,
     Shortcoming.NOT_IN_CAPTION: 18.2,
@@ -24,7 +24,7 @@ WRONG_WAYS = dict(zip(WrongWay, (25.3, 20.3, 12.3, 5.0, 2.0, 14.8, 1.0, 3.9, 12.
 @dataclass(frozen=True)
 class Person:
     """One simulated worker. ``confusion`` (4, 4): row = true level, column = share of answers at level 1-4.
-    ``misreads``: takes the scale the wrong way round, 1 for 4."""
+    ``misreads``: reads the scale in reverse, 1 as 4."""
 
     index: int
     confusion: NDArray[np.float64]
@@ -34,11 +34,11 @@ class Person:
 
 
 def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
-    """Draw so many people; exactly the profile's shares of them, rounded, are careless, at every pace alike, and
-    misread the scale, these from the others."""
+    """Draw ``workers`` people. The profile's share of careless workers, rounded, is spread evenly over all speeds; its
+    share of workers who misread the scale is drawn from the others."""
     crowd = [_draw_person(profile, index, seed) for index in range(workers)]
     by_pace = sorted(crowd, key=lambda person: person.seconds_per_pair)
-    # Evenly spaced along the order of pace: the quick do more, and must not be careless by chance.
+    # Fast workers do more, so the careless are spaced evenly by speed: else their share of the answers would vary.
     wanted, start = round(profile.careless_workers * workers), np.random.default_rng([seed, workers]).random()
     careless = {by_pace[int((place + start) * workers / wanted)].index for place in range(wanted)}
     attentive = [person.index for person in crowd if person.index not in careless]
@@ -54,7 +54,7 @@ def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
 def answer_hit(
     person: Person, seen: Sequence[Seen], *, reasons: bool, rng: np.random.Generator
 ) -> tuple[list[Answer], int]:
-    """Return the person's answers to a HIT's items and the seconds they took."""
+    """Return the person's answers to a HIT's items, and the seconds that they take."""
     truth = np.array([item.level for item in seen]) - 1
     levels = 1 + (rng.random(len(seen))[:, None] > person.confusion.cumsum(axis=1)[truth, :3]).sum(axis=1)
     at_random = rng.random(len(seen)) < person.random_clicks
@@ -70,7 +70,7 @@ def answer_hit(
 
 def _draw_person(profile: Profile, index: int, seed: int) -> Person:
     rng = np.random.default_rng([seed, index])
-    # Dirichlet wants positive weights: a level never chosen keeps a weight too small to be drawn.
+    # Dirichlet needs positive weights: a level that is never chosen gets one too small to be drawn.
     weights = np.maximum(np.array(profile.confusion) * profile.likeness, 1e-9)
     return Person(
         index=index,

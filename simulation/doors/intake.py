@@ -1,0 +1,53 @@
+"""The direct door: workers of the channel ``simulation`` lease and submit in this process, without pages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.answers import Answer
+from annotation.leases import lease_seat
+from annotation.models import Assignment, Worker
+from annotation.submissions import submit_answers
+from annotation.workers import give_consent, worker_for
+from hits.models import Round
+from simulation.doors.base import OwnDoor
+from simulation.reviewer import Reviewer
+
+
+class IntakeDoor(OwnDoor):
+    """The same seed brings back the same workers."""
+
+    def __init__(self, round: Round, reviewer: Reviewer, *, seed: int) -> None:
+        super().__init__(reviewer)
+        self._round, self._seed = round, seed
+        self._workers: dict[int, Worker] = {}
+
+    def take(self, person: int) -> "IntakeTurn | None":
+        assignment = lease_seat(self._round, worker=self._worker(person))
+        return IntakeTurn(self, assignment) if assignment else None
+
+    def _worker(self, person: int) -> Worker:
+        if person not in self._workers:
+            name = f"{self._round.name}-{self._seed}-{person}"
+            worker = worker_for(channel="simulation", external_id=name)
+            give_consent(worker)
+            self._workers[person] = worker
+        return self._workers[person]
+
+
+@dataclass(frozen=True)
+class IntakeTurn:
+    """A leased assignment."""
+
+    door: IntakeDoor
+    assignment: Assignment
+    can_work = True
+
+    @property
+    def hit_id(self) -> int:
+        return self.assignment.hit_id
+
+    def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
+        submit_answers(self.assignment, answers=answers, active_seconds=seconds)
+        return self.door.review(self.assignment.pk, rng)

@@ -1,0 +1,87 @@
+"""The door through our own pages over HTTP: join, consent, take a HIT, fill in its form, submit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import numpy as np
+from django.core.signing import BadSignature
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from lxml.html import FormElement
+
+from annotation.answers import Answer
+from annotation.judging.links import read_assignment_token
+from annotation.models import Assignment
+from core.errors import CounterpartError
+from hits.models import Round
+from simulation.browser import Browser, Page
+from simulation.doors.base import AnswerForm, OwnDoor
+from simulation.reviewer import Reviewer
+
+
+class PagesDoor(OwnDoor):
+    """Workers of the channel ``browser``, at a running site that uses this database and secret key."""
+
+    def __init__(self, round: Round, reviewer: Reviewer, *, site: str) -> None:
+        super().__init__(reviewer)
+        if urlsplit(site).scheme not in ("http", "https"):
+            raise CounterpartError(f"Invalid address {site}: write it as in http://127.0.0.1:8000.")
+        self._join = site.rstrip("/") + reverse("judging:join", args=[round.join_key])
+        self.form = AnswerForm(round)
+        # One for each person, because the site knows workers by a cookie.
+        self._browsers: dict[int, Browser] = {}
+        self._take: dict[int, FormElement] = {}
+
+    def take(self, person: int) -> "PageTurn | None":
+        browser = self._browsers.setdefault(person, Browser())
+        if person not in self._take:
+            self._take[person] = self._consent(browser)
+        page = browser.send(self._take[person])
+        if _view_of(page).view_name != "judging:task":
+            return None
+        return PageTurn(self, browser, page, _assignment_of(page))
+
+    def _consent(self, browser: Browser) -> FormElement:
+        page = browser.fetch(self._join)
+        form = next((form for form in page.forms if "consent" in form.fields), None)
+        if form is None:
+            raise CounterpartError(f"The page {self._join} ({page.heading}) has no consent form; is the round open?")
+        return browser.send(form, {"consent": "yes"}).form_to("/take/")
+
+
+@dataclass(frozen=True)
+class PageTurn:
+    """A HIT's page with its form."""
+
+    door: PagesDoor
+    browser: Browser
+    page: Page
+    assignment: Assignment
+    can_work = True
+
+    @property
+    def hit_id(self) -> int:
+        return self.assignment.hit_id
+
+    def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
+        form = self.page.form_to(urlsplit(self.page.url).path)
+        shown = self.browser.send(form, self.door.form.filled(answers, seconds=seconds))
+        if _view_of(shown).view_name != "judging:receipt":
+            raise CounterpartError(f"The site gave no receipt at {shown.url} ({shown.heading}). Check the round.")
+        return self.door.review(self.assignment.pk, rng)
+
+
+def _view_of(page: Page) -> ResolverMatch:
+    try:
+        return resolve(urlsplit(page.url).path)
+    except Resolver404 as error:
+        raise CounterpartError(
+            f"The site led to {page.url}, which is not a Counterpart page. Check the address."
+        ) from error
+
+
+def _assignment_of(page: Page) -> Assignment:
+    try:
+        return Assignment.objects.get(pk=read_assignment_token(_view_of(page).kwargs["token"]))
+    except (BadSignature, Assignment.DoesNotExist) as error:
+        raise CounterpartError("The site uses another database or secret key. Simulate on its machine.") from error

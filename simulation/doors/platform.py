@@ -1,0 +1,210 @@
+"""The door at a platform's emulator: workers use its site and our page in it, and the round is synced as they work."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Protocol
+
+import numpy as np
+from lxml.html import FormElement
+
+from annotation.answers import Answer
+from annotation.models import Assignment, WorkerIdentity
+from core.errors import CounterpartError
+from core.progress import Progress
+from crowd.models import Posting
+from crowd.syncing import sync_round
+from hits.models import HIT, Round, Seat
+from simulation.browser import Page
+from simulation.doors.base import AnswerForm
+from simulation.doors.conduct import CONDUCTS, TURNED_AWAY, Filled, Task, drawn_conduct
+from simulation.doors.mturk import MTurkSite
+from simulation.profiles import Profile
+from simulation.reviewer import Reviewer
+
+SYNC_EVERY = 25  # turns: submissions are collected while others are at work, as a worker process does it
+FRUITLESS = 2  # times that nobody finds a HIT, after which there is nothing to wait for
+COUNTED = ("returned", "abandoned", "submitted twice", "refused", "turned away", "syncs")
+
+
+class Visitor(Protocol):
+    """A worker signed in at a platform's site."""
+
+    def offers(self) -> dict[str, FormElement]:
+        """Return the forms that accept the postings in the worker's list, by the postings' ids."""
+
+    def offer_of(self, posting_id: str) -> FormElement | None:
+        """Return the form that accepts a posting; None if the worker may not have it."""
+
+    def accept(self, offer: FormElement) -> Task | None:
+        """Accept a posting; None if somebody else was first."""
+
+
+class Site(Protocol):
+    """The emulator of a platform."""
+
+    @property
+    def longest_turn(self) -> timedelta:
+        """How long a worker may keep a HIT."""
+
+    def worker_id(self, name: str) -> str:
+        """Return the platform's id of the worker with this name."""
+
+    def visit(self, worker_id: str) -> Visitor:
+        """Sign a worker in who meets every demand of the round."""
+
+    def forward(self, by: timedelta) -> None:
+        """Move the emulator's clock on."""
+
+
+SITES: dict[str, type[MTurkSite]] = {"mturk": MTurkSite}
+
+
+def site_of(round: Round) -> Site:
+    """Return the emulator that the round is posted on. Raises CounterpartError for any other environment."""
+    if not round.rehearsal:
+        raise CounterpartError(
+            f"Round {round} is on {round.channel} {round.environment}, where people work for money. "
+            "Simulate a crowd only on an emulator."
+        )
+    return SITES[round.channel](round)
+
+
+class PlatformDoor:
+    """Nobody takes a HIT twice, whatever became of it, so that every rehearsal ends."""
+
+    def __init__(
+        self, round: Round, site: Site, profile: Profile, reviewer: Reviewer, *, seed: int, progress: Progress
+    ) -> None:
+        self.round, self.profile, self.form = round, profile, AnswerForm(round)
+        self.counts: Counter[str] = Counter()
+        self.taken: set[str] = set()  # the platform's ids of the assignments that it took
+        self._site, self._reviewer, self._seed, self._progress = site, reviewer, seed, progress
+        self._visitors: dict[str, Visitor] = {}
+        self._had: dict[int, set[int]] = {}
+        self._begun = 0  # turns since the last sync
+        self._fruitless = 0
+        self._failures: list[str] = []
+
+    @property
+    def done(self) -> int:
+        return len(self.taken)
+
+    def take(self, person: int) -> "PlatformTurn | None":
+        """Accept a HIT that the person has not had: from their list, or else by its address."""
+        if self._begun == SYNC_EVERY:
+            self._sync()
+        visitor = self._visitor(person)
+        listed = visitor.offers()
+        had = self._had.setdefault(person, set())
+        for posting in self._open_postings(had, first=listed) if listed else ():
+            shown = posting.external_id in listed
+            offer = listed[posting.external_id] if shown else visitor.offer_of(posting.external_id)
+            if offer is not None and (task := visitor.accept(offer)):
+                had.add(posting.hit_id)
+                self._begun += 1
+                return self._opened(task, posting.hit)
+        return None
+
+    def wait(self, *, begun: int) -> bool:
+        self._fruitless = 0 if begun else self._fruitless + 1
+        changed = self._settle()
+        return self._fruitless < FRUITLESS and (changed or not self._fruitless)
+
+    def outcomes(self) -> Counter[str]:
+        """Count what the platform took by the states of our assignments; "" for what was not collected yet."""
+        stored = Assignment.objects.filter(hit__round=self.round, platform__external_id__in=self.taken)
+        states = Counter[str](stored.values_list("state", flat=True))
+        states[""] = len(self.taken) - states.total()
+        return states
+
+    def report(self) -> dict[str, object]:
+        return {
+            "not taken in yet": self.outcomes()[""],
+            **{name: self.counts[name] for name in COUNTED},
+            "hours forward": float(f"{self.counts['seconds forward'] / 3600:.1f}"),
+            "failures": [{"failure": line} for line in self._failures],
+        }
+
+    def _worker_id(self, person: int) -> str:
+        return self._site.worker_id(f"{self.round.name}-{self._seed}-{person}")
+
+    def _visitor(self, person: int) -> Visitor:
+        worker_id = self._worker_id(person)
+        if worker_id not in self._visitors:
+            self._visitors[worker_id] = self._site.visit(worker_id)
+        return self._visitors[worker_id]
+
+    def _open_postings(self, had: set[int], *, first: Iterable[str]) -> list[Posting]:
+        """Return the live postings with open seats, those ``first`` that the person's list shows: it shows one of each
+        kind."""
+        wanted = Seat.objects.filter(hit__round=self.round, state=Seat.State.OPEN).values("hit")
+        live = Posting.objects.filter(hit__in=wanted, state=Posting.State.LIVE).exclude(hit__in=had)
+        postings = live.select_related("hit").order_by("hit__number", "pk")
+        return sorted(postings, key=lambda posting: posting.external_id not in first)
+
+    def _opened(self, task: Task, hit: HIT) -> "PlatformTurn":
+        sheet = task.open()
+        if sheet.status in TURNED_AWAY:
+            self.counts["turned away"] += 1
+            task.give_back()
+        return PlatformTurn(self, hit.pk, task, sheet)
+
+    def _settle(self) -> bool:
+        """Sync, review, and let the time of abandoned HITs run out. Return whether that may have reopened a seat."""
+        reopened = self._sync()
+        if self._review_flagged():
+            reopened += self._sync()
+        abandoned = Posting.objects.filter(hit__round=self.round, settled_at=None, pending__gt=0).exists()
+        if abandoned:
+            time = self._site.longest_turn + timedelta(seconds=1)
+            self._site.forward(time)
+            self.counts["seconds forward"] += int(time.total_seconds())
+            reopened += self._sync()
+        return bool(reopened) or abandoned
+
+    def _review_flagged(self) -> int:
+        """Have the crowd's flagged work reviewed; return how many assignments were decided."""
+        ids = [*self._visitors]
+        crowd = WorkerIdentity.objects.filter(channel=self.round.channel, external_id__in=ids).values("worker")
+        waiting = Assignment.objects.filter(hit__round=self.round, worker__in=crowd, state=Assignment.State.FLAGGED)
+        flagged = list(waiting.select_related("hit").order_by("pk"))
+        for assignment in flagged:
+            nth = Assignment.objects.filter(hit=assignment.hit, pk__lt=assignment.pk).count()
+            rng = np.random.default_rng([self._seed, assignment.hit.number, nth, 1])
+            self._reviewer.review(assignment, rng)
+        return sum(assignment.state != Assignment.State.FLAGGED for assignment in flagged)
+
+    def _sync(self) -> int:
+        """Sync the round with its platform; return how many seats were posted again."""
+        self._begun = 0
+        self.counts["syncs"] += 1
+        synced = sync_round(self.round, progress=self._progress)
+        self._failures = synced.failures
+        return synced.asked_for
+
+
+@dataclass(frozen=True)
+class PlatformTurn:
+    """An accepted HIT with our page open in it."""
+
+    door: PlatformDoor
+    hit_id: int
+    task: Task
+    sheet: Page
+
+    @property
+    def can_work(self) -> bool:
+        return self.sheet.status not in TURNED_AWAY
+
+    def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
+        """End the turn as a drawn conduct has it. What that reopens is known after the next sync."""
+        conduct, saves_first = drawn_conduct(self.door.profile, rng), bool(rng.random() < 0.5)
+        others = [replace(answer, level=1, shortcoming="", wrong_way="") for answer in answers]
+        fields, stale = (self.door.form.filled(given, seconds=seconds) for given in (answers, others))
+        ended = CONDUCTS[conduct](Filled(self.task, self.sheet, fields, stale, saves_first))
+        self.door.counts.update({ended.counted: 1, "refused": ended.refused})
+        if ended.taken:
+            self.door.taken.add(self.task.assignment_id)
+        return False

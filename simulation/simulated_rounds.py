@@ -1,0 +1,154 @@
+"""A simulated crowd works on a round until nobody finds another HIT."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from annotation.models import Assignment
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from hits.models import Round, Seat
+from simulation.doors.base import Door, Turn
+from simulation.doors.intake import IntakeDoor
+from simulation.doors.pages import PagesDoor
+from simulation.doors.platform import PlatformDoor, site_of
+from simulation.people import Person, answer_hit, make_crowd
+from simulation.profiles import DEFAULT, REHEARSAL, Profile, load_profile
+from simulation.reviewer import Reviewer
+from simulation.truth import Seen, default_source, true_levels
+
+LARGEST_CROWD = 10_000
+
+
+def simulate_round(
+    round: Round,
+    *,
+    workers: int = 50,
+    profile: str | None = None,
+    truth: str | None = None,
+    seed: int = 0,
+    through_http: str | None = None,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Let ``workers`` simulated people take and submit HITs of an open round; return figures of the outcome.
+
+    ``profile`` is a preset or file (``simulation.profiles``), ``truth`` a match source (``simulation.truth``; None:
+    the source ``truth``, otherwise ``original``). Whoever is free first takes the next HIT, so fast workers do more.
+    A simulated reviewer decides flagged work as the profile says, and others do again what is excluded.
+    ``through_http`` is the address of the running site, whose pages the workers then use. On a fresh round, equal
+    arguments give equal answers.
+
+    A round on a platform's emulator is rehearsed there: workers use its site, the round is synced as they work, and the
+    emulator's clock is moved on to end the time of HITs that they abandon.
+
+    Raises CounterpartError for a round that is not open or is on a platform where people work for money, an unknown
+    profile or source, and invalid numbers.
+    """
+    _check(round, workers, seed)
+    site = site_of(round) if round.settles else None
+    if site and through_http:
+        raise CounterpartError(f"Round {round} is on {round.channel}, whose site is used. Leave --through-http out.")
+    shape = load_profile(profile or (REHEARSAL if site else DEFAULT))
+    seen = true_levels(round, source=truth or default_source(round.pool.collection), seed=seed)
+    people = make_crowd(shape, workers=workers, seed=seed)
+    reviewer = Reviewer(shape.excluded, seen)
+    door: Door
+    if site:
+        door = PlatformDoor(round, site, shape, reviewer, seed=seed, progress=progress)
+    else:
+        _check_conduct(shape, round)
+        own = PagesDoor(round, reviewer, site=through_http) if through_http else None
+        door = own or IntakeDoor(round, reviewer, seed=seed)
+    Crowd(round, door, people, seen, seed, progress).work()
+    return _figures(round, workers, door)
+
+
+def _check(round: Round, workers: int, seed: int) -> None:
+    if round.state == "draft":
+        raise CounterpartError(f"Round {round} is a draft. Publish it before people can work on it.")
+    if round.state != "open":
+        raise CounterpartError(f"Round {round} is {round.state}, so nobody can work on it. Pack another.")
+    if not 1 <= workers <= LARGEST_CROWD:
+        raise CounterpartError(f"Invalid number of workers {workers:,}: use 1 to {LARGEST_CROWD:,}.")
+    if seed < 0:
+        raise CounterpartError(f"Invalid seed {seed}: use 0 or more.")
+
+
+def _check_conduct(profile: Profile, round: Round) -> None:
+    if odd := [name for name, share in profile.misconduct.items() if share]:
+        raise CounterpartError(
+            f"Round {round} is in the browser pool, where everybody submits once, so the profile's {', '.join(odd)} "
+            "cannot happen. Set them to 0, or publish on an emulator."
+        )
+
+
+@dataclass
+class Crowd:
+    """People who work on one round through one door. ``seen`` is HIT id → its items and their true levels."""
+
+    round: Round
+    door: Door
+    people: Sequence[Person]
+    seen: Mapping[int, Sequence[Seen]]
+    seed: int
+    progress: Progress
+
+    def __post_init__(self) -> None:
+        self._numbers = dict(self.round.hits.values_list("pk", "number"))
+        self._wanted = Seat.objects.filter(hit__round=self.round, state=Seat.State.OPEN).count()
+
+    def work(self) -> None:
+        """Let whoever is free first take a HIT, until nobody finds one and waiting brings no more."""
+        free = [(person.seconds_per_pair, person.index) for person in self.people]
+        while free:
+            begun, free = self._shift(free)
+            if not self.door.wait(begun=begun):
+                return
+
+    def _shift(self, free: list[tuple[float, int]]) -> tuple[int, list[tuple[float, int]]]:
+        """Let everybody work until nobody finds a HIT. ``free``: when each person is free, and who. Return the number
+        of turns, and when each person found nothing more."""
+        begun, idle = 0, []
+        heapify(free)
+        while free:
+            now, index = heappop(free)
+            turn = self.door.take(index)
+            if turn is None:
+                idle.append((now, index))
+                continue
+            begun += 1
+            seconds, reopened = self._answer(turn, self.people[index])
+            heappush(free, (now + seconds, index))
+            if reopened:  # perhaps for somebody who had found nothing
+                for _, waiting in idle:
+                    heappush(free, (now + seconds, waiting))
+                idle.clear()
+            self.progress("HITs", min(self.door.done, self._wanted), self._wanted)
+        return begun, idle
+
+    def _answer(self, turn: Turn, person: Person) -> tuple[float, bool]:
+        """Have one turn done; return its seconds, and whether it opened a seat again."""
+        if not turn.can_work:
+            return person.seconds_per_pair, False
+        rng = np.random.default_rng([self.seed, person.index, self._numbers[turn.hit_id]])
+        answers, seconds = answer_hit(person, self.seen[turn.hit_id], reasons=self.round.reasons, rng=rng)
+        return seconds, turn.finish(answers, seconds=seconds, rng=rng)
+
+
+def _figures(round: Round, workers: int, door: Door) -> dict[str, Any]:
+    state = Assignment.State
+    outcomes = door.outcomes()
+    submitted = outcomes.total()
+    return {
+        "workers": workers,
+        "submitted": submitted,
+        "accepted": outcomes[state.ACCEPTED],
+        "excluded": outcomes[state.EXCLUDED],
+        "waiting for review": outcomes[state.FLAGGED],
+        "share excluded": float(f"{outcomes[state.EXCLUDED] / max(submitted, 1):.4f}"),
+        "seats still open": Seat.objects.filter(hit__round=round, state=Seat.State.OPEN).count(),
+        **door.report(),
+    }
