@@ -153,7 +153,7 @@ CONTENT_SECURITY_POLICY = {
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
 
 # Without REDIS_URL messages are files in a folder. That broker does not redeliver the messages of a killed
-# worker, so the reconciler sends them again from the Job rows (annotation.reconciling).
+# worker, so the reconciler sends them again from the Job rows (core.jobs).
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://") or "files://localhost"
 _messages = VAR_DIR / "messages"
 if not REDIS_URL:

@@ -4,9 +4,8 @@ import logging
 
 from django.core.cache import cache
 
-from annotation import reconciling
 from config.celery import app
-from crowd import outbox
+from crowd import outbox, reconciliation
 from crowd.funds import note_funds
 from crowd.posting import post_open_seats
 from crowd.syncing import rounds_to_sync, sync_round
@@ -41,8 +40,8 @@ def sync_one(round_id: int) -> None:
 
 @app.task(name="crowd.tasks.reconcile")
 def reconcile() -> None:
-    """Heal what crashes left behind."""
-    reconciling.reconcile()
+    """Repair what crashes left behind."""
+    reconciliation.reconcile()
 
 
 @app.task(name="crowd.tasks.make_wanted_calls")

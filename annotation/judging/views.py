@@ -34,7 +34,7 @@ from annotation.judging.links import (
 from annotation.judging.sheet import picture_response, sheet_of, terms_of
 from annotation.leases import lease_seat, return_assignment
 from annotation.models import Assignment, Rejection, Worker
-from annotation.reconciling import heal_if_due
+from annotation.repair import repair_if_due
 from annotation.submissions import submit_answers
 from annotation.workers import actor_of, give_consent, worker_for
 from core.errors import CounterpartError
@@ -85,7 +85,7 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
         refuse_excluded(visit)
     if permit_of(visit.round, visit.worker).needs_test:
         return redirect("judging:test", token=token)
-    heal_if_due()
+    repair_if_due()
     try:
         assignment = lease_seat(visit.round, worker=visit.worker)
     except CounterpartError as error:

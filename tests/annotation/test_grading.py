@@ -2,7 +2,7 @@ import pytest
 
 from annotation.grading import count_failures, grade, grade_waiting
 from annotation.models import Assignment, Decision, Payment
-from annotation.reconciling import reconcile
+from annotation.repair import repair
 from annotation.submissions import submit_answers
 from hits.models import Control, Seat
 from hits.question import Level
@@ -96,5 +96,5 @@ def test_what_a_crash_left_ungraded_is_graded_later(submitted):
 
 def test_the_reconciler_grades_what_was_left(submitted):
     submitted(4, 1)
-    assert reconcile()["ungraded assignments"] == 1
+    assert repair()["ungraded assignments"] == 1
     assert Assignment.objects.get().state == State.FLAGGED

@@ -15,8 +15,8 @@ from annotation.leases import expire_leases, return_assignment
 from annotation.ledger import balances
 from annotation.models import Assignment, Payment, Rejection
 from annotation.payments import mark_paid, mark_reward_paid, owe_bonus, withdraw
-from annotation.reconciling import free_orphaned_seats
 from annotation.rejecting import drop_proposal, second
+from annotation.repair import free_orphaned_seats
 from core.errors import CounterpartError
 from crowd.channels import ChannelError
 from crowd.models import Outbox, PlatformAssignment, Posting

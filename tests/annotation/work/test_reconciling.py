@@ -6,14 +6,15 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation import reconciling
+from annotation import repair
 from annotation.leases import lease_seat
 from annotation.models import Assignment
-from annotation.reconciling import free_orphaned_seats, heal_if_due, healing, reconcile
+from annotation.repair import free_orphaned_seats, repair_if_due
 from core.events import subject_of
 from core.models import Event, Job
 from crowd.models import Outbox, Posting
-from hits.models import Seat
+from crowd.reconciliation import reconcile
+from hits.models import HIT, Seat
 from tests.factories import make_assignment, make_round, make_worker
 
 LONG_AGO = timezone.now() - timedelta(days=1)
@@ -21,33 +22,24 @@ LONG_AGO = timezone.now() - timedelta(days=1)
 
 @pytest.fixture(autouse=True)
 def nothing_healed_lately():
-    cache.delete("hits.reconcile")
-
-
-@pytest.fixture
-def grader():
-    """Stands in for an app to the right that heals its own rows."""
-    calls = []
-
-    def heal(sender, **kwargs):
-        calls.append(sender)
-        return {"graded": 3}
-
-    healing.connect(heal)
-    yield calls
-    healing.disconnect(heal)
+    cache.delete("annotation.repair")
 
 
 def late_lease():
     return make_assignment(Seat.objects.get(hit__round=make_round()), minutes=-1)
 
 
+def due_call(hit: HIT | None = None) -> Outbox:
+    """A call that its sender has lost."""
+    where = {"channel": "mturk", "environment": "sandbox"}
+    posting = Posting.objects.create(hit=hit or make_round().hits.get(), max_assignments=1, **where)
+    return Outbox.objects.create(call="publish", subject=subject_of(posting), state="sending", due_at=LONG_AGO, **where)
+
+
 def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
     lease = late_lease()
     Seat.objects.create(hit=lease.hit, number=2, state=Seat.State.TAKEN)
-    where = {"channel": "mturk", "environment": "sandbox"}
-    posting = Posting.objects.create(hit=lease.hit, max_assignments=1, **where)
-    Outbox.objects.create(call="publish", subject=subject_of(posting), state="sending", due_at=LONG_AGO, **where)
+    due_call(lease.hit)
     healed = reconcile()
     assert (healed["expired leases"], healed["orphaned seats"], healed["late calls"]) == (1, 1, 1)
     assert set(Seat.objects.values_list("state", flat=True)) == {Seat.State.OPEN}
@@ -93,32 +85,33 @@ def test_an_abandoned_assignment_holds_no_seat(db, state):
     assert free_orphaned_seats() == 1
 
 
-def test_other_apps_heal_along(db, grader):
-    assert reconcile()["graded"] == 3
-    assert grader == [reconcile]
-
-
-def test_what_cannot_be_healed_does_not_hold_up_the_rest(db, grader, monkeypatch, caplog):
+def test_what_cannot_be_repaired_does_not_hold_up_the_rest(db, monkeypatch, caplog):
     late_lease()
 
     def broken():
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr(reconciling, "resend_stale_jobs", broken)
+    monkeypatch.setattr(repair, "resend_stale_jobs", broken)
     healed = reconcile()
-    assert (healed["stale jobs"], healed["expired leases"], healed["graded"]) == (0, 1, 3)
-    assert "reconciling stale jobs failed" in caplog.text
+    assert (healed["stale jobs"], healed["expired leases"]) == (0, 1)
+    assert "repairing stale jobs failed" in caplog.text
 
 
-def test_pages_reconcile_on_the_way_but_not_each_time(db, grader):
-    assert [heal_if_due(), heal_if_due(), heal_if_due()] == [True, False, False]
-    assert len(grader) == 1
+def test_pages_repair_on_the_way_but_not_each_time(db):
+    assert [repair_if_due(), repair_if_due(), repair_if_due()] == [True, False, False]
+
+
+def test_pages_call_no_platform(db, platform):
+    call = due_call()
+    assert repair_if_due()
+    call.refresh_from_db()
+    assert (call.state, platform.calls) == ("sending", [])
 
 
 def test_a_page_that_need_not_reconcile_asks_the_database_nothing(db, django_assert_num_queries):
-    heal_if_due()
+    repair_if_due()
     with django_assert_num_queries(0):
-        heal_if_due()
+        repair_if_due()
 
 
 def test_the_command_prints_the_counts(db, capsys):
@@ -138,4 +131,4 @@ def test_a_cache_that_is_not_there_keeps_nobody_from_their_hit(db, monkeypatch):
         raise ConnectionError("Redis is not there")
 
     monkeypatch.setattr(cache, "add", refuse)
-    assert not heal_if_due()
+    assert not repair_if_due()

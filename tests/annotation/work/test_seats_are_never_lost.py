@@ -15,7 +15,7 @@ from annotation.deciding import decide
 from annotation.grading import accept, flag
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Decision, Payment
-from annotation.reconciling import free_orphaned_seats
+from annotation.repair import free_orphaned_seats
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Seat

@@ -1,0 +1,67 @@
+"""Repair: what crashes and abandoned work leave behind. ``crowd`` runs it periodically, and the worker's pages do."""
+
+import logging
+from collections.abc import Callable, Mapping
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from annotation.grading import grade_waiting
+from annotation.leases import AT_ONCE, expire_leases
+from annotation.models import Assignment
+from core.events import record_each
+from core.jobs import resend_stale_jobs
+from hits.models import Seat
+
+logger = logging.getLogger(__name__)
+
+
+def repair() -> dict[str, int]:
+    """Expire leases, open seats that nobody holds, grade what waits, send stale jobs again. Returns the counts."""
+    return run_each(
+        {
+            "expired leases": expire_leases,
+            "orphaned seats": free_orphaned_seats,
+            "stale jobs": resend_stale_jobs,
+            "ungraded assignments": grade_waiting,
+        }
+    )
+
+
+def run_each(repairs: Mapping[str, Callable[[], int]]) -> dict[str, int]:
+    """Run each repair; one that fails is logged and counts 0, and the others run all the same."""
+    return {name: _run(name, one) for name, one in repairs.items()}
+
+
+def repair_if_due() -> bool:
+    """Repair, unless a process that shares the cache has in the last RECONCILE_SECONDS. Without a cache nothing is
+    repaired: a worker who waits for a HIT gets it all the same."""
+    try:
+        is_due = cache.add("annotation.repair", True, timeout=settings.RECONCILE_SECONDS)
+    except Exception:
+        logger.exception("the cache could not be asked when rows were last repaired")
+        is_due = False
+    if is_due:
+        repair()
+    return is_due
+
+
+def free_orphaned_seats() -> int:
+    """Open the seats that are taken or filled though no assignment holds them. Returns how many."""
+    holders = Assignment.objects.filter(seat=OuterRef("pk"), state__in=Assignment.HOLDING)
+    orphaned = Seat.objects.filter(~Exists(holders)).exclude(state=Seat.State.OPEN)
+    with transaction.atomic():
+        seats = list(orphaned.select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
+        Seat.objects.filter(pk__in=[seat.pk for seat in seats]).update(state=Seat.State.OPEN)
+        record_each("reopened", seats, actor="reconciler")
+    return len(seats)
+
+
+def _run(name: str, one: Callable[[], int]) -> int:
+    try:
+        return one()
+    except Exception:
+        logger.exception("repairing %s failed", name)
+        return 0
