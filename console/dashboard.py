@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
@@ -22,6 +23,10 @@ from hits.models import Control, Round
 from mitl.models import Annotator, Pool
 
 NEWEST = 3
+RECENT = timedelta(days=2)
+NEARLY = timedelta(hours=48)
+PATIENCE = timedelta(days=3)
+HELD_UP = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -43,113 +48,67 @@ class Station:
     command: str
 
 
-def stations() -> list[Station]:
-    """Return the seven stations, with two queries each."""
-    return [_collections(), _annotators(), _pools(), _rounds(), _judgments(), _versions(), _scores()]
-
-
-def _newest(rows: QuerySet, note: Callable[..., str], page: str) -> list[Row]:
-    return [Row(str(row), note(row), reverse(page, args=[row.name])) for row in rows[:NEWEST]]
-
-
-def _collections() -> Station:
-    rows = Collection.objects.order_by("-created_at")
-    return Station(
-        "Collections",
-        reverse("collections"),
-        rows.count(),
-        _newest(rows, lambda row: f"since {row.created_at:%-d %b}", "collection"),
-        "Import images and captions, or draw the demo collection.",
-        "python manage.py demo_collection demo",
-    )
-
-
-def _annotators() -> Station:
-    rows = Annotator.objects.order_by("-created_at")
-    return Station(
-        "Annotators",
-        reverse("annotators"),
-        rows.count(),
-        _newest(rows, lambda row: row.kind, "annotator"),
-        "Add an annotator; overlap needs no weights.",
-        "python manage.py add_annotator overlap --kind overlap",
-    )
-
-
-def _pools() -> Station:
-    rows = Pool.objects.order_by("-created_at")
-    return Station(
-        "Pools",
-        reverse("pools"),
-        rows.count(),
-        _newest(rows, lambda row: f"{row.n_pairs:,} pairs", "pool"),
-        "Join the annotators' top results into pairs; planning a round does this too.",
-        "python manage.py pool POOL --collection demo --annotators overlap --queries SAMPLE",
-    )
-
-
-def _rounds() -> Station:
-    rows = Round.objects.all()
-    return Station(
-        "Rounds",
-        reverse("rounds"),
-        rows.count(),
-        _newest(rows, lambda row: row.state, "round"),
-        "Plan a round here, or pack a pool.",
-        "python manage.py pack ROUND --pool POOL",
-    )
-
-
-def _judgments() -> Station:
-    return Station(
-        "Judgments",
-        reverse("judgments"),
-        Judgment.objects.count(),
-        _latest_answers(Assignment.objects.exclude(submitted_at=None).select_related("hit__round")),
-        "Publish a round and share its join link, or simulate a crowd.",
-        "python manage.py simulate ROUND",
-    )
-
-
-def _latest_answers(submitted: QuerySet[Assignment]) -> list[Row]:
-    newest = submitted.order_by("-submitted_at")[:NEWEST]
-    return [Row(f"{one.hit.round} · {one.hit}", one.state, reverse("assignment", args=[one.pk])) for one in newest]
-
-
-def _versions() -> Station:
-    rows = Version.objects.select_related("collection")
-    return Station(
-        "Versions",
-        reverse("versions"),
-        rows.count(),
-        _newest(rows, lambda row: str(row.collection), "version"),
-        "Release the judged pairs as a dataset.",
-        "python manage.py release VERSION --collection demo --queries SAMPLE --rounds ROUND",
-    )
-
-
-def _scores() -> Station:
-    rows = Run.objects.select_related("version").order_by("-created_at")
-    return Station(
-        "Scores",
-        reverse("scores"),
-        Score.objects.count(),
-        [Row(run.model, f"on {run.version}", reverse("version", args=[run.version.name])) for run in rows[:NEWEST]],
-        "Evaluate models on a released version.",
-        "python manage.py evaluate --version VERSION --rankings FILE",
-    )
-
-
-RECENT = timedelta(days=2)
-NEARLY = timedelta(hours=48)
-PATIENCE = timedelta(days=3)
-HELD_UP = timedelta(minutes=10)
-
-
 @dataclass(frozen=True)
 class Need:
     text: str
     url: str
+
+
+def stations() -> list[Station]:
+    """Return the seven stations, with two queries each."""
+    answered = Assignment.objects.exclude(submitted_at=None).select_related("hit__round").order_by("-submitted_at")
+    runs = Run.objects.select_related("version").order_by("-created_at")
+    return [
+        _station(
+            "Collections",
+            _newest(Collection.objects.order_by("-created_at"), "collection", lambda row: f"{row.created_at:%-d %b}"),
+            Collection.objects.count(),
+            "Import images and captions, or draw the demo collection.",
+            "demo_collection demo",
+        ),
+        _station(
+            "Annotators",
+            _newest(Annotator.objects.order_by("-created_at"), "annotator", lambda row: row.kind),
+            Annotator.objects.count(),
+            "Add an annotator; overlap needs no weights.",
+            "add_annotator overlap --kind overlap",
+        ),
+        _station(
+            "Pools",
+            _newest(Pool.objects.order_by("-created_at"), "pool", lambda row: f"{row.n_pairs:,} pairs"),
+            Pool.objects.count(),
+            "Join the annotators' top results into pairs; planning a round does this too.",
+            "pool POOL --collection demo --annotators overlap --queries SAMPLE",
+        ),
+        _station(
+            "Rounds",
+            _newest(Round.objects.all(), "round", lambda row: row.state),
+            Round.objects.count(),
+            "Plan a round here, or pack a pool.",
+            "pack ROUND --pool POOL",
+        ),
+        _station(
+            "Judgments",
+            [Row(f"{row.hit.round} · {row.hit}", row.state, _page("assignment", row.pk)) for row in answered[:NEWEST]],
+            Judgment.objects.count(),
+            "Publish a round and share its join link, or simulate a crowd.",
+            "simulate ROUND",
+        ),
+        _station(
+            "Versions",
+            _newest(Version.objects.select_related("collection"), "version", lambda row: str(row.collection)),
+            Version.objects.count(),
+            "Release the judged pairs as a dataset.",
+            "release VERSION --collection demo --queries SAMPLE --rounds ROUND",
+        ),
+        _station(
+            "Scores",
+            [Row(run.model, f"on {run.version}", _page("version", run.version.name)) for run in runs[:NEWEST]],
+            Score.objects.count(),
+            "Evaluate models on a released version.",
+            "evaluate --version VERSION --rankings FILE",
+        ),
+    ]
 
 
 def needs_of_all_rounds() -> list[Need]:
@@ -157,82 +116,61 @@ def needs_of_all_rounds() -> list[Need]:
     return [
         *_nearly_approved(),
         *_short_of_funds(),
-        *_not_synced(),
-        *_flagged(),
-        *_kept_waiting(),
-        *_proposed(),
-        *_appeals(),
-        *_suspected(),
-        *_doubtful(),
-        *_unsent(),
-        *_held_up(),
-        *_failed_jobs(),
-        *_drafts(),
+        *(
+            Need(f"{name} was last synced {ago(last)}. Is the Celery worker running?", _page("round", name))
+            for name, last in late_rounds()
+        ),
+        *_work_to_review(),
+        *_rejections(),
+        *_by_round(
+            Control.objects.filter(state=Control.State.SUSPECTED),
+            "round__name",
+            lambda n, name: Need(f"{counted(n, 'control')} under suspicion in {name}", _page("round", name)),
+        ),
+        *_by_round(
+            work_to_look_at(),
+            "posting__hit__round__name",
+            lambda n, name: Need(f"{counted(n, 'submission')} with a problem in {name}", _page("round", name)),
+        ),
+        *_calls(),
+        *_jobs_and_drafts(),
     ]
 
 
-def _flagged() -> Iterable[Need]:
-    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED).order_by().values("hit__round__name")
-    for row in flagged.annotate(n=Count("pk")).order_by("hit__round__name"):
-        text = f"{counted(row['n'], 'flagged assignment')} in {row['hit__round__name']}"
-        yield Need(text, f"{reverse('review')}?round={row['hit__round__name']}")
+def _station(title: str, rows: list[Row], count: int, hint: str, command: str) -> Station:
+    return Station(title, reverse(title.lower()), count, rows, hint, f"python manage.py {command}")
 
 
-def _nearly_approved() -> Iterable[Need]:
+def _newest(rows: QuerySet, page: str, note: Callable[..., str]) -> list[Row]:
+    return [Row(str(row), note(row), _page(page, row.name)) for row in rows[:NEWEST]]
+
+
+def _page(name: str, key: str | int | UUID) -> str:
+    return reverse(name, args=[key])
+
+
+def _by_round(rows: QuerySet, path: str, need: Callable[[int, str], Need]) -> list[Need]:
+    """Count ``rows`` by round, ``path`` leading to its name, and return a need for each round."""
+    counts = rows.order_by().values_list(path).annotate(n=Count("pk")).order_by(path)
+    return [need(n, name) for name, n in counts]
+
+
+def _nearly_approved() -> list[Need]:
     """Undecided work that its platform will soon approve and pay."""
-    flagged = Assignment.objects.filter(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED))
+    undecided = Assignment.objects.filter(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED))
     soon = PlatformAssignment.objects.filter(
-        Q(assignment=None) | Q(assignment__in=flagged),
+        Q(assignment=None) | Q(assignment__in=undecided),
         status=PlatformAssignment.Status.SUBMITTED,
         auto_approval_at__lt=timezone.now() + NEARLY,
     )
-    by_round = soon.order_by().values_list("posting__hit__round__name").annotate(n=Count("pk"))
-    for name, n in by_round.order_by("posting__hit__round__name"):
-        text = f"{counted(n, 'undecided assignment')} in {name} will be approved by the platform in less than 48 h"
-        yield Need(text, f"{reverse('review')}?round={name}")
-
-
-def _kept_waiting() -> Iterable[Need]:
-    since = timezone.now() - PATIENCE
-    if n := Assignment.objects.filter(state=Assignment.State.FLAGGED, submitted_at__lt=since).count():
-        yield Need(f"{counted(n, 'worker has', 'workers have')} waited for a review for over 3 days", reverse("review"))
-
-
-def _proposed() -> Iterable[Need]:
-    proposed = Rejection.objects.filter(dropped_at=None, needs_second=True, seconded_at=None)
-    if n := proposed.count():
-        text = f"{counted(n, 'rejection waits', 'rejections wait')} for a second person"
-        yield Need(text, f"{reverse('rejections')}?show=proposed")
-
-
-def _appeals() -> Iterable[Need]:
-    if n := Appeal.objects.filter(answered_at=None).count():
-        text = f"{counted(n, 'appeal waits', 'appeals wait')} for an answer"
-        yield Need(text, f"{reverse('rejections')}?show=appealed")
-
-
-def _suspected() -> Iterable[Need]:
-    suspected = Control.objects.filter(state=Control.State.SUSPECTED).order_by().values("round__name")
-    for row in suspected.annotate(n=Count("pk")).order_by("round__name"):
-        text = f"{counted(row['n'], 'control')} under suspicion in {row['round__name']}"
-        yield Need(text, reverse("round", args=[row["round__name"]]))
-
-
-def _unsent() -> Iterable[Need]:
-    if failed := Outbox.objects.filter(state=Outbox.State.FAILED).count():
-        yield Need(f"{counted(failed, 'platform call')} failed", reverse("calls"))
-
-
-def _held_up() -> Iterable[Need]:
-    """Calls that are retried automatically but have failed for some time."""
-    waiting = Outbox.objects.filter(state=Outbox.State.PENDING, created_at__lt=timezone.now() - HELD_UP)
-    if n := waiting.exclude(error="").count():
-        yield Need(f"{counted(n, 'platform call')} could not be made yet", reverse("calls"))
-
-
-def _not_synced() -> Iterable[Need]:
-    for name, last in late_rounds():
-        yield Need(f"{name} was last synced {ago(last)}. Is the Celery worker running?", reverse("round", args=[name]))
+    return _by_round(
+        soon,
+        "posting__hit__round__name",
+        lambda n, name: Need(
+            f"{counted(n, 'undecided assignment')} in {name} will be approved by the platform in less than 48 h",
+            f"{reverse('review')}?round={name}",
+        ),
+    )
 
 
 def _short_of_funds() -> Iterable[Need]:
@@ -243,19 +181,38 @@ def _short_of_funds() -> Iterable[Need]:
         yield Need(text, reverse("rounds"))
 
 
-def _doubtful() -> Iterable[Need]:
-    doubtful = work_to_look_at().order_by().values("posting__hit__round__name").annotate(n=Count("pk"))
-    for row in doubtful.order_by("posting__hit__round__name"):
-        name = row["posting__hit__round__name"]
-        yield Need(f"{counted(row['n'], 'submission')} with a problem in {name}", reverse("round", args=[name]))
+def _work_to_review() -> Iterable[Need]:
+    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED)
+    yield from _by_round(
+        flagged,
+        "hit__round__name",
+        lambda n, name: Need(f"{counted(n, 'flagged assignment')} in {name}", f"{reverse('review')}?round={name}"),
+    )
+    if n := flagged.filter(submitted_at__lt=timezone.now() - PATIENCE).count():
+        yield Need(f"{counted(n, 'worker has', 'workers have')} waited for a review for over 3 days", reverse("review"))
 
 
-def _failed_jobs() -> Iterable[Need]:
+def _rejections() -> Iterable[Need]:
+    page = reverse("rejections")
+    proposed = Rejection.objects.filter(dropped_at=None, needs_second=True, seconded_at=None)
+    if n := proposed.count():
+        yield Need(f"{counted(n, 'rejection waits', 'rejections wait')} for a second person", f"{page}?show=proposed")
+    if n := Appeal.objects.filter(answered_at=None).count():
+        yield Need(f"{counted(n, 'appeal waits', 'appeals wait')} for an answer", f"{page}?show=appealed")
+
+
+def _calls() -> Iterable[Need]:
+    if n := Outbox.objects.filter(state=Outbox.State.FAILED).count():
+        yield Need(f"{counted(n, 'platform call')} failed", reverse("calls"))
+    # These are retried automatically but have failed for some time.
+    waiting = Outbox.objects.filter(state=Outbox.State.PENDING, created_at__lt=timezone.now() - HELD_UP)
+    if n := waiting.exclude(error="").count():
+        yield Need(f"{counted(n, 'platform call')} could not be made yet", reverse("calls"))
+
+
+def _jobs_and_drafts() -> Iterable[Need]:
     failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gt=timezone.now() - RECENT)
     for job in failed[:5]:
-        yield Need(f"{job.title} failed", reverse("job", args=[job.pk]))
-
-
-def _drafts() -> Iterable[Need]:
+        yield Need(f"{job.title} failed", _page("job", job.pk))
     for draft in Round.objects.filter(published_at=None, closed_at=None)[:5]:
-        yield Need(f"{draft} is planned and not yet published", reverse("round", args=[draft.name]))
+        yield Need(f"{draft} is planned and not yet published", _page("round", draft.name))

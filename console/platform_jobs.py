@@ -97,9 +97,9 @@ def repair_round(audit: Audit, *, actor: str, progress: Progress) -> str:
 
     Raises CounterpartError as ``find_differences`` does.
     """
-    round, listed = audit.round, [_bare(row) for row in audit.differences if row["repairable"]]
+    round, listed = audit.round, [row for row in audit.differences if row["repairable"]]
     found = find_differences(round, progress=progress)
-    agreed = [one for one in found if _figures(one) in listed]
+    agreed = [one for one in found if _stored(one) in listed]
     repaired = mend(round, agreed, actor=actor)
     deliver_due(round, progress=progress)
     left = keep_audit(round, find_differences(round, progress=progress), actor=actor, repaired=repaired)
@@ -108,21 +108,18 @@ def repair_round(audit: Audit, *, actor: str, progress: Progress) -> str:
 
 def keep_audit(round: Round, found: list[Difference], *, actor: str, repaired: int | None = None) -> str:
     """Store an audit; return the outcome in a sentence."""
-    rows = [_figures(one) | {"repairable": one.mend is not None} for one in found[:MOST_DIFFERENCES]]
+    rows = [_stored(one) for one in found[:MOST_DIFFERENCES]]
     with transaction.atomic():
         Audit.objects.create(round=round, by=actor, differences=rows, repaired=repaired)
         record("audited", round, actor=actor, differences=len(found))
     return f"{counted(len(found), 'difference')} found." if found else "No differences."
 
 
-def _figures(difference: Difference) -> dict[str, str]:
-    """Return a difference as stored: without platform ids of workers."""
+def _stored(difference: Difference) -> dict[str, Any]:
+    """Return a difference as JSON values, without platform ids of workers."""
     figures = difference.as_figures()
-    return dict(zip(figures, mask_workers([*figures.values()]), strict=True))
-
-
-def _bare(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "repairable"}
+    masked = dict(zip(figures, mask_workers([*figures.values()]), strict=True))
+    return masked | {"repairable": difference.mend is not None}
 
 
 def _posted(round: Round) -> str:

@@ -6,10 +6,9 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, WorkerIdentity
-from core.events import record
 from core.models import Job
 from crowd import channels
-from crowd.models import Message, Outbox
+from crowd.models import Audit, Message, Outbox
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.conftest import client_of
@@ -72,7 +71,7 @@ def staged(site, monkeypatch) -> Site:
     WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
     Message.objects.create(worker=worker, subject="Thank you", text="Your notes helped.", by="robin")
     Outbox.objects.filter(pk=Outbox.objects.last().pk).update(state="failed", error="Refused for a long reason. " * 5)
-    record("audited", made, actor="robin", differences=2, platform=DIFFERENCES)
+    Audit.objects.create(round=made, by="robin", differences=DIFFERENCES)
     return site
 
 
