@@ -171,13 +171,13 @@ def test_a_round_is_published_on_a_platform_without_scripts_and_with_the_keyboar
     page.get_by_label("Expected minutes").fill("2")
     page.get_by_label("Expected minutes").press("Enter")
     page.get_by_role("button", name="Publish 1 HIT for $0.78").press("Enter")
-    expect(page.get_by_text("1 of 1 HITs stand on Fake, emulator.")).to_be_visible()
+    expect(page.get_by_text("1 of 1 HITs are posted on Fake, emulator.")).to_be_visible()
     assert Round.objects.get(name="draft").state == "open"
 
 
 def test_real_money_is_asked_for_by_name(staff, staged):
     staff.goto("/rounds/draft/publish/?on=mturk:production")
-    staff.get_by_role("button", name="See what will be posted").click()
+    staff.get_by_role("button", name="Review the posting").click()
     staff.get_by_role("button", name="Publish 1 HIT for $0.78").click()
     expect(staff.get_by_role("alert")).to_contain_text("to spend real money")
     assert Round.objects.get(name="draft").state == "draft"
