@@ -94,17 +94,17 @@ def measured(kind: str, wanted: dict, train, images: list, captions: list, optio
     """Train a system; return R@1, R@5, R@10 in percent and the median rank, of image annotation and of image search."""
     from pathlib import Path
 
-    from mitl.annotators import module_of
+    from mitl.annotators import kcca, kind_of, nn
     from mitl.checkpoints import Checkpoints
     from mitl.models import Direction
     from mitl.training.learners import Plan
 
-    module = module_of(kind)
-    settings = {name: option.default for name, option in module.OPTIONS.items()} | wanted
+    module, opened = (nn, nn.NearestNeighbours) if kind == "nn" else (kcca, kcca.opened)
+    settings = {name: option.default for name, option in kind_of(kind).options.items()} | wanted
     settings |= {"models": options.models} if "models" in settings else {}
     plan = Plan(settings, "", options.seed, "cpu", Checkpoints(Path("/nowhere")))
     arrays = module.train(train, plan, lambda step, done, total: None).arrays
-    annotator = module.opened(settings, arrays)
+    annotator = opened(settings, arrays)
     sides = {Direction.IMAGE_TO_CAPTION: (images, captions), Direction.CAPTION_TO_IMAGE: (captions, images)}
     return [figures_of(ranked(annotator, direction, *side)) for direction, side in sides.items()]
 

@@ -81,7 +81,7 @@ def contests(name: str, small: bool, collection, images, captions) -> Iterator[t
 
 def encoders(annotator, name: str) -> tuple[Callable, Callable]:
     """Return the encoders of the network alone; PCME's annotator would also draw samples."""
-    from mitl.annotators.recurrent.embedder import Embedder
+    from mitl.nn.recurrent import Embedder
 
     if name in RECURRENT:
         return partial(Embedder.encode_images, annotator), partial(Embedder.encode_captions, annotator)
@@ -90,7 +90,7 @@ def encoders(annotator, name: str) -> tuple[Callable, Callable]:
 
 def untrained(name: str, small: bool, collection) -> Any:
     """Return an annotator of this kind with random weights."""
-    from demo.machines import MACHINES as DEMO
+    from demo.annotators import MACHINES as DEMO
     from mitl.annotators import load
     from mitl.registration import add_annotator
     from mitl.training.trainer import train_annotator

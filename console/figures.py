@@ -7,7 +7,7 @@ from typing import Any
 from dataset.models import Version
 from evaluation.models import Score
 from hits.question import Level
-from mitl.annotators import module_of
+from mitl.annotators import kind_of
 from mitl.charts import chart_bytes, curve_chart
 from mitl.models import Annotator, Direction
 from mitl.training.learners import in_order
@@ -104,13 +104,12 @@ def training_of(annotator: Annotator) -> Training:
 
 def learns(annotator: Annotator) -> bool:
     """Whether the annotator can be trained here: its kind learns, and its weights are not an imported checkpoint."""
-    return hasattr(module_of(annotator.kind), "train") and not (annotator.checkpoint and not annotator.trained_on)
+    return kind_of(annotator.kind).learns and not (annotator.checkpoint and not annotator.trained_on)
 
 
 def losses_of(annotator: Annotator) -> tuple[str, ...]:
     """Return the losses to choose from, the default first; empty if the kind has only one."""
-    losses: tuple[str, ...] = getattr(module_of(annotator.kind), "LOSSES", ())
-    return losses
+    return kind_of(annotator.kind).losses
 
 
 def curve_of(annotator: Annotator) -> bytes:

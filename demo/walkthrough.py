@@ -14,8 +14,8 @@ from dataset.models import Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
+from demo.annotators import add_demo_annotators
 from demo.collection import make_demo_collection
-from demo.machines import add_demo_machines
 from evaluation.metrics import Coverage, coverage
 from evaluation.runs import evaluate_version
 from hits.models import Round
@@ -46,7 +46,7 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
     The annotators are small versions of the five of ECCV Caption, trained on other drawn pictures.
     """
     collection = make_demo_collection(COLLECTION, progress=progress)
-    annotators = [annotator.name for annotator in add_demo_machines()]
+    annotators = [annotator.name for annotator in add_demo_annotators()]
     if not Version.objects.filter(name=VERSION).exists():
         _run_round(collection, annotators, progress)
     publish_round(_plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress), actor="demo")

@@ -1,26 +1,32 @@
-"""Add an annotator: a machine's name, kind and settings, and the weights or lists it brings along."""
+"""Add annotators, with the weights or lists they bring, and export trained ones as a file to add elsewhere."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from zipfile import BadZipFile
 
+import numpy as np
 from django.db import transaction
+from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, write_arrays
 from core.naming import check_name
-from mitl.annotators import kinds, module_of
-from mitl.annotators.base import Adopted, Arrays, Settings, Value
-from mitl.exporting import read_export
+from mitl.annotators import kind_of, kinds, module_of
+from mitl.annotators.base import Adopted, Arrays, stored_arrays
+from mitl.annotators.kinds import Kind
 from mitl.models import Annotator
+from mitl.options import Settings, Value
+
+LABEL = "counterpart"  # the array of an export that describes the others
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where weights come from, as a page tells it: who made them, and on what terms they may be used."""
+    """Where weights come from, for the annotator's page: who published them, and under which licence."""
 
     source: str = ""
     licence: str = ""
@@ -34,32 +40,31 @@ def add_annotator(
     options: Mapping[str, object] | None = None,
     origin: Origin = Origin(),
 ) -> Annotator:
-    """Register a machine. The same again returns the row that is there.
+    """Add an annotator. Repeating the same returns the existing row.
 
     Args:
         kind: one of ``mitl.annotators.kinds``.
-        checkpoint: a file of weights, embeddings or lists; read, checked, and kept in the storage.
-        options: settings by name, as text or as values; those not given are written down as the checkpoint decides
-            them, or with their defaults.
-        origin: told on the machine's page; of an annotator that is there, it is replaced where one is given.
+        checkpoint: a file of weights, embeddings or lists; read, checked, and stored.
+        options: settings by name, as text or values; others are decided by the checkpoint, or get their defaults.
+        origin: shown on the annotator's page; of an existing annotator it is replaced if one is given.
 
     Raises:
-        CounterpartError: for an unknown kind or option, a value that will not do, a checkpoint that is missing,
-            broken, not wanted or at odds with an option, or a name that stands for another machine.
+        CounterpartError: for an unknown kind or option, an invalid value, a checkpoint that is missing, broken, not
+            needed or in conflict with an option, or the name of a different annotator.
     """
     check_name(name)
     if kind not in kinds():
-        raise CounterpartError(f"There is no kind of machine {kind!r}; choose one of {', '.join(kinds())}.")
-    module = module_of(kind)
-    settings = _settings(kind, module, options or {})
-    _check_checkpoint(kind, module, checkpoint)
+        raise CounterpartError(f"Unknown kind of annotator {kind!r}; choose one of {', '.join(kinds())}.")
+    properties = kind_of(kind)
+    settings = _settings(kind, properties, options or {})
+    _check_checkpoint(kind, properties, checkpoint)
     weights = StoredFile("", "")
     if checkpoint:
-        adopted = read_export(checkpoint, kind) or module.adopt(checkpoint, settings)
+        adopted = read_export(checkpoint, kind) or module_of(kind).adopt(checkpoint, settings)
         settings = _decided(settings, adopted, set(options or {}), checkpoint)
         weights = write_arrays(f"annotators/{name}", **adopted.arrays)
     with transaction.atomic():
-        annotator, made = Annotator.objects.get_or_create(
+        annotator, created = Annotator.objects.get_or_create(
             name=name,
             defaults={
                 "kind": kind,
@@ -69,66 +74,146 @@ def add_annotator(
                 "architecture": architecture(kind, settings, adopted.arrays) if checkpoint else {},
             },
         )
-        if made:
+        if created:
             record("added", annotator, actor="add_annotator", kind=kind, options=settings, sha256=weights.sha256)
     _check_same(annotator, kind, settings, weights)
-    _tell_origin(annotator, origin)
+    _set_origin(annotator, origin)
     return annotator
 
 
 def architecture(kind: str, settings: Settings, arrays: Arrays) -> dict[str, str]:
-    """Return what the page of a machine tells of its network: the module's own words, and how many numbers it holds."""
-    tell = getattr(module_of(kind), "architecture", None)
+    """Describe a network for the annotator's page: the kind's description, and the number of its parameters."""
+    describe = getattr(module_of(kind), "architecture", None)
     learned = sum(array.size for array in arrays.values() if array.dtype.kind == "f")
-    return {**(tell(settings, arrays) if tell else {}), "parameters": f"{learned:,}"}
+    return {**(describe(settings, arrays) if describe else {}), "parameters": f"{learned:,}"}
 
 
-def _settings(kind: str, module: ModuleType, given: Mapping[str, object]) -> dict[str, Value]:
-    unknown = sorted(set(given) - set(module.OPTIONS))
+def export_annotator(annotator: Annotator, path: Path, *, half: bool = False) -> int:
+    """Write an annotator's weights and settings to ``path``, an .npz; return its size in bytes.
+
+    ``half``: floats in 16 bits, half the size; embeddings then differ in about their fourth digit.
+    Raises CounterpartError for an annotator without weights, another suffix, or an existing file.
+    """
+    if path.suffix != ".npz":
+        raise CounterpartError(f"Annotators are exported as .npz, not {path.name!r}; change the suffix.")
+    if path.exists():
+        raise CounterpartError(f"{path} already exists; remove it, or choose another name.")
+    if not annotator.checkpoint:
+        raise CounterpartError(f"{annotator} has no weights to export; train it first (train_annotator).")
+    arrays = stored_arrays(annotator)
+    if half:
+        arrays = {name: _halved(array) for name, array in arrays.items()}
+    label = {
+        "kind": annotator.kind,
+        "settings": annotator.options,
+        "trained_on": annotator.trained_on,
+        "sha256": digest(arrays),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, allow_pickle=False, **arrays, **{LABEL: as_bytes(json.dumps(label, sort_keys=True))})
+    return path.stat().st_size
+
+
+def read_export(path: Path, kind: str) -> Adopted | None:
+    """Return the contents of an export, floats in 32 bits; None for another file.
+
+    Raises CounterpartError for an annotator of another kind, and for a file that was changed.
+    """
+    if path.suffix != ".npz" or path.is_dir():
+        return None
+    arrays = _labelled_arrays(path)
+    if arrays is None:
+        return None
+    label = json.loads(arrays.pop(LABEL).tobytes())
+    if label["kind"] != kind:
+        raise CounterpartError(
+            f"{path} holds an annotator of kind {label['kind']}; add it with --kind {label['kind']}."
+        )
+    if label["sha256"] != digest(arrays):
+        raise CounterpartError(f"{path} was changed after it was written; export the annotator again.")
+    return Adopted({name: _full(array) for name, array in arrays.items()}, label["settings"])
+
+
+def digest(arrays: Arrays) -> str:
+    """SHA-256 of the names, types, shapes and values of arrays."""
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        found.update(f"{name}|{array.dtype.str}|{array.shape}|".encode() + array.tobytes())
+    return found.hexdigest()
+
+
+def as_bytes(text: str) -> NDArray[np.uint8]:
+    """Return a text as an array of the bytes of UTF-8."""
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _settings(kind: str, properties: Kind, given: Mapping[str, object]) -> dict[str, Value]:
+    options = properties.options
+    unknown = sorted(set(given) - set(options))
     if unknown:
-        known = f"it knows {', '.join(module.OPTIONS)}" if module.OPTIONS else "it has none"
-        raise CounterpartError(f"{len(unknown)} options are unknown to {kind}: {some_of(unknown)}; {known}.")
-    return {name: option.read(name, given.get(name, option.default)) for name, option in module.OPTIONS.items()}
+        known = f"it has {', '.join(options)}" if options else "it has none"
+        raise CounterpartError(f"{len(unknown)} unknown options for kind {kind}: {some_of(unknown)}; {known}.")
+    return {name: option.read(name, given.get(name, option.default)) for name, option in options.items()}
 
 
-def _check_checkpoint(kind: str, module: ModuleType, checkpoint: Path | None) -> None:
+def _check_checkpoint(kind: str, properties: Kind, checkpoint: Path | None) -> None:
     if checkpoint is None:
-        if module.CHECKPOINT == "required":
-            raise CounterpartError(f"A machine of kind {kind} needs its files; pass --checkpoint PATH.")
+        if properties.checkpoint == "required":
+            raise CounterpartError(f"Annotators of kind {kind} need files; pass --checkpoint PATH.")
         return
-    if module.CHECKPOINT == "none":
-        raise CounterpartError(f"A machine of kind {kind} has no weights; leave --checkpoint out.")
+    if properties.checkpoint == "none":
+        raise CounterpartError(f"Annotators of kind {kind} have no weights; leave --checkpoint out.")
     if not checkpoint.exists():
-        raise CounterpartError(f"There is no checkpoint at {checkpoint}; check the path.")
+        raise CounterpartError(f"No checkpoint at {checkpoint}; check the path.")
 
 
 def _decided(settings: Settings, adopted: Adopted, given: set[str], checkpoint: Path) -> dict[str, Value]:
-    """Return the settings as the checkpoint decides them. Raises CounterpartError where others were asked for."""
-    at_odds = [
+    """Return the settings as the checkpoint decides them. Raises CounterpartError where options contradict it."""
+    contradicted = [
         f"{name} is {value}, not {settings[name]}"
         for name, value in adopted.settings.items()
         if name in given and settings[name] != value
     ]
-    if at_odds:
-        raise CounterpartError(f"{checkpoint} contradicts {len(at_odds)} options: {some_of(at_odds)}. Leave them out.")
+    if contradicted:
+        raise CounterpartError(
+            f"{checkpoint} contradicts {len(contradicted)} options: {some_of(contradicted)}. Leave them out."
+        )
     return {**settings, **adopted.settings}
 
 
-def _tell_origin(annotator: Annotator, origin: Origin) -> None:
-    told = {name: text for name, text in vars(origin).items() if text and text != getattr(annotator, name)}
-    if not told:
+def _set_origin(annotator: Annotator, origin: Origin) -> None:
+    changed = {name: text for name, text in vars(origin).items() if text and text != getattr(annotator, name)}
+    if not changed:
         return
     with transaction.atomic():
-        Annotator.objects.filter(pk=annotator.pk).update(**told)
-        record("described", annotator, actor="add_annotator", **told)
+        Annotator.objects.filter(pk=annotator.pk).update(**changed)
+        record("described", annotator, actor="add_annotator", **changed)
     annotator.refresh_from_db()
 
 
 def _check_same(annotator: Annotator, kind: str, settings: Settings, weights: StoredFile) -> None:
-    """What was trained here has weights that nobody brought; those are no difference."""
-    brought = "" if annotator.trained_on else annotator.checksum
-    if (annotator.kind, annotator.options, brought) != (kind, settings, weights.sha256):
+    """Weights that were trained here are not a difference."""
+    imported = "" if annotator.trained_on else annotator.checksum
+    if (annotator.kind, annotator.options, imported) != (kind, settings, weights.sha256):
         raise CounterpartError(
-            f"The annotator {annotator} is there as {annotator.kind} with options"
-            f" {json.dumps(annotator.options)} and other weights or settings; choose another name."
+            f"An annotator {annotator} of kind {annotator.kind} already exists with other weights or settings (options"
+            f" {json.dumps(annotator.options)}); choose another name."
         )
+
+
+def _labelled_arrays(path: Path) -> Arrays | None:
+    """Return all arrays of an .npz with a label; None for any other file, which its own reader will check."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return dict(stored) if LABEL in stored.files else None
+    except (OSError, ValueError, EOFError, AttributeError, BadZipFile):
+        return None
+
+
+def _halved(array: NDArray) -> NDArray:
+    return array.astype(np.float16) if array.dtype == np.float32 else array
+
+
+def _full(array: NDArray) -> NDArray:
+    return array.astype(np.float32) if array.dtype == np.float16 else array

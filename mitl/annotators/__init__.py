@@ -1,4 +1,4 @@
-"""Annotators, a module a kind: ours, and those of installed packages. ``base`` says what such a module defines."""
+"""Annotators by kind, built in or of installed packages: their properties, their modules, and loading them."""
 
 from functools import cache
 from importlib import import_module
@@ -7,42 +7,32 @@ from types import ModuleType
 
 from core.errors import CounterpartError
 from mitl.annotators.base import OpenAnnotator
+from mitl.annotators.kinds import KINDS, Kind
 from mitl.models import Annotator
 from mitl.search.embeddings import EmbeddingCache
 
-BUILT_IN = (
-    "blip",
-    "clip",
-    "embedding",
-    "files",
-    "kcca",
-    "nn",
-    "overlap",
-    "pcme",
-    "pvse",
-    "siglip",
-    "vilt",
-    "vlm",
-    "vse",
-    "vsrn",
-)
-GROUP = "counterpart.machines"
+GROUP = "counterpart.annotators"
 
 
 def kinds() -> tuple[str, ...]:
     """Return the names of all kinds, in alphabetical order."""
-    return tuple(sorted({*BUILT_IN, *_plugged_in()}))
+    return tuple(sorted({*KINDS, *_installed()}))
+
+
+def kind_of(kind: str) -> Kind:
+    """Return the properties of one of ``kinds``; only an installed package is imported for them."""
+    return KINDS[kind] if kind in KINDS else Kind.of_module(module_of(kind))
 
 
 def module_of(kind: str) -> ModuleType:
-    """Return the module of one of ``kinds``; imported here, so that a command loads only the kinds it uses.
+    """Import and return the module of one of ``kinds``.
 
     A built-in kind cannot be replaced. Raises CounterpartError where the package of the kind is no longer installed or
     cannot be imported.
     """
-    if kind in BUILT_IN:
+    if kind in KINDS:
         return import_module(f"mitl.annotators.{kind}")
-    entry = _plugged_in().get(kind)
+    entry = _installed().get(kind)
     if entry is None:
         raise CounterpartError(f"No installed package provides annotators of kind {kind!r}; install it again.")
     try:
@@ -62,14 +52,14 @@ def load(annotator: Annotator, device: str = "cpu") -> OpenAnnotator:
 
 def is_cross_encoder(annotator: Annotator) -> bool:
     """Whether the annotator scores pair by pair; its weights are not loaded."""
-    return getattr(module_of(annotator.kind), "CROSS_ENCODER", False)
+    return kind_of(annotator.kind).cross_encoder
 
 
 def open_cache(annotator: Annotator) -> EmbeddingCache:
     """Return the annotator's embeddings that were computed before."""
-    return EmbeddingCache(annotator, getattr(module_of(annotator.kind), "PREPROCESSING", None))
+    return EmbeddingCache(annotator, kind_of(annotator.kind).preprocessing)
 
 
 @cache
-def _plugged_in() -> dict[str, EntryPoint]:
+def _installed() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=GROUP)}

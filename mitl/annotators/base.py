@@ -1,20 +1,19 @@
 """What every annotator is: something that ranks a gallery for its queries.
 
-A kind of annotator is a module of this package, or one that an installed package names as an entry point
-``counterpart.machines``. The module defines
+A kind of annotator is a module: one of this package, or one that an installed package names as an entry point
+``counterpart.annotators``. It defines
 
-- ``OPTIONS``, its settings by name, and ``CHECKPOINT``: whether it needs files, ``required``, ``optional`` or ``none``;
-- ``open_annotator(annotator, device)``, which loads it on ``cpu`` or ``cuda`` and returns an ``OpenAnnotator``.
+- ``open_annotator(annotator, device)``, which loads it on ``cpu`` or ``cuda`` and returns an ``OpenAnnotator``;
 
-It may define
+and, where they apply,
 
 - ``adopt(path, settings)``, which reads a checkpoint and returns it as ``Adopted``;
-- ``train(examples, plan, progress)`` (``mitl.training.learners``) and ``LOSSES``, the names of the losses it
-  learns with, the default first;
-- ``architecture(settings, arrays)``, which describes the network for its page, a text a name;
-- ``PREPROCESSING``, a text that changes whenever the processing of pictures and words ahead of the network changes.
-  Embeddings of a kind that defines it are kept for the next search (``mitl.search.embeddings``);
-- ``CROSS_ENCODER = True`` if its annotators are cross-encoders: this is asked before weights are loaded.
+- ``train(examples, plan, progress)`` (``mitl.training.learners``);
+- ``architecture(settings, arrays)``, which describes the network for its page: a text by name.
+
+Properties that commands and pages need without loading the module are in ``mitl.annotators.kinds``. A module of an
+installed package defines them itself: ``OPTIONS``, its settings by name (``mitl.options``), and ``CHECKPOINT``
+(``required``, ``optional`` or ``none``); if they apply, ``LOSSES``, ``CROSS_ENCODER = True`` and ``PREPROCESSING``.
 
 An ``OpenAnnotator`` implements ``topk``. Four base classes implement it from something simpler: embeddings
 (``EmbeddingAnnotator``), scores in blocks (``PairScorer``), scores of single pairs (``CrossEncoder``) and finished
@@ -22,7 +21,7 @@ lists (``ListAnnotator``).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -30,11 +29,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
+from core.files import StoredFile, read_arrays
 from core.progress import Progress, silent
 from corpus.models import Caption, Image
 from mitl.checkpoints import Checkpoints
 from mitl.hubness.blocks import Blocks, Computed, Products
-from mitl.models import Direction
+from mitl.models import Annotator, Direction
+from mitl.options import Settings
 from mitl.search.embeddings import EmbeddingCache, Embeddings, encode_rows
 from mitl.search.gallery import BothFound, Gallery, Places
 from mitl.search.lists import BothLists
@@ -51,18 +52,14 @@ __all__ = [
     "JointScores",
     "ListAnnotator",
     "OpenAnnotator",
-    "Option",
     "Pace",
     "PairScorer",
     "PairScores",
     "SearchContext",
-    "Settings",
-    "Value",
+    "stored_arrays",
 ]
 
 Arrays = dict[str, NDArray]
-Value = str | int | float
-Settings = Mapping[str, Value]
 Compare = Callable[[Embeddings, Embeddings], NDArray]
 
 TOO_SLOW = "re-ranking reads all scores several times, too many for a cross-encoder; leave it out, or --rerank."
@@ -317,30 +314,13 @@ class ListAnnotator(OpenAnnotator):
         return found
 
 
-@dataclass(frozen=True)
-class Option:
-    """One setting of an annotator. The default's type is the setting's type."""
-
-    default: Value
-    help: str
-    choices: tuple[str, ...] = ()
-    allows: Callable[[float], bool] | None = None
-
-    def read(self, name: str, value: object) -> Value:
-        """Return ``value``, perhaps a text, as the setting's type. Raises CounterpartError for an invalid one."""
-        wanted = type(self.default)
-        try:
-            setting = wanted(str(value))
-        except ValueError:
-            raise CounterpartError(f"Option {name} must be {_KINDS[wanted]}, not {value!r}.") from None
-        if self.choices and setting not in self.choices:
-            raise CounterpartError(f"Option {name} must be one of {', '.join(self.choices)}, not {value!r}.")
-        if self.allows and not self.allows(float(setting)):
-            raise CounterpartError(f"Option {name} is out of range at {value!r}: {self.help}")
-        return setting
-
-
-_KINDS: dict[type, str] = {int: "a whole number", float: "a number", str: "text"}
+def stored_arrays(annotator: Annotator) -> Arrays:
+    """Return the stored weights of an annotator. Raises CounterpartError if it has none yet."""
+    if not annotator.checkpoint:
+        raise CounterpartError(
+            f"it is not trained yet; run: manage.py train_annotator {annotator.name} --collection NAME"
+        )
+    return read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))
 
 
 def _embeddings_an_item(embeddings: Embeddings) -> int:

@@ -1,67 +1,84 @@
-"""BLIP: a transformer over the caption that looks at another one's reading of the picture.
+"""BLIP: a transformer over the caption that attends to the output of another over the picture's patches.
 
 Li et al. (2022), "BLIP: bootstrapping language-image pre-training for unified vision-language understanding and
-generation". Its matching head scores pairs; Hugging Face's folders load, smaller networks are trained on a collection.
+generation". Its matching head scores pairs. Hugging Face folders load; smaller networks are trained on a collection.
 """
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
-from core.progress import Progress
-from mitl.annotators.base import Adopted, Arrays, Settings
-from mitl.annotators.transformer.options import BATCH_SIZE, NEGATIVES, pictures_and_words, size, tell_towers, tower
-from mitl.models import Annotator
-from mitl.training.schedule import training_options
+from torch import Tensor
 
-if TYPE_CHECKING:
-    from mitl.annotators.transformer.pairs import JointMachine
-    from mitl.training.learners import Plan, Trained, TrainingSet
-
-OPTIONS = {
-    **pictures_and_words(picture=384, patch=16, context=35, pieces=30_524),
-    **tower("image", layers=12, width=768, heads=12),
-    **tower("text", layers=12, width=768, heads=12),
-    "embed": size(256, "length of the embeddings that its authors compare first"),
-    "batch_size": BATCH_SIZE,
-    "negatives": NEGATIVES,
-    **training_options(epochs=6, batch=256, rate=1e-5, decay="cosine", weight_decay=0.05, clip=1.0),
-}
-CHECKPOINT = "optional"
-LOSSES = ("itm",)
-CROSS_ENCODER = True
-PREPROCESSING = "Pillow bicubic stretch 1, word pieces 1"
+from mitl.annotators.base import Arrays
+from mitl.nn.families import Family, describe_towers, patch_sizes, patches, spread_at, tower, tower_sizes
+from mitl.nn.pairs import open_pairs, train_pairs
+from mitl.nn.preparation import CLIP_DEVIATION, CLIP_MEAN, Preparation
+from mitl.nn.pretrained import read_pretrained
+from mitl.nn.tokenisers import learn_word_pieces
+from mitl.options import Settings
 
 
-def open_annotator(annotator: Annotator, device: str) -> "JointMachine":
-    """Return the machine with its weights. Raises CounterpartError if it has none yet."""
-    from mitl.annotators.transformer.pairs import opened
-    from mitl.transformer_models.blip import FAMILY
-    from mitl.transformer_models.pairing import BlipPairing
+class BlipPairing:
+    """The transformer over the picture; then the one over the caption, and the matching head."""
 
-    return opened(FAMILY, BlipPairing, annotator, device)
+    def __init__(self, network: Any) -> None:
+        self.network = network
+
+    def see(self, values: Tensor) -> Tensor:
+        """Return the output of the transformer over the picture."""
+        return self.network.vision_model(pixel_values=values).last_hidden_state
+
+    def score(self, seen: Tensor, seen_mask: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
+        """Return the log-odds: the logit of a match minus that of no match.
+
+        Pictures are all of one size, without padding; transformers would ignore their mask.
+        """
+        read = self.network.text_encoder(input_ids=ids, attention_mask=mask, encoder_hidden_states=seen)
+        logits = self.network.itm_head(read.last_hidden_state[:, 0])
+        return logits[:, 1] - logits[:, 0]
 
 
-def adopt(path: Path, settings: Settings) -> Adopted:
-    """Read a folder of Hugging Face's, made for retrieval.
+def _configuration(sizes: Settings, pieces: int) -> dict[str, Any]:
+    # transformers' own deviation of initial weights, 1e-10 for pictures, is meant for weights that are loaded.
+    image, text = ({"initializer_range": spread_at(int(sizes[f"{side}_width"]))} for side in ("image", "text"))
+    words = {"max_position_embeddings": sizes["context"], "vocab_size": pieces}
+    special = {"bos_token_id": None, "sep_token_id": None, "pad_token_id": 0}
+    return {
+        "image_text_hidden_size": sizes["embed"],
+        **image,
+        "vision_config": {**patches(sizes), **tower(sizes, "image_"), **image},
+        "text_config": {**tower(sizes, "text_"), **words, **special, **text},
+    }
 
-    Raises CounterpartError naming what is wrong with it (``mitl.transformer_models.pretrained``).
-    """
-    from mitl.transformer_models.blip import FAMILY
-    from mitl.transformer_models.pretrained import read_pretrained
 
-    return read_pretrained(FAMILY, path, settings)
+def _sizes(configured: Any) -> dict[str, int]:
+    """The context is a setting: the table of positions is longer than the captions of the network's training."""
+    picture, text = configured.vision_config, configured.text_config
+    return {
+        **patch_sizes(picture),
+        **tower_sizes(picture, "image_"),
+        **tower_sizes(text, "text_"),
+        "embed": configured.image_text_hidden_size,
+        "pieces": text.vocab_size,
+    }
 
 
-def train(examples: "TrainingSet", plan: "Plan", progress: Progress) -> "Trained":
-    """Train a network of the settings' sizes from first weights."""
-    from mitl.annotators.transformer.pairs import trained
-    from mitl.transformer_models.blip import FAMILY
-    from mitl.transformer_models.pairing import BlipPairing
-
-    return trained(FAMILY, BlipPairing, examples, plan, progress)
+FAMILY = Family(
+    network="BlipForImageTextRetrieval",
+    configuration="BlipConfig",
+    preparation=Preparation(384, "stretch", CLIP_MEAN, CLIP_DEVIATION),
+    learn=learn_word_pieces,
+    # Two special tokens of its authors, for generation, are not in BERT's vocabulary.
+    spare=2,
+    configure=_configuration,
+    sizes=_sizes,
+)
+open_annotator = partial(open_pairs, FAMILY, BlipPairing)
+adopt = partial(read_pretrained, FAMILY)
+train = partial(train_pairs, FAMILY, BlipPairing)
 
 
 def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
-    """Return what the machine's page tells of its network."""
+    """Describe the network for the annotator's page."""
     pieces = len(arrays["network.text_encoder.embeddings.word_embeddings.weight"])
-    return tell_towers(settings, pieces) | {"score": "log-odds of a match"}
+    return describe_towers(settings, pieces) | {"score": "log-odds of a match"}

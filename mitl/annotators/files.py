@@ -1,4 +1,4 @@
-"""A machine that worked elsewhere: its embeddings, or its ranked lists, read from files and kept by checksum.
+"""Embeddings or ranked lists computed elsewhere, read from files and stored by checksum.
 
 Embeddings: an ``.npz``, or a folder of ``.npy`` files, with ``image_ids`` (N,), ``images`` (N, D), ``caption_ids``
 (M,) and ``captions`` (M, D). Ranked lists: JSON, ``{"i2t": {image id: [caption id, ...]}, "t2i": {caption id:
@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from core.files import StoredFile, read_arrays
 from corpus.models import Caption, Image
-from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, ListAnnotator, Option, Settings
+from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, ListAnnotator, stored_arrays
 from mitl.models import Annotator, Direction
+from mitl.options import Settings
 
-OPTIONS: dict[str, Option] = {}
-CHECKPOINT = "required"
 EMBEDDING_PARTS = ("image_ids", "images", "caption_ids", "captions")
 
 
@@ -39,13 +37,13 @@ def adopt(path: Path, settings: Settings) -> Adopted:
 
 
 def open_annotator(annotator: Annotator, device: str) -> "KeyedEmbeddings | KeyedLists":
-    """Return the machine over the arrays that ``adopt`` read."""
-    arrays = read_arrays(StoredFile(annotator.checkpoint, annotator.checksum))
+    """Return the annotator over the arrays of ``adopt``."""
+    arrays = stored_arrays(annotator)
     return KeyedEmbeddings(annotator.name, arrays) if "images" in arrays else KeyedLists(annotator.name, arrays)
 
 
 class KeyedEmbeddings(EmbeddingAnnotator):
-    """Embedding annotator whose embeddings were made elsewhere."""
+    """Embeddings computed elsewhere."""
 
     looks_at_pictures = False
 
@@ -54,11 +52,11 @@ class KeyedEmbeddings(EmbeddingAnnotator):
         self._rows = {part: _places(arrays[part]) for part in ("image_ids", "caption_ids")}
 
     def encode_images(self, images: Sequence[Image]) -> Embeddings:
-        """Raises CounterpartError where images are missing in the file."""
+        """Raises CounterpartError for images that are not in the file."""
         return self._arrays["images"][self._rows_of("image", [image.key for image in images])]
 
     def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
-        """Raises CounterpartError where captions are missing in the file."""
+        """Raises CounterpartError for captions that are not in the file."""
         return self._arrays["captions"][self._rows_of("caption", [caption.key for caption in captions])]
 
     def _rows_of(self, what: str, keys: list[str]) -> list[int]:
@@ -66,14 +64,14 @@ class KeyedEmbeddings(EmbeddingAnnotator):
         missing = [key for key in keys if key not in rows]
         if missing:
             raise CounterpartError(
-                f"{self._name} has no embedding of {len(missing)} {what}s that it is asked for: {some_of(missing)}."
-                " Add the annotator again, under another name, with a file that has them all."
+                f"{self._name} has no embedding of {len(missing)} {what}s that are needed: {some_of(missing)}. Add the"
+                " annotator again, under another name, with a file that has them all."
             )
         return [rows[key] for key in keys]
 
 
 class KeyedLists(ListAnnotator):
-    """List annotator: what somebody's machine ranked. The files hold no scores; place r gets 1 / r."""
+    """Lists ranked elsewhere. The files contain no scores; place r gets 1 / r."""
 
     looks_at_pictures = False
 
@@ -89,7 +87,7 @@ class KeyedLists(ListAnnotator):
         if missing:
             raise CounterpartError(
                 f"{self._name} has no {direction.value} list for {len(missing)} queries: {some_of(missing)}."
-                " Sample only queries that it has, or leave the machine out."
+                " Sample only queries that it has, or leave the annotator out."
             )
         lists = self._arrays[f"{direction.value}_items"][[rows[query.key] for query in queries]]
         places = self._places_in(items, lists, direction)
@@ -105,7 +103,7 @@ class KeyedLists(ListAnnotator):
         if unknown:
             raise CounterpartError(
                 f"{self._name} ranks {len(unknown)} {direction.value} items that are not in the gallery:"
-                f" {some_of(unknown)}. Take them out of its lists, or import them."
+                f" {some_of(unknown)}. Remove them from its lists, or import them."
             )
         return np.array([place[str(key)] for key in keys], dtype=np.int64)[inverse].reshape(lists.shape)
 
@@ -122,7 +120,7 @@ def _read_embedding_files(path: Path) -> Arrays:
             return {part: arrays[part] for part in EMBEDDING_PARTS}
     except (OSError, KeyError, ValueError, TypeError, EOFError, AttributeError, BadZipFile) as error:
         raise CounterpartError(
-            f"{path} does not hold the arrays {', '.join(EMBEDDING_PARTS)} as .npz or as a folder of .npy: {error}."
+            f"{path} does not contain the arrays {', '.join(EMBEDDING_PARTS)} as .npz or as a folder of .npy: {error}."
         ) from error
 
 
@@ -132,20 +130,22 @@ def _checked_ids(ids: NDArray, where: str) -> NDArray[np.str_]:
     texts, counts = np.unique(ids.astype(np.str_), return_counts=True)
     doubled = texts[counts > 1].tolist()
     if doubled:
-        raise CounterpartError(f"{where} names {len(doubled)} ids more than once: {some_of(doubled)}. Keep one each.")
+        raise CounterpartError(
+            f"{where} contains {len(doubled)} ids more than once: {some_of(doubled)}. Keep one of each."
+        )
     return ids.astype(np.str_)
 
 
 def _checked_vectors(vectors: NDArray, n: int, where: str) -> Embeddings:
     if vectors.ndim != 2 or len(vectors) != n or not vectors.shape[1] or vectors.dtype.kind not in "iuf":
         raise CounterpartError(
-            f"{where} must be numbers of shape ({n}, D), a row an id, not {vectors.dtype} of shape {vectors.shape}."
+            f"{where} must be numbers of shape ({n}, D), a row per id, not {vectors.dtype} of shape {vectors.shape}."
         )
     with np.errstate(over="ignore"):
         floats = vectors.astype(np.float32)
     bad = np.flatnonzero(~np.isfinite(floats).all(1)).tolist()
     if bad:
-        raise CounterpartError(f"{where} holds NaN or infinity in {len(bad)} rows: {some_of(bad)}. Mend the file.")
+        raise CounterpartError(f"{where} holds NaN or infinity in {len(bad)} rows: {some_of(bad)}. Correct the file.")
     return floats
 
 
@@ -164,13 +164,13 @@ def _read_lists(path: Path) -> Arrays:
 
 
 def _list_arrays(rankings: object, direction: str, where: str) -> Arrays:
-    """Return the queries (Q,) and their items (Q, k) as text, shorter lists filled up with the empty text."""
+    """Return the queries (Q,) and their items (Q, k) as text, shorter lists padded with empty texts."""
     if not isinstance(rankings, dict) or not rankings:
         raise CounterpartError(f"{where} must be an object of lists by query id, and not empty.")
     wrong = [query for query, items in rankings.items() if not _is_ranking(items)]
     if wrong:
         raise CounterpartError(
-            f"{where}: {len(wrong)} queries have no proper list of ids, each once: {some_of(wrong)}. Mend the file."
+            f"{where}: {len(wrong)} queries have no valid list of ids, each once: {some_of(wrong)}. Correct the file."
         )
     longest = max(len(items) for items in rankings.values())
     rows = [[*map(str, items), *[""] * (longest - len(items))] for items in rankings.values()]

@@ -1,4 +1,4 @@
-"""Word overlap: a caption fits an image whose own captions use the same rare words. It never sees the picture."""
+"""Word overlap: a caption matches an image whose own captions use the same rare words. It never reads the picture."""
 
 from collections.abc import Sequence
 
@@ -7,26 +7,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Option, PairScorer
+from mitl.annotators.base import PairScorer
 from mitl.models import Annotator
 from mitl.words import bags, inverse_frequencies, lengths, unit_rows, vocabulary
 
-OPTIONS: dict[str, Option] = {}
-CHECKPOINT = "none"
-
 
 def open_annotator(annotator: Annotator, device: str) -> "Overlap":
-    """Return the machine; it has no weights."""
+    """Return the annotator; it has no weights."""
     return Overlap()
 
 
 class Overlap(PairScorer):
-    """Pair scorer: the cosine of a caption's and an image's IDF-weighted bags of words."""
+    """Scores a pair by the cosine of the caption's and the image's IDF-weighted bags of words."""
 
     looks_at_pictures = False
 
     def over(self, images: Sequence[Image], captions: Sequence[Caption]) -> "OverlapScores":
-        """Make ready to score any pair of a gallery; every caption's own image must be in it."""
+        """Prepare to score any pair of a gallery; every caption's own image must be in it."""
         place = {image.pk: row for row, image in enumerate(images)}
         own = [place[caption.image_id] for caption in captions]
         return OverlapScores([caption.text for caption in captions], own, len(images))
@@ -35,10 +32,9 @@ class Overlap(PairScorer):
 class OverlapScores:
     """Scores of M captions and the N images that they were written for.
 
-    A caption c is the vector of its word counts, each times the word's IDF, ln(1 + M / captions with the word).
-    An image is the sum of its captions' vectors; for a pair of a caption and its own image, the sum of the
-    *other* captions' vectors, so that no pair is found by its own words. The score is the cosine, 0 where
-    either has no word.
+    A caption c is the vector of its word counts, each times the word's IDF, ln(1 + M / captions with the word). An
+    image is the sum of its captions' vectors; for a pair of a caption and its own image, the sum of the *other*
+    captions' vectors, so that no pair is found by its own words. The score is the cosine, 0 if either has no word.
     """
 
     def __init__(self, texts: Sequence[str], own_image: Sequence[int], n_images: int) -> None:
@@ -61,7 +57,7 @@ class OverlapScores:
 
 
 def _scores_without_own(captions: sparse.csr_array, own_images: sparse.csr_array) -> NDArray[np.float32]:
-    """Return each caption's cosine with its own image less itself: <c, i - c> / (|c| |i - c|)."""
+    """Return each caption's cosine with its own image without itself: <c, i - c> / (|c| |i - c|)."""
     others = (own_images - captions).tocsr()
     product = captions.multiply(others).sum(axis=1)
     norms = lengths(captions) * lengths(others)

@@ -1,60 +1,66 @@
-"""SigLIP: two towers like CLIP's, of one width, taught by a yes-or-no question for every pair.
+"""SigLIP: two transformers of one width, as in CLIP, trained by a binary decision for every pair.
 
-Zhai et al. (2023), "Sigmoid loss for language image pre-training". Hugging Face's folders load where they have a
-``tokenizer.json``; smaller networks are trained on a collection, on byte pairs.
+Zhai et al. (2023), "Sigmoid loss for language image pre-training". Hugging Face folders with a ``tokenizer.json`` load;
+smaller networks are trained on a collection, on byte pairs.
 """
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import partial
+from math import log
+from typing import Any
 
-from core.progress import Progress
-from mitl.annotators.base import Adopted, Arrays, Settings
-from mitl.annotators.transformer.options import pictures_and_words, tell_towers, tower
-from mitl.models import Annotator
-from mitl.training.schedule import RANKING_LOSSES, training_options
+import torch
 
-if TYPE_CHECKING:
-    from mitl.annotators.transformer.two_towers import TwoTowers
-    from mitl.training.learners import Plan, Trained, TrainingSet
-
-OPTIONS = {
-    **pictures_and_words(picture=224, patch=16, context=64, pieces=32_000),
-    **tower("", layers=12, width=768, heads=12),
-    **training_options(epochs=32, batch=1024, rate=1e-3, decay="cosine", weight_decay=1e-4, clip=1.0),
-}
-CHECKPOINT = "optional"
-LOSSES = ("sigmoid", "contrastive", *RANKING_LOSSES)
-PREPROCESSING = "Pillow bicubic stretch 1, tokeniser 1"
+from mitl.annotators.base import Arrays
+from mitl.nn.families import Family, describe_towers, patch_sizes, patches, tower, tower_sizes
+from mitl.nn.preparation import HALVES, Preparation
+from mitl.nn.pretrained import read_pretrained
+from mitl.nn.tokenisers import learn_byte_pairs
+from mitl.nn.towers import open_towers, train_towers
+from mitl.options import Settings
 
 
-def open_annotator(annotator: Annotator, device: str) -> "TwoTowers":
-    """Return the machine with its weights. Raises CounterpartError if it has none yet."""
-    from mitl.annotators.transformer.two_towers import opened
-    from mitl.transformer_models.siglip import FAMILY
-
-    return opened(FAMILY, annotator, device)
-
-
-def adopt(path: Path, settings: Settings) -> Adopted:
-    """Read a folder of Hugging Face's.
-
-    Raises CounterpartError naming what is wrong with it (``mitl.transformer_models.pretrained``).
-    """
-    from mitl.transformer_models.pretrained import read_pretrained
-    from mitl.transformer_models.siglip import FAMILY
-
-    return read_pretrained(FAMILY, path, settings)
+def _configuration(sizes: Settings, pieces: int) -> dict[str, Any]:
+    words = {"max_position_embeddings": sizes["context"], "vocab_size": pieces}
+    special = {"bos_token_id": None, "eos_token_id": pieces - 1, "pad_token_id": pieces - 1}
+    return {
+        "vision_config": {**tower(sizes), **patches(sizes)},
+        "text_config": {**tower(sizes), **words, **special},
+    }
 
 
-def train(examples: "TrainingSet", plan: "Plan", progress: Progress) -> "Trained":
-    """Train a network of the settings' sizes from first weights."""
-    from mitl.annotators.transformer.two_towers import trained
-    from mitl.transformer_models.siglip import FAMILY
+def _sizes(configured: Any) -> dict[str, int]:
+    picture, text = configured.vision_config, configured.text_config
+    words = {"context": text.max_position_embeddings, "pieces": text.vocab_size}
+    return {**patch_sizes(picture), **tower_sizes(picture), **words}
 
-    return trained(FAMILY, examples, plan, progress)
+
+def _begin(network: Any) -> None:
+    """Section 3.2: without this scale and bias the many negatives outweigh the few positives at first."""
+    with torch.no_grad():
+        network.logit_scale.fill_(log(10))
+        network.logit_bias.fill_(-10)
+
+
+FAMILY = Family(
+    network="SiglipModel",
+    configuration="SiglipConfig",
+    preparation=Preparation(224, "stretch", HALVES, HALVES),
+    learn=learn_byte_pairs,
+    fills=True,
+    begin=_begin,
+    configure=_configuration,
+    sizes=_sizes,
+)
+open_annotator = partial(open_towers, FAMILY)
+adopt = partial(read_pretrained, FAMILY)
+train = partial(train_towers, FAMILY)
 
 
 def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
-    """Return what the machine's page tells of its network."""
+    """Describe the network for the annotator's page."""
     pieces = len(arrays["network.text_model.embeddings.token_embedding.weight"])
-    return tell_towers(settings, pieces) | {"embedding": f"{settings['width']} numbers, unit length", "score": "cosine"}
+    return {
+        **describe_towers(settings, pieces),
+        "embedding": f"{settings['width']} numbers, unit length",
+        "score": "cosine",
+    }

@@ -77,10 +77,6 @@ class Projection:
         lengths = np.linalg.norm(projected, axis=1, keepdims=True)
         return np.divide(projected, lengths, out=np.zeros_like(projected), where=lengths > 0).astype(np.float32)
 
-    def first(self, dim: int) -> "Projection":
-        """Return the projection to the first ``dim`` directions."""
-        return Projection(self.mean, self.directions[:, :dim])
-
 
 def correlate(x: Matrix, y: Matrix, regularisation: float) -> tuple[Projection, Projection, Matrix]:
     """Return both projections and the correlations lambda, descending, (min(r, s),).

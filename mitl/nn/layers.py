@@ -16,7 +16,7 @@ def unit(vectors: Tensor) -> Tensor:
     return vectors / vectors.norm(dim=-1, keepdim=True)
 
 
-class TwoHalves(nn.Module):
+class TwoEncoders(nn.Module):
     """A network that embeds pictures and captions separately, one row or K rows an item."""
 
     def embed_pictures(self, pictures: Tensor) -> Tensor:

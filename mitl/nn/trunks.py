@@ -68,12 +68,12 @@ def _initialise(module: nn.Module) -> None:
 
 
 STAGES = ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4))
-CHANNELS = 4096
-SIDE = 224
 
 
 class VGG19(nn.Module):
     """VGG-19 without its last layer: pictures (B, 3, 224, 224) to vectors (B, 4096), rectified."""
+
+    side, channels = 224, 4096
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,12 +85,12 @@ class VGG19(nn.Module):
                 entering = leaving
             layers.append(nn.MaxPool2d(2))
         self.features = nn.Sequential(*layers)
-        positions = (SIDE // 2 ** len(STAGES)) ** 2
+        positions = (self.side // 2 ** len(STAGES)) ** 2
         self.classifier = nn.Sequential(
-            nn.Linear(entering * positions, CHANNELS),
+            nn.Linear(entering * positions, self.channels),
             nn.ReLU(inplace=True),
             nn.Dropout(),
-            nn.Linear(CHANNELS, CHANNELS),
+            nn.Linear(self.channels, self.channels),
             nn.ReLU(inplace=True),
         )
 

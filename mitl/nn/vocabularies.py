@@ -82,6 +82,21 @@ def _tokeniser() -> "NLTKWordTokenizer":
 CLASS = "Vocabulary"
 
 
+def forgetful(token_ids: Tensor, lengths: Tensor, share: float) -> tuple[Tensor, Tensor]:
+    """Make a random ``share`` of the words of captions (B, L) unknown, then drop as many; both rounded down.
+
+    Start and end of a caption stay.
+    """
+    rows = []
+    for row, length in zip(token_ids, lengths.tolist(), strict=True):
+        words = row[1 : length - 1]
+        words = words.masked_fill(torch.rand(len(words)).to(words.device) < share, SPECIALS.index(UNKNOWN))
+        kept = torch.randperm(len(words))[int(share * len(words)) :].sort().values.to(words.device)
+        rows.append(torch.cat([row[:1], words[kept], row[length - 1 : length]]))
+    shorter = torch.tensor([len(row) for row in rows])
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True), shorter
+
+
 def read_vocabulary(path: Path) -> Vocabulary:
     """Read ``word2idx`` from a pickle of an object of class ``Vocabulary``, of a dict, or from JSON.
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.models import Caption, Image
-from mitl.annotators.base import Arrays, OpenAnnotator, Settings
+from mitl.annotators.base import Arrays, OpenAnnotator
 from mitl.checkpoints import Checkpoints
+from mitl.options import Settings
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -100,7 +101,7 @@ class Learner(Protocol):
     def loss(self, batch: Batch) -> "Tensor":
         """Return the loss of a batch, a scalar with a gradient. The network is in training mode."""
 
-    def machine(self) -> OpenAnnotator:
+    def annotator(self) -> OpenAnnotator:
         """Return the annotator with the network's present weights, to be measured on the validation split."""
 
 

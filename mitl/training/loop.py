@@ -197,7 +197,7 @@ class _Run:
         if not self._examples.validation:
             return {}
         self._learner.network.eval()
-        return measure(self._learner.machine(), self._examples.validation, progress)
+        return measure(self._learner.annotator(), self._examples.validation, progress)
 
 
 def _optimiser(learned: list[nn.Parameter], schedule: Schedule) -> torch.optim.Optimizer:

@@ -17,7 +17,7 @@ FEW_PAIRS, FEW_ITEMS = 100, 16
 Recalls = dict[str, float]
 
 
-def measure(machine: OpenAnnotator, split: TrainingSet, progress: Progress = silent) -> Recalls:
+def measure(annotator: OpenAnnotator, split: TrainingSet, progress: Progress = silent) -> Recalls:
     """Return R@1, R@5 and R@10 of both directions, in percent, by names like ``i2t R@1``, and their sum, ``rsum``.
 
     A query counts as found at k if any of its known matches is among its k best; of equal scores the lower place is
@@ -26,9 +26,9 @@ def measure(machine: OpenAnnotator, split: TrainingSet, progress: Progress = sil
     A cross-encoder, whose scores are expensive, instead ranks the true item of at most 100 pairs among 15 others, the
     same ones each time; the names then end in ``of 16``, as such figures are higher.
     """
-    if isinstance(machine, CrossEncoder):
-        return _named(_few_ranks(machine, split, progress), f" of {FEW_ITEMS}")
-    blocks = machine.scores(split.images, split.captions, progress=progress)
+    if isinstance(annotator, CrossEncoder):
+        return _named(_few_ranks(annotator, split, progress), f" of {FEW_ITEMS}")
+    blocks = annotator.scores(split.images, split.captions, progress=progress)
     ranks = {
         Direction.IMAGE_TO_CAPTION: _ranks(blocks, split.pairs),
         Direction.CAPTION_TO_IMAGE: _ranks(Transposed(blocks), split.pairs[:, ::-1]),
@@ -59,9 +59,9 @@ def _ranks(blocks: Blocks, positives: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(right.any(1), right.argmax(1), max(DEPTHS))
 
 
-def _few_ranks(machine: CrossEncoder, split: TrainingSet, progress: Progress) -> dict[Direction, NDArray[np.int64]]:
+def _few_ranks(annotator: CrossEncoder, split: TrainingSet, progress: Progress) -> dict[Direction, NDArray[np.int64]]:
     """Return the places of the true items, from 0; of equal scores the true item is last."""
-    machine.check_pictures(split.images)
+    annotator.check_pictures(split.images)
     rng = np.random.default_rng(0)
     chosen = split.pairs[np.sort(rng.permutation(len(split.pairs))[:FEW_PAIRS])]
     shape = len(split.images), len(split.captions)
@@ -71,7 +71,7 @@ def _few_ranks(machine: CrossEncoder, split: TrainingSet, progress: Progress) ->
     }
     codes = {direction: pairs[..., 0] * shape[1] + pairs[..., 1] for direction, pairs in tasks.items()}
     needed = np.unique(np.concatenate([code.ravel() for code in codes.values()]))
-    scores = _scores(machine, split, needed, progress)
+    scores = _scores(annotator, split, needed, progress)
     return {direction: _true_places(scores[np.searchsorted(needed, code)]) for direction, code in codes.items()}
 
 
@@ -95,11 +95,11 @@ def _tasks(
 
 
 def _scores(
-    machine: CrossEncoder, split: TrainingSet, codes: NDArray[np.int64], progress: Progress
+    annotator: CrossEncoder, split: TrainingSet, codes: NDArray[np.int64], progress: Progress
 ) -> NDArray[np.float32]:
     """Score pairs, given as rising numbers image * M + caption, in batches of the annotator's size."""
-    ready = machine.ready(split.images, split.captions)
+    ready = annotator.ready(split.images, split.captions)
     images, captions = np.divmod(codes, len(split.captions))
-    starts = range(0, len(codes), machine.batch_size)
-    parts = tracked((slice(start, start + machine.batch_size) for start in starts), "validating", progress, every=1)
+    starts = range(0, len(codes), annotator.batch_size)
+    parts = tracked((slice(start, start + annotator.batch_size) for start in starts), "validating", progress, every=1)
     return np.concatenate([ready.pairs(images[part], captions[part]) for part in parts])

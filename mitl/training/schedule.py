@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from math import cos, pi
 from typing import Self
 
-from mitl.annotators.base import Option, Settings, Value
+from mitl.options import Option, Settings, Value
 
 RANKING_LOSSES = ("sum", "max", "semi-hard", "hal", "hal-max", "hal-logsumexp")
 LAST_SHARE = 0.01

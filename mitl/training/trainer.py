@@ -17,7 +17,7 @@ from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection, Match
-from mitl.annotators import module_of
+from mitl.annotators import kind_of, module_of
 from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints, remove_stale
 from mitl.models import Annotator, Pool
@@ -129,14 +129,14 @@ def _trainable(name: str, seed: int, device: str) -> Annotator:
         raise CounterpartError(f"Invalid seed {seed}: use 0 or a larger whole number.")
     check_device(device)
     annotator = Annotator.objects.named(name)
-    if not hasattr(module_of(annotator.kind), "train"):
+    if not kind_of(annotator.kind).learns:
         raise CounterpartError(f"{name} is of kind {annotator.kind}, which needs no training; use it as it is.")
     return annotator
 
 
 def _known_loss(annotator: Annotator, loss: str | None) -> str:
     """Return the name of the loss, the kind's default if none is given; empty if the kind has no choice."""
-    losses: tuple[str, ...] = getattr(module_of(annotator.kind), "LOSSES", ())
+    losses = kind_of(annotator.kind).losses
     if not loss:
         return losses[0] if losses else ""
     if loss not in losses:

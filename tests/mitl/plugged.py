@@ -8,4 +8,4 @@ from mitl import annotators
 def plug_in(monkeypatch, **modules: str) -> None:
     """Make each module, by its dotted name, a kind of machine, beside those that are there."""
     entries = {kind: EntryPoint(kind, module, annotators.GROUP) for kind, module in modules.items()}
-    monkeypatch.setattr(annotators, "_plugged_in", lambda: entries)
+    monkeypatch.setattr(annotators, "_installed", lambda: entries)

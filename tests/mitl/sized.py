@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mitl.annotators.base import Adopted, Option
+from mitl.annotators.base import Adopted
+from mitl.options import Option
 
 OPTIONS = {"dim": Option(128, "length of the embeddings"), "mood": Option("calm", "its mood")}
 CHECKPOINT = "required"

@@ -3,7 +3,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from mitl.annotators import BUILT_IN, module_of
+from mitl.annotators import KINDS, kind_of
 from mitl.models import Annotator
 from tests.factories import make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
@@ -78,9 +78,9 @@ def test_a_wrong_wish_ends_in_one_clear_line(zoo, arguments, message):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("kind", BUILT_IN)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_tells_its_settings(db, kind, capsys):
     call_command("add_annotator", "any", "--kind", kind, "--tell-settings")
     told = capsys.readouterr().out
-    assert all(f"{name}={option.default}: " in told for name, option in module_of(kind).OPTIONS.items())
+    assert all(f"{name}={option.default}: " in told for name, option in kind_of(kind).options.items())
     assert told.strip()

@@ -5,9 +5,8 @@ from django.core.management import call_command
 from core.errors import CounterpartError
 from core.files import StoredFile, read_arrays
 from mitl.annotators import load
-from mitl.exporting import export_annotator
 from mitl.models import Annotator
-from mitl.registration import add_annotator
+from mitl.registration import add_annotator, export_annotator
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator
 from tests.mitl.pictured import make_coloured_collection
@@ -58,7 +57,7 @@ def test_a_cut_file_is_refused(eyes, tmp_path):
 
 def test_a_machine_of_another_kind_is_refused_with_its_kind(eyes, tmp_path):
     export_annotator(eyes, tmp_path / "eyes.npz")
-    with pytest.raises(CounterpartError, match="holds a machine of kind embedding; add it with --kind embedding"):
+    with pytest.raises(CounterpartError, match="holds an annotator of kind embedding; add it with --kind embedding"):
         add_annotator("again", kind="files", checkpoint=tmp_path / "eyes.npz")
 
 
@@ -67,7 +66,7 @@ def test_a_machine_of_another_kind_is_refused_with_its_kind(eyes, tmp_path):
     [
         ("blank", "blank.npz", "blank has no weights to export"),
         ("eyes", "eyes.txt", "exported as .npz, not 'eyes.txt'"),
-        ("eyes", "there.npz", "is there already"),
+        ("eyes", "there.npz", "already exists"),
     ],
 )
 def test_what_cannot_be_exported_is_told_in_one_line(eyes, tmp_path, name, file, told):

@@ -51,7 +51,7 @@ def test_adding_the_same_again_returns_the_row_that_is_there(db, tmp_path):
 
 def test_a_name_stands_for_one_machine_only(db):
     add_annotator("machine", kind="overlap")
-    with pytest.raises(CounterpartError, match="annotator machine is there as overlap"):
+    with pytest.raises(CounterpartError, match="annotator machine of kind overlap already exists"):
         add_annotator("machine", kind="embedding")
 
 
@@ -65,16 +65,16 @@ def test_other_files_need_another_name(db, tmp_path):
     ("arguments", "message"),
     [
         ({"name": "two words", "kind": "overlap"}, "two words"),
-        ({"kind": "oracle"}, "no kind of machine 'oracle'; choose one of blip, clip, embedding"),
-        ({"kind": "overlap", "options": {"colour": 1}}, "1 options are unknown to overlap: colour; it has none"),
+        ({"kind": "oracle"}, "Unknown kind of annotator 'oracle'; choose one of blip, clip, embedding"),
+        ({"kind": "overlap", "options": {"colour": 1}}, "1 unknown options for kind overlap: colour; it has none"),
         (
             {"kind": "embedding", "options": {"dims": 1, "x": 2}},
-            "2 options are unknown to embedding: dims, x; it knows",
+            "2 unknown options for kind embedding: dims, x; it has",
         ),
         ({"kind": "embedding", "options": {"dim": "wide"}}, "Option dim must be a whole number, not 'wide'"),
         ({"kind": "embedding", "options": {"dim": "1"}}, "Option dim is out of range at '1'"),
         ({"kind": "embedding", "options": {"image": "x"}}, "Option image must be one of patches, histogram, not 'x'"),
-        ({"kind": "files"}, "needs its files; pass --checkpoint"),
+        ({"kind": "files"}, "need files; pass --checkpoint"),
     ],
 )
 def test_what_cannot_be_added_is_named(db, arguments, message):
@@ -84,9 +84,9 @@ def test_what_cannot_be_added_is_named(db, arguments, message):
 
 
 def test_a_checkpoint_that_is_not_wanted_or_not_there_is_refused(db, tmp_path):
-    with pytest.raises(CounterpartError, match="overlap has no weights"):
+    with pytest.raises(CounterpartError, match="overlap have no weights"):
         add_annotator("machine", kind="overlap", checkpoint=write_embeddings(tmp_path / "e.npz"))
-    with pytest.raises(CounterpartError, match="no checkpoint at"):
+    with pytest.raises(CounterpartError, match="No checkpoint at"):
         add_annotator("machine", kind="files", checkpoint=tmp_path / "nowhere.npz")
 
 
@@ -97,7 +97,7 @@ def test_a_checkpoint_that_is_not_wanted_or_not_there_is_refused(db, tmp_path):
         ({"images": np.ones((5, 4))}, r"images must be numbers of shape \(6, D\)"),
         ({"images": np.ones((6, 3))}, "images have 3 dimensions and captions 4"),
         ({"captions": np.array(["x"] * 12)}, "captions must be numbers"),
-        ({"image_ids": np.array([1, 1, 2, 3, 4, 5])}, "image_ids names 1 ids more than once: 1"),
+        ({"image_ids": np.array([1, 1, 2, 3, 4, 5])}, "image_ids contains 1 ids more than once: 1"),
         ({"caption_ids": np.ones(12)}, "caption_ids must be one row of numbers or texts"),
     ],
 )
@@ -110,7 +110,7 @@ def test_broken_embeddings_are_refused(db, tmp_path, changed, message):
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"not arrays at all"])
 def test_a_file_that_is_no_npz_is_refused(db, tmp_path, content):
     (tmp_path / "e.npz").write_bytes(content)
-    with pytest.raises(CounterpartError, match="does not hold the arrays image_ids, images"):
+    with pytest.raises(CounterpartError, match="does not contain the arrays image_ids, images"):
         add_annotator("theirs", kind="files", checkpoint=tmp_path / "e.npz")
 
 
@@ -121,9 +121,9 @@ def test_a_file_that_is_no_npz_is_refused(db, tmp_path, content):
         ("[]", "must be a JSON object with i2t and t2i"),
         ('{"i2t": {"1": ["2"]}}', "must be a JSON object with i2t and t2i"),
         ('{"i2t": {}, "t2i": {"2": ["1"]}}', "i2t must be an object of lists"),
-        ('{"i2t": {"1": []}, "t2i": {"2": ["1"]}}', "1 queries have no proper list of ids, each once: 1"),
-        ('{"i2t": {"1": [5, "5"]}, "t2i": {"2": ["1"]}}', "1 queries have no proper list of ids, each once: 1"),
-        ('{"i2t": {"1": [true]}, "t2i": {"2": ["1"]}}', "1 queries have no proper list of ids"),
+        ('{"i2t": {"1": []}, "t2i": {"2": ["1"]}}', "1 queries have no valid list of ids, each once: 1"),
+        ('{"i2t": {"1": [5, "5"]}, "t2i": {"2": ["1"]}}', "1 queries have no valid list of ids, each once: 1"),
+        ('{"i2t": {"1": [true]}, "t2i": {"2": ["1"]}}', "1 queries have no valid list of ids"),
     ],
 )
 def test_broken_lists_are_refused(db, tmp_path, content, message):

@@ -6,8 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from demo.machines import MACHINES, weights_of
-from demo.teaching import teach_demo_machines
+from demo.annotators import ANNOTATORS, train_demo_annotators, weights_of
 
 
 class Command(ActCommand):
@@ -18,14 +17,14 @@ class Command(ActCommand):
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(MACHINES)} (default: all)")
+        parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(ANNOTATORS)} (default: all)")
         parser.add_argument("--images", type=int, default=800, help="number of pictures to learn from (default 800)")
         parser.add_argument(
             "--seed", type=int, default=1, help="random seed of the pictures (default 1; the demo uses 0)"
         )
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        taught = teach_demo_machines(
+        trained = train_demo_annotators(
             options["names"], images=options["images"], seed=options["seed"], progress=progress
         )
         return {
@@ -33,5 +32,5 @@ class Command(ActCommand):
                 **annotator.trained_on,
                 "bytes": weights_of(annotator.name.removeprefix("taught-")).stat().st_size,
             }
-            for annotator in taught
+            for annotator in trained
         }

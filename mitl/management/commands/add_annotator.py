@@ -1,4 +1,4 @@
-"""add_annotator NAME --kind K [--checkpoint PATH] [--option K=V ...]: a machine that scores pairs."""
+"""add_annotator NAME --kind K [--checkpoint PATH] [--option K=V ...]: add an annotator."""
 
 from argparse import ArgumentTypeError
 from pathlib import Path
@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from mitl.annotators import kinds, module_of
+from mitl.annotators import kind_of, kinds
 from mitl.registration import Origin, add_annotator
 
 
@@ -19,31 +19,33 @@ def setting(argument: str) -> tuple[str, str]:
     return name, value
 
 
-def told(kind: str) -> str:
-    """Tell what can be set of a kind of machine, and what it learns with, a line each."""
-    module = module_of(kind)
+def settings_of(kind: str) -> str:
+    """List the settings and losses of a kind, one a line."""
+    properties = kind_of(kind)
     lines = [
         f"{name}={option.default}: {option.help}" + (f" ({'|'.join(option.choices)})" if option.choices else "")
-        for name, option in module.OPTIONS.items()
+        for name, option in properties.options.items()
     ]
-    if losses := getattr(module, "LOSSES", ()):
-        lines.append(f"Losses, the usual one first: {', '.join(losses)}.")
-    return "\n".join(lines) or f"A machine of kind {kind} has no settings."
+    if properties.losses:
+        lines.append(f"Losses, the default first: {', '.join(properties.losses)}.")
+    return "\n".join(lines) or f"Annotators of kind {kind} have no settings."
 
 
 class Command(ActCommand):
     help = (
-        "Register a machine. pvse, vsrn, pcme, vilt, clip, vse, siglip, blip: weights that their authors published "
-        "(--checkpoint), or none yet, to be trained (train_annotator). embedding, nn, kcca: trained in seconds to "
-        "minutes. overlap: word overlap, nothing to train. vlm: a language model behind a chat endpoint. files: "
-        "embeddings or ranked lists made elsewhere. What export_annotator wrote is a checkpoint of its kind. "
-        "docs/machines.md tells each kind's options, and so does --tell-settings. The same again changes nothing."
+        "Add an annotator. pvse, vsrn, pcme, vilt, clip, vse, siglip, blip: with published weights (--checkpoint), or "
+        "without weights, to be trained (train_annotator). embedding, nn, kcca: trained in seconds to minutes. "
+        "overlap: word overlap, without training. vlm: a vision-language model behind a chat endpoint. files: "
+        "embeddings or ranked lists computed elsewhere. Files of export_annotator are checkpoints of their kind. "
+        "--tell-settings and docs/machines.md list the options of each kind. Repeating the command changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", metavar="NAME", help="the annotator: letters, digits, - and _")
-        parser.add_argument("--kind", required=True, choices=kinds(), help="what sort of machine it is")
-        parser.add_argument("--checkpoint", type=Path, metavar="PATH", help="its weights, embeddings or lists")
+        parser.add_argument("--kind", required=True, choices=kinds(), help="kind of annotator")
+        parser.add_argument(
+            "--checkpoint", type=Path, metavar="PATH", help="file or folder of weights, embeddings or lists"
+        )
         parser.add_argument(
             "--option",
             action="append",
@@ -51,19 +53,21 @@ class Command(ActCommand):
             type=setting,
             metavar="K=V",
             dest="given",
-            help="a setting of the machine; may be given several times",
+            help="a setting; may be repeated",
         )
         parser.add_argument(
             "--tell-settings",
             action="store_true",
-            help="print the kind's settings with their defaults, and add nothing",
+            help="print the settings of the kind with their defaults, and add nothing",
         )
-        parser.add_argument("--source", default="", metavar="TEXT", help="who made the weights, or where they are from")
-        parser.add_argument("--licence", default="", metavar="TEXT", help="on what terms the weights may be used")
+        parser.add_argument(
+            "--source", default="", metavar="TEXT", help="who published the weights, or where they come from"
+        )
+        parser.add_argument("--licence", default="", metavar="TEXT", help="licence of the weights")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         if options["tell_settings"]:
-            return told(options["kind"])
+            return settings_of(options["kind"])
         annotator = add_annotator(
             options["name"],
             kind=options["kind"],

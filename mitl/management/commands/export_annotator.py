@@ -1,4 +1,4 @@
-"""export_annotator NAME FILE [--half]: a trained machine as one file."""
+"""export_annotator NAME FILE [--half]: write a trained annotator to a file."""
 
 from pathlib import Path
 from typing import Any
@@ -7,20 +7,22 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from mitl.exporting import export_annotator
 from mitl.models import Annotator
+from mitl.registration import export_annotator
 
 
 class Command(ActCommand):
     help = (
-        "Write a machine's weights and settings to one .npz file. Another Counterpart takes it as "
+        "Write an annotator's weights and settings to an .npz file. Another Counterpart reads it with "
         "add_annotator NAME --kind KIND --checkpoint FILE."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the annotator, as add_annotator named it")
-        parser.add_argument("file", type=Path, metavar="FILE", help="the file to write, .npz")
-        parser.add_argument("--half", action="store_true", help="floats in 16 bits: half the size, a little less exact")
+        parser.add_argument("name", metavar="NAME", help="name of the annotator")
+        parser.add_argument("file", type=Path, metavar="FILE", help="file to write, .npz")
+        parser.add_argument(
+            "--half", action="store_true", help="store floats in 16 bits: half the size, slightly less exact"
+        )
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         annotator = Annotator.objects.all_named([options["name"]])[0]

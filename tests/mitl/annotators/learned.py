@@ -5,10 +5,11 @@ from django.conf import settings
 
 from core.files import write_arrays
 from corpus.models import Caption, Collection, Image
-from mitl.annotators import module_of
-from mitl.annotators.base import Arrays, EmbeddingAnnotator, Value
+from mitl.annotators import kind_of, module_of
+from mitl.annotators.base import Arrays, EmbeddingAnnotator
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator
+from mitl.options import Value
 from mitl.training.learners import Plan, TrainingSet
 from tests.mitl.pictured import COLOURS
 
@@ -18,7 +19,7 @@ QUICK: dict[str, Value] = {"batch": 12, "rate": 2e-3, "decay": "none", "smallest
 
 def settings_of(kind: str, **changed: Value) -> dict[str, Value]:
     """A kind's defaults, and what is changed of them."""
-    return {name: option.default for name, option in module_of(kind).OPTIONS.items()} | changed
+    return {name: option.default for name, option in kind_of(kind).options.items()} | changed
 
 
 def training_set(collection: Collection) -> TrainingSet:

@@ -84,7 +84,7 @@ def test_untrained_it_says_what_to_do(db):
 def test_it_takes_no_files_of_others(db, tmp_path):
     path = tmp_path / "weights.npz"
     np.savez(path, a=np.ones(1))
-    with pytest.raises(CommandError, match="no exported machine"):
+    with pytest.raises(CommandError, match="not an exported annotator"):
         call_command("add_annotator", "nn", "--kind", "nn", "--checkpoint", str(path))
 
 

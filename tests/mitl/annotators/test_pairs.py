@@ -8,17 +8,17 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from corpus.models import Collection
-from mitl.annotators import load, module_of
+from mitl.annotators import blip, load, module_of, vilt
 from mitl.annotators.base import Arrays, CrossEncoder
-from mitl.annotators.transformer.pairs import JointMachine, draw_captions
+from mitl.annotators.blip import BlipPairing
+from mitl.annotators.vilt import ViltPairing
 from mitl.models import Direction
+from mitl.nn.families import fresh_model
+from mitl.nn.pairs import JointEncoder, draw_captions
 from mitl.registration import add_annotator
 from mitl.search.lists import load_lists
 from mitl.search.request import Cascade
 from mitl.training.trainer import train_annotator
-from mitl.transformer_models import blip, vilt
-from mitl.transformer_models.model import fresh_model
-from mitl.transformer_models.pairing import BlipPairing, ViltPairing
 from tests.factories import make_sample, picture
 from tests.mitl.annotators.learned import annotator_of, colour_of, gallery, settings_of, trained_arrays
 from tests.mitl.annotators.transformers import TINY
@@ -39,7 +39,7 @@ def untrained(request, colours):
     family, pairing = FAMILIES[request.param]
     settings = settings_of(request.param, **TINY[request.param] | {"picture": 32})
     model = fresh_model(family, settings, [caption.text for caption in colours.captions.all()], "cpu")
-    return JointMachine(model, pairing(model.network.eval()), 5)
+    return JointEncoder(model, pairing(model.network.eval()), 5)
 
 
 LEARNED: dict[str, Arrays] = {}

@@ -8,10 +8,11 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError
 from corpus.models import Caption, Image
 from mitl.annotators import load
+from mitl.annotators import pcme as embedder
 from mitl.annotators.base import ComparingAnnotator
-from mitl.annotators.pcme import embedder
-from mitl.annotators.pcme.machine import build, forgetful
+from mitl.annotators.pcme import build
 from mitl.models import Annotator
+from mitl.nn.vocabularies import forgetful
 from mitl.nn.weights import read_published, strip_prefix
 from mitl.registration import add_annotator
 from mitl.uncertainty import UnsureAnnotator
@@ -112,9 +113,13 @@ def test_the_published_layout_holds_the_reference_tensors(shared):
     ("changed", "options", "message"),
     [
         ({"word2idx": {"a": 0}}, {}, r"must start with <pad> <start> <end> <unk>"),
-        ({"word2idx": {word: i for i, word in enumerate(WORDS[:-1])}}, {}, "has 15 words and .* was trained with 16"),
+        ({"word2idx": {word: i for i, word in enumerate(WORDS[:-1])}}, {}, "has 15 words, but .* was trained with 16"),
         ({"word2idx": ["a"]}, {}, "has no dict word2idx"),
-        ({"config": {"model": {"txt_probemb": False}}}, {}, "was trained without txt_probemb; only its probabilistic"),
+        (
+            {"config": {"model": {"txt_probemb": False}}},
+            {},
+            "was trained without txt_probemb; only probabilistic",
+        ),
         ({"model": {"module.img_enc.fc.weight": torch.ones(16, 512)}}, {}, "lacks the tensor txt_enc.embed.weight"),
         ({"criterion": {"shift": torch.ones(2)}}, {}, "1 of another shape: criterion.shift 2 for 1"),
         ({}, {"embed": "32"}, "contradicts 1 options: embed is 16, not 32"),

@@ -8,8 +8,8 @@ from django.core.management import call_command
 
 from core.errors import CounterpartError
 from corpus.models import Caption
-from mitl.annotators import load, pvse
-from mitl.annotators.pvse.machine import build
+from mitl.annotators import KINDS, load
+from mitl.annotators.pvse import build
 from mitl.models import Annotator
 from mitl.registration import add_annotator
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
@@ -85,15 +85,15 @@ def drop(name):
     ("arguments", "message"),
     [
         ({"spoil": drop("img_enc.fc.bias")}, "does not fit this network of .* 1 missing: img_enc.fc.bias"),
-        ({"spoil": drop("img_enc.fc.weight")}, "lacks the tensor img_enc.fc.weight; it holds weights of another kind"),
+        ({"spoil": drop("img_enc.fc.weight")}, "lacks the tensor img_enc.fc.weight; it has weights of another kind"),
         ({"spoil": drop("img_enc.cnn.conv1.weight")}, "lacks the tensor img_enc.cnn.conv1.weight"),
         ({"spoil": lambda state: state.update(extra=torch.ones(1))}, "1 unexpected: extra"),
         (
             {"spoil": lambda state: state.update({"img_enc.cnn.layer2.1.conv1.weight": torch.ones(1)})},
             "a trunk of 1-2-1-1 blocks, 16 wide; known are resnet152",
         ),
-        ({"words": WORDS[:-1]}, "15words.pkl has 15 words and .* was trained with 16; pass the vocabulary"),
-        ({"vocabulary": ""}, "has no words of its own; pass --option vocabulary=FILE"),
+        ({"words": WORDS[:-1]}, "15words.pkl has 15 words, but .* was trained with 16; pass the vocabulary"),
+        ({"vocabulary": ""}, "contains no words; pass --option vocabulary=FILE"),
         ({"vocabulary": "nowhere.pkl"}, "No vocabulary file at nowhere.pkl"),
         ({"layout": "training", "training": {"order": True}}, "was trained with order embeddings"),
         ({"embed": "32"}, "contradicts 1 options: embed is 16, not 32"),
@@ -131,7 +131,7 @@ def test_it_learns_what_words_look_like(colours, loss, heads):
     assert colours_found(machine, colours) >= 4 / 6
 
 
-@pytest.mark.parametrize("loss", pvse.LOSSES)
+@pytest.mark.parametrize("loss", KINDS["pvse"].losses)
 @pytest.mark.parametrize("heads", [1, 2])
 def test_every_loss_it_names_trains_it(few, loss, heads):
     options = SMALL | QUICK | {"embeddings": heads, "epochs": 1}
@@ -152,7 +152,7 @@ def test_a_frozen_trunk_must_have_been_trained(few):
 
 
 def test_words_that_are_too_rare_to_learn_from_are_told(colours):
-    with pytest.raises(CounterpartError, match="48 training captions have fewer than 2 words that occur 100 times"):
+    with pytest.raises(CounterpartError, match="Fewer than 2 words occur 100 times in the 48 training captions"):
         trained_arrays("pvse", colours, loss="pvse", **SMALL | {"rarest": 100})
 
 

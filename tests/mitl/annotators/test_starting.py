@@ -82,5 +82,5 @@ def test_a_file_without_this_trunk_is_refused(colours, tmp_path, state, message)
 
 
 def test_a_trunk_from_nowhere_is_refused(colours):
-    with pytest.raises(CounterpartError, match="neither a file nor an annotator nowhere; check the option trunk_from"):
+    with pytest.raises(CounterpartError, match="No file or annotator nowhere; check the option trunk_from"):
         learned(colours, trunk_from="nowhere")

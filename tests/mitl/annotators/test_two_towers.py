@@ -8,13 +8,13 @@ from transformers import CLIPModel
 from core.errors import CounterpartError
 from corpus.models import Image
 from corpus.pictures import open_picture
-from mitl.annotators import clip, load, module_of
-from mitl.annotators.transformer.two_towers import TwoTowers
+from mitl.annotators import KINDS, load, module_of
+from mitl.annotators.clip import FAMILY
+from mitl.nn.families import fresh_model
 from mitl.nn.preparation import TrainingViews
+from mitl.nn.towers import TwoTowers
 from mitl.registration import add_annotator
 from mitl.training.trainer import train_annotator
-from mitl.transformer_models.clip import FAMILY
-from mitl.transformer_models.model import fresh_model
 from tests.mitl.annotators.learned import annotator_of, colours_found, gallery, settings_of, trained_arrays
 from tests.mitl.annotators.transformers import TINY
 from tests.mitl.nn.pretrained import letters, write_folder
@@ -40,7 +40,7 @@ def test_it_learns_what_words_look_like(colours, kind, loss):
     assert colours_found(machine, colours) >= 4 / len(COLOURS)
 
 
-@pytest.mark.parametrize("loss", [*clip.LOSSES, "sigmoid"])
+@pytest.mark.parametrize("loss", [*KINDS["clip"].losses, "sigmoid"])
 def test_every_loss_it_names_falls(colours, loss):
     kind = "siglip" if loss == "sigmoid" else "clip"
     add_annotator("eyes", kind=kind, options=TINY[kind] | {"epochs": 2})
@@ -117,8 +117,8 @@ def test_an_untrained_annotator_says_what_to_do(db):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"image_heads": 3}, "make no CLIPModel: .*32.*3"),
-        ({"patch": 32}, "A picture of 16 pixels has no patch of 32"),
+        ({"image_heads": 3}, "Invalid sizes for CLIPModel: .*32.*3"),
+        ({"patch": 32}, "A picture of 16 pixels is smaller than a patch of 32"),
         ({"context": 2}, "The option context is 2"),
         ({"tokeniser": "/nowhere/vocab.txt"}, "/nowhere/vocab.txt cannot be read as a tokeniser"),
     ],

@@ -161,7 +161,7 @@ def test_its_key_comes_from_the_environment_and_stands_nowhere_else(zoo, stub, m
 
 def test_a_variable_that_is_not_set_is_named(zoo, stub, monkeypatch):
     monkeypatch.delenv("SEER_KEY", raising=False)
-    with pytest.raises(CounterpartError, match="the environment variable SEER_KEY, which is to hold its key, is not"):
+    with pytest.raises(CounterpartError, match="the environment variable SEER_KEY of its key is not set"):
         load(seer_at(stub, key_variable="SEER_KEY"))
 
 
@@ -174,7 +174,7 @@ def test_without_a_model_it_says_how_to_name_one(db):
     ("option", "line"),
     [
         ("endpoint=localhost:8000", "must be an address like https://host/v1"),
-        ("endpoint=https://me:secret@host/v1", "carries a name or a password"),
+        ("endpoint=https://me:secret@host/v1", "contains a name or a password"),
         ("money=five", "must be an amount of money like 2.50, not 'five'"),
         ("money=-1", "must be an amount of money"),
         ("input_price=NaN", "must be an amount of money"),

@@ -6,13 +6,12 @@ import torch
 
 from core.errors import CounterpartError
 from corpus.models import Caption
-from mitl.annotators import load, vse
+from mitl.annotators import KINDS, load
 from mitl.annotators.base import ComparingAnnotator
-from mitl.annotators.recurrent.pictures import Pictures
-from mitl.annotators.vse.machine import VSELearner, build, with_new_names
+from mitl.annotators.vse import VSELearner, build, order_scores, with_new_names
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator
-from mitl.networks.vse import order_scores
+from mitl.nn.recurrent import Pictures
 from mitl.nn.vocabularies import Vocabulary
 from mitl.registration import add_annotator
 from mitl.training.learners import Plan
@@ -100,12 +99,12 @@ def test_a_machine_of_vectors_reads_no_pictures(colours, tmp_path, vectors):
 
 def test_vectors_that_are_missing_too_many_or_too_long_are_told(colours, tmp_path, vectors):
     folder, _ = vectors
-    with pytest.raises(CounterpartError, match="pictures come as vectors; pass --option vectors=FOLDER"):
+    with pytest.raises(CounterpartError, match="pictures are vectors; pass --option vectors=FOLDER"):
         add(tmp_path, make_network(trunk="none"))
-    with pytest.raises(CounterpartError, match="trunk small reads pictures themselves; leave the option vectors out"):
+    with pytest.raises(CounterpartError, match="trunk small reads the pictures; leave the option vectors out"):
         add(tmp_path, make_network(), vectors=str(folder))
     write_regions(tmp_path / "long", ["red0"], np.ones((1, 9), np.float32))
-    with pytest.raises(CounterpartError, match="has vectors of 9 numbers, and these weights take 6"):
+    with pytest.raises(CounterpartError, match="has vectors of 9 numbers, but these weights need 6"):
         add(tmp_path, make_network(trunk="none"), vectors=str(tmp_path / "long"))
     assert not Annotator.objects.exists()
 
@@ -136,7 +135,7 @@ def test_the_oldest_files_of_vgg_get_the_newer_names():
 
 
 def test_vgg_reads_pictures_of_one_size():
-    with pytest.raises(CounterpartError, match="vgg19 reads pictures of 224 pixels alone"):
+    with pytest.raises(CounterpartError, match="vgg19 reads only pictures of 224 pixels"):
         build(settings_of("vse", trunk="vgg19", picture=64), 9)
 
 
@@ -161,7 +160,7 @@ def test_validation_compares_as_the_machine_will(tmp_path, score, compares):
     settings = settings_of("vse", **SIZES)
     plan = Plan(settings, "max", 0, "cpu", Checkpoints(tmp_path))
     learner = VSELearner(make_network(score=score), Vocabulary(WORDS), Pictures(settings), plan)
-    assert isinstance(learner.machine(), ComparingAnnotator) is compares
+    assert isinstance(learner.annotator(), ComparingAnnotator) is compares
 
 
 @pytest.mark.parametrize(
@@ -184,7 +183,7 @@ def test_it_learns_from_vectors(colours, vectors):
     assert machine.encode_images(list(colours.images.all())).shape == (30, 32)
 
 
-@pytest.mark.parametrize("loss", vse.LOSSES)
+@pytest.mark.parametrize("loss", KINDS["vse"].losses)
 @pytest.mark.parametrize("score", ["inner", "order"])
 def test_every_loss_it_names_trains_it(few, loss, score):
     arrays = trained_arrays("vse", few, loss=loss, **SMALL | QUICK | {"epochs": 1, "score": score})

@@ -7,8 +7,8 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from corpus.models import Caption
-from mitl.annotators import load, vsrn
-from mitl.annotators.vsrn.machine import build
+from mitl.annotators import KINDS, load
+from mitl.annotators.vsrn import build
 from mitl.models import Annotator
 from mitl.nn.vocabularies import Vocabulary
 from mitl.nn.weights import read_published
@@ -132,10 +132,10 @@ def test_embeddings_do_not_depend_on_the_company(add, colours):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"regions": ""}, "was trained on regions that a detector saw; pass --option regions=FOLDER"),
+        ({"regions": ""}, "was trained on region features of a detector; pass --option regions=FOLDER"),
         ({"regions": "nowhere"}, "nowhere has no region features"),
-        ({"words": WORDS[:-1]}, "15words.pkl has 15 words and .* was trained with 16"),
-        ({"vocabulary": ""}, "has no words of its own; pass --option vocabulary=FILE"),
+        ({"words": WORDS[:-1]}, "15words.pkl has 15 words, but .* was trained with 16"),
+        ({"vocabulary": ""}, "contains no words; pass --option vocabulary=FILE"),
         ({"variant": "coco", "spoil": lambda state: state.pop("img_enc.fc.bias")}, "1 missing: img_enc.fc.bias"),
         ({"spoil": lambda state: state.update({"img_enc.bn.weight": torch.ones(16)})}, "3 missing: img_enc.bn.bias"),
         ({"spoil": lambda state: state.update({"img_enc.more": torch.ones(1)})}, "1 unexpected: img_enc.more"),
@@ -153,7 +153,7 @@ def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(add, argume
 
 def test_regions_of_another_length_are_refused(add, tmp_path):
     write_regions(tmp_path / "longer", ["1"], np.ones((1, REGIONS, CHANNELS + 1), np.float32))
-    with pytest.raises(CounterpartError, match="has regions of 9 numbers and .* was trained on 8; pass the folder"):
+    with pytest.raises(CounterpartError, match="has regions of 9 numbers, but .* was trained on 8; pass the folder"):
         add(regions=str(tmp_path / "longer"))
 
 
@@ -206,7 +206,7 @@ def test_it_learns_from_pictures_alone(colours, variant):
     assert colours_found(machine, colours) >= 4 / 6
 
 
-@pytest.mark.parametrize("loss", vsrn.LOSSES)
+@pytest.mark.parametrize("loss", KINDS["vsrn"].losses)
 def test_every_loss_it_names_trains_it(colours, regions, loss):
     options = SMALL_VSRN | {"regions": str(regions), "epochs": 1}
     arrays = trained_arrays("vsrn", colours, loss=loss, **options)

@@ -1,6 +1,6 @@
 """Tiny networks of transformers for tests: sizes that learn six colours in a second."""
 
-from mitl.annotators.base import Value
+from mitl.options import Value
 
 TOWER = {"layers": 1, "width": 32, "heads": 2}
 TOWERS = {f"{tower}_{part}": size for tower in ("image", "text") for part, size in TOWER.items()}

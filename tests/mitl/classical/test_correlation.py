@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 from core.errors import CounterpartError
-from mitl.classical.correlation import correlate, factorise, features_of
+from mitl.classical.correlation import Projection, correlate, factorise, features_of
 
 
 def kernel_of(n: int, dim: int, seed: int) -> np.ndarray:
@@ -22,6 +22,10 @@ def centred(kernel: np.ndarray) -> np.ndarray:
 
 def factor_of(kernel: np.ndarray, rank: int):
     return factorise(lambda pivot: kernel[:, pivot], len(kernel), rank)
+
+
+def first(projection: Projection, dim: int = 3) -> Projection:
+    return Projection(projection.mean, projection.directions[:, :dim])
 
 
 def test_all_pivots_give_the_kernel_back():
@@ -72,7 +76,7 @@ def test_correlations_and_cosines_are_those_of_the_dense_eigenproblem(kappa):
     norms = np.sqrt(np.einsum("id,ij,jd->d", alpha, x @ (x + kappa * np.eye(n)), alpha))
     left, right = x @ alpha / norms, y @ beta / norms
     left, right = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (left, right))
-    cosines = images.first(3).of(factors[0]) @ texts.first(3).of(factors[1]).T
+    cosines = first(images).of(factors[0]) @ first(texts).of(factors[1]).T
     assert np.allclose(cosines, left @ right.T, atol=1e-4)
 
 
@@ -81,7 +85,7 @@ def test_matching_items_lie_together():
     shared = rng.standard_normal((200, 3))
     x, y = (np.hstack([shared @ rng.standard_normal((3, 3)), rng.standard_normal((200, 4))]) for _ in range(2))
     images, texts, correlations = correlate(x[:150], y[:150], 0.1)
-    scores = images.first(3).of(x[150:]) @ texts.first(3).of(y[150:]).T
+    scores = first(images).of(x[150:]) @ first(texts).of(y[150:]).T
     assert (scores.argmax(axis=1) == np.arange(50)).mean() > 0.5
     assert correlations[2] > 0.9 > 0.5 > correlations[3]
 

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 
+from mitl.nn.families import Family, State, restore_model, stored_parts
 from mitl.nn.tokenisers import SPECIAL, byte_pair_ids, byte_pairs, word_pieces
 from mitl.nn.weights import named
-from mitl.transformer_models.family import Family, State
-from mitl.transformer_models.model import fitted_preparation, kept_parts, open_model
 
 FIXTURES = "fixtures/annotators"
 
@@ -31,8 +30,8 @@ def letters() -> Tokenizer:
 def network_of(family: Family, state: State, configuration: dict[str, Any], context: int) -> Any:
     """The network of a state dict, by way of the arrays that are kept of it."""
     tensors = {name: tensor.numpy() for name, tensor in state.items()}
-    parts = kept_parts(configuration, letters(), fitted_preparation(family, configuration))
-    return open_model(family, named(tensors) | parts, {"context": context}, "the fixture", "cpu").network
+    parts = stored_parts(configuration, letters(), family.prepared_for(configuration))
+    return restore_model(family, named(tensors) | parts, {"context": context}, "the fixture", "cpu").network
 
 
 def fixture_state(shared: Path, name: str) -> State:

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image as Pillow
 
 from core.errors import CounterpartError
+from mitl.annotators import blip, clip, siglip, vilt
 from mitl.nn.preparation import Preparation
-from mitl.transformer_models import blip, clip, siglip, vilt
 from tests.mitl.nn.pretrained import fixture_arrays
 
 CLIP = clip.FAMILY.preparation.sized(28, 8)

@@ -71,7 +71,7 @@ class LittleLearner:
         columns = functional.normalize(self.network["captions"](captions), dim=1)
         return triplet_sum((rows @ columns.T).masked_fill(torch.from_numpy(batch.known), -torch.inf))
 
-    def machine(self) -> LittleMachine:
+    def annotator(self) -> LittleMachine:
         return LittleMachine(self.network)
 
 

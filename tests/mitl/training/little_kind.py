@@ -12,7 +12,7 @@ CHECKPOINT = "none"
 def open_annotator(annotator, device):
     learner = LittleLearner()
     set_weights(learner.network, read_arrays(StoredFile(annotator.checkpoint, annotator.checksum)))
-    return learner.machine()
+    return learner.annotator()
 
 
 def train(examples, plan, progress):

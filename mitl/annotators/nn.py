@@ -1,0 +1,94 @@
+"""The nearest-neighbour system of Hodosh et al. (2013), section 3.1, eq. 2: a training image, or its captions, replaces
+the query.
+
+Captions for an image: those most similar to the five captions of the training image that looks most similar to it.
+Images for a caption: those most similar to the training image whose captions are most similar to it. Training stores
+the collection's training images and captions.
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.progress import Progress
+from corpus.models import Caption, Image
+from mitl.annotators.base import Arrays, ListAnnotator, stored_arrays
+from mitl.annotators.hodosh import MOST_PLACES, PictureReader, adopt, captions_by_image, learn_picture_words
+from mitl.classical.documents import Documents
+from mitl.classical.texts import Text, learn_text
+from mitl.classical.visual_words import intersections
+from mitl.models import Annotator, Direction
+from mitl.options import Settings
+from mitl.training.learners import Plan, Trained, TrainingSet
+
+CAPTIONS = "training"
+
+__all__ = ["NearestNeighbours", "adopt", "architecture", "open_annotator", "train"]
+
+
+class NearestNeighbours(ListAnnotator):
+    """Ranks by the nearest neighbour. Of equally near neighbours and of equal scores the first comes first."""
+
+    def __init__(self, settings: Settings, arrays: Arrays) -> None:
+        """``arrays`` are those of ``train``."""
+        self._pictures, self._text = PictureReader(settings, arrays), Text(str(settings["text"]), arrays)
+        self._signatures = arrays["signatures"]
+        self._documents = Documents.from_arrays(arrays, CAPTIONS)
+
+    def lists_of(
+        self, direction: Direction, queries: Sequence[Image | Caption], items: Sequence[Image | Caption]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Rank at most 1,000 items per query. Raises CounterpartError for an image without a readable picture."""
+        if direction == Direction.IMAGE_TO_CAPTION:
+            scores = self._captions_for(cast(Sequence[Image], queries), cast(Sequence[Caption], items))
+        else:
+            scores = self._images_for(cast(Sequence[Caption], queries), cast(Sequence[Image], items))
+        places = np.argsort(-scores, axis=1, kind="stable")[:, :MOST_PLACES]
+        return places, np.take_along_axis(scores, places, 1).astype(np.float32)
+
+    def _captions_for(self, queries: Sequence[Image], items: Sequence[Caption]) -> NDArray[np.floating]:
+        neighbours = np.argmax(intersections(self._pictures.read(queries), self._signatures), axis=1)
+        kernel = self._text.kernel
+        different, place = np.unique(neighbours, return_inverse=True)
+        return kernel.compare(kernel.read(self._documents.pick(different)), kernel.read(self._read(items)))[place]
+
+    def _images_for(self, queries: Sequence[Caption], items: Sequence[Image]) -> NDArray[np.floating]:
+        kernel = self._text.kernel
+        similarity = kernel.compare(kernel.read(self._read(queries)), kernel.read(self._documents))
+        different, place = np.unique(np.argmax(similarity, axis=1), return_inverse=True)
+        return intersections(self._signatures[different], self._pictures.read(items))[place]
+
+    def _read(self, captions: Sequence[Caption]) -> Documents:
+        return self._text.documents([caption.text] for caption in captions)
+
+
+def open_annotator(annotator: Annotator, device: str) -> NearestNeighbours:
+    """Load the annotator. Raises CounterpartError if it was not trained yet."""
+    return NearestNeighbours(annotator.options, stored_arrays(annotator))
+
+
+def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
+    """Store the training images as histograms, and the words of their captions.
+
+    Memory: 4 bytes per number of a picture's histograms.
+    """
+    texts = captions_by_image(examples)
+    arrays = learn_picture_words(examples.images, plan.settings, plan.seed, progress)
+    signatures = PictureReader(plan.settings, arrays).read(examples.images, progress)
+    arrays |= learn_text(str(plan.settings["text"]), texts, str(plan.settings["idf"]))
+    documents = Text(str(plan.settings["text"]), arrays).documents(texts)
+    arrays |= {"signatures": signatures, **documents.to_arrays(CAPTIONS)}
+    return Trained(arrays, {"words": len(arrays["words"])})
+
+
+def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
+    """Describe the system for the annotator's page."""
+    n_images, n_numbers = arrays["signatures"].shape
+    return {
+        "neighbours": f"{n_images:,} training images",
+        "picture": f"{settings['image']} of {n_numbers:,} numbers",
+        "captions": f"{settings['text']} over {len(arrays['words']):,} stems",
+        "score": "similarity to the nearest training image, or to its captions",
+    }

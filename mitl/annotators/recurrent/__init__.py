@@ -1,1 +1,0 @@
-"""What the machines with a recurrent reader of captions share: PVSE, PCME, VSRN and VSE++."""

@@ -1,1 +1,0 @@
-"""What machines over networks of transformers share: two towers (``clip``, ``siglip``), pairs (``vilt``, ``blip``)."""

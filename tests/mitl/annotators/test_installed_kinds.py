@@ -1,0 +1,82 @@
+"""The example of docs/machines.md, taken from the page, installed and searched with; and what it says of kinds."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from core.errors import CounterpartError
+from mitl import annotators
+from mitl.annotators.base import EmbeddingAnnotator
+from mitl.models import Annotator, Direction
+from mitl.search.lists import load_lists
+from tests.mitl.pictured import COLOURS, make_coloured_collection
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "machines.md").read_text()
+
+
+def block(language: str) -> str:
+    """The page's only block of code in a language."""
+    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return found
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """The package of the page, where Python and importlib.metadata find it."""
+    (tmp_path / "palette.py").write_text(block("python"))
+    described = tmp_path / "palette-1.0.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: palette\nVersion: 1.0\n")
+    group, entry = re.fullmatch(r'\[project\.entry-points\."(.+)"\]\n(.+)\n', block("toml")).groups()
+    (described / "entry_points.txt").write_text(f"[{group}]\n{entry.replace(chr(34), '')}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "palette", raising=False)
+    annotators._installed.cache_clear()
+    yield
+    annotators._installed.cache_clear()
+
+
+def test_the_example_is_thirty_lines_or_so():
+    assert len([line for line in block("python").splitlines() if line.strip()]) <= 30
+
+
+def test_a_machine_of_an_installed_package_is_added_and_searched_with(db, installed):
+    collection = make_coloured_collection()
+    call_command("add_annotator", "colours", "--kind", "palette", "--option", "side=16")
+    call_command("retrieve", "colours", "--annotators", "colours", "--depth", "2")
+    lists = load_lists(Annotator.objects.get(name="colours").retrievals.get())[Direction.IMAGE_TO_CAPTION]
+    own = dict(collection.captions.values_list("pk", "image_id"))
+    assert [[own[caption] for caption in row] for row in lists.items.tolist()] == [
+        [i, i] for i in lists.queries.tolist()
+    ]
+    assert len(lists.queries) == len(COLOURS)
+    assert isinstance(annotators.load(Annotator.objects.get(name="colours")), EmbeddingAnnotator)
+
+
+def test_an_option_out_of_its_range_is_refused_like_ours(db, installed):
+    with pytest.raises(Exception, match="Option side is out of range at '0': pixels a side"):
+        call_command("add_annotator", "colours", "--kind", "palette", "--option", "side=0")
+
+
+def test_a_machine_whose_package_is_gone_says_so(db):
+    with pytest.raises(CounterpartError, match="No installed package provides annotators of kind 'palette'"):
+        annotators.load(Annotator(name="colours", kind="palette", options={}))
+
+
+def test_a_package_that_cannot_be_imported_is_named(db, installed, tmp_path):
+    (tmp_path / "palette.py").write_text("import nothing_of_this_name\n")
+    with pytest.raises(
+        CounterpartError, match="Annotators of kind 'palette' cannot be loaded from palette: .*nothing_of_this_name"
+    ):
+        annotators.module_of("palette")
+
+
+@pytest.mark.parametrize("kind", annotators.KINDS)
+def test_the_page_tells_every_kind_and_all_its_options(kind):
+    rows = [row for row in PAGE.splitlines() if row.startswith(f"| `{kind}` |")]
+    assert len(rows) >= 2
+    named = set(re.findall(r"`(\w+)`", rows[-1].split("|")[2]))
+    assert named == set(annotators.kind_of(kind).options)
