@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.ledger import EARNED
 from annotation.models import Assignment, Exclusion, Participant, Payment, QualificationTest, TestItem, Worker
-from annotation.qualifying import Tries, tries_of
+from annotation.qualification_tests import Tries, tries_of
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record

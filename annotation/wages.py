@@ -134,7 +134,7 @@ def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Exp
         raise CounterpartError("Give a pilot or the expected minutes, not both.")
     if minutes is not None:
         if not minutes.is_finite() or not 0 < minutes <= 24 * 60:
-            raise CounterpartError(f"{minutes} expected minutes will not do; give more than 0, up to a day.")
+            raise CounterpartError(f"Invalid number of expected minutes {minutes}: use more than 0, up to a day.")
         return Expectation(int((minutes * 60).to_integral_value(ROUND_UP)), "as stated")
     if pilot and not round.rehearsal and _was_played(pilot):
         raise CounterpartError(

@@ -12,7 +12,7 @@ from annotation.judging.forms import parse_answers, parse_number, places_of
 from annotation.judging.links import Trouble, Visit, link_page, refuse_excluded, visit_of
 from annotation.judging.sheet import picture_response, sheet_of
 from annotation.models import QualificationTest, TestAttempt
-from annotation.qualifying import Tries, answer_test
+from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
 
 

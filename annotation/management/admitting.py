@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotation.admission import Admission
-from annotation.naming import find_test
+from annotation.qualification_tests import find_test
 
 
 def add_admission_options(parser: CommandParser) -> None:

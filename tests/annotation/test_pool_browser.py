@@ -7,8 +7,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotation.codes import completion_code
-from annotation.making_tests import Plan, make_test
 from annotation.models import TestAttempt, Worker
+from annotation.qualification_tests import Plan, make_test
 from hits.models import Round
 from tests.factories import make_round
 

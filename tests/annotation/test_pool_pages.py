@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.admission import join_round
 from annotation.codes import completion_code
 from annotation.judging import links
-from annotation.making_tests import Plan, make_test
 from annotation.models import Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
+from annotation.qualification_tests import Plan, make_test
 from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, submit
 from tests.factories import make_round, make_worker

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from annotation.codes import completion_code
 from annotation.leases import lease_seat
-from annotation.making_tests import Plan, make_test
 from annotation.models import Assignment, Payment, WorkerIdentity
+from annotation.qualification_tests import Plan, make_test
 from annotation.submissions import submit_answers
 from core.models import Event
 from hits.models import Round

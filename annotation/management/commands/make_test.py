@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.making_tests import Plan, make_test
+from annotation.qualification_tests import Plan, make_test
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from corpus.models import Collection

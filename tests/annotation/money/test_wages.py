@@ -126,7 +126,7 @@ def test_a_stated_time_is_held_to_the_floor_as_well(collection, platform):
 
 @pytest.mark.parametrize("minutes", ["0", "-3", "NaN", "Infinity", "1441"])
 def test_a_time_that_is_none_is_refused(collection, minutes):
-    with pytest.raises(CounterpartError, match="expected minutes will not do"):
+    with pytest.raises(CounterpartError, match="Invalid number of expected minutes"):
         check_wage(large(collection), expected_minutes=Decimal(minutes))
 
 

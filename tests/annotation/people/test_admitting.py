@@ -7,9 +7,8 @@ from django.utils import timezone
 
 from annotation.admission import Admission, NotAdmittedError, join_round, permit_of
 from annotation.leases import expire_leases, lease_seat, return_assignment
-from annotation.making_tests import Plan, make_test
 from annotation.models import Assignment, Exclusion, Participant, TestItem, Worker
-from annotation.qualifying import answer_test
+from annotation.qualification_tests import Plan, answer_test, make_test
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event

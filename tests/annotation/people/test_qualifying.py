@@ -4,9 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from annotation.making_tests import Plan, make_test
 from annotation.models import QualificationTest, TestAttempt, TestItem
-from annotation.qualifying import answer_test, tries_of
+from annotation.qualification_tests import Plan, answer_test, make_test, tries_of
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image, Match
@@ -106,9 +105,9 @@ def test_making_it_again_changes_nothing_and_another_of_its_name_is_refused(test
         ((0, 2, 2), "at least one of each"),
         ((2, 0, 2), "at least one of each"),
         ((30, 21, 40), "at most 50"),
-        ((3, 2, 3), "3 are right already"),
-        ((3, 2, 6), "give 4 to 5"),
-        ((3, 2, 4, 0), "0 attempts"),
+        ((3, 2, 3), "one answer to all pairs gets 3 right"),
+        ((3, 2, 6), "use 4 to 5"),
+        ((3, 2, 4, 0), "Invalid number of attempts 0"),
     ],
 )
 def test_a_test_that_says_nothing_is_refused(numbers, said):

@@ -1,4 +1,4 @@
-"""Make a qualification test: original pairs as matches, strange pairs as none, drawn once and then fixed."""
+"""Qualification tests: pairs with known answers that workers judge before their first HIT; making and taking them."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotation.models import QualificationTest, TestItem
-from core.errors import CounterpartError
+from annotation.models import QualificationTest, TestAttempt, TestItem, Worker
+from annotation.workers import actor_of, locked
+from core.errors import CounterpartError, some_of
 from core.events import record
-from core.naming import check_name
+from core.naming import check_name, find_named
 from corpus.models import Collection, Image, Match
 from hits.models import Control
+from hits.question import RIGHT_LEVELS, Level
 
 LARGEST, MOST_ATTEMPTS = 50, 20
 POSITIVE, NEGATIVE = Control.Polarity.POSITIVE.value, Control.Polarity.NEGATIVE.value
@@ -37,30 +39,46 @@ class Plan:
     def __post_init__(self) -> None:
         if min(self.positives, self.negatives) < 1 or self.size > LARGEST:
             raise CounterpartError(
-                f"A test of {self.positives} positives and {self.negatives} negatives will not do: give at least one "
-                f"of each and at most {LARGEST} together."
+                f"Invalid test of {self.positives} positives and {self.negatives} negatives: use at least one of each "
+                f"and at most {LARGEST} together."
             )
         blind = max(self.positives, self.negatives)
         if not blind < self.pass_mark <= self.size:
             raise CounterpartError(
-                f"A pass mark of {self.pass_mark} will not do: give {blind + 1} to {self.size}, as {blind} are right "
-                "already for whoever gives one answer to all pairs."
+                f"Invalid pass mark {self.pass_mark}: use {blind + 1} to {self.size}, as one answer to all pairs gets "
+                f"{blind} right."
             )
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
-            raise CounterpartError(f"{self.attempts} attempts will not do: give 1 to {MOST_ATTEMPTS}.")
+            raise CounterpartError(f"Invalid number of attempts {self.attempts}: use 1 to {MOST_ATTEMPTS}.")
 
     @property
     def size(self) -> int:
         return self.positives + self.negatives
 
 
+@dataclass(frozen=True)
+class Tries:
+    """A worker's tries at a test: how many they made and have left, the last of them, and whether one passed."""
+
+    test: QualificationTest
+    used: int
+    left: int
+    last: TestAttempt | None
+    passed: bool
+
+    @property
+    def next(self) -> int:
+        """The number of the try that comes next."""
+        return self.used + 1
+
+
 def make_test(name: str, *, collection: Collection, plan: Plan, actor: str) -> QualificationTest:
-    """Draw the pairs of a test and store it; the same collection and seed give the same pairs. Repeating it changes
+    """Draw the pairs of a test and store it. The same collection and seed give the same pairs; repeating it changes
     nothing.
 
     Positives are original pairs; a negative is an image with a caption of another image that no source matches with it.
-    Images that training reads come first, as rounds ask about the others. No image and no caption comes twice.
-    Raises CounterpartError for a name taken by another test, and for a collection with too few pictures.
+    Training images are used first, as rounds ask about the others. No image and no caption is used twice.
+    Raises CounterpartError for a name that another test has, and for a collection with too few pictures.
     """
     if test := _same(check_name(name), collection, plan):
         return test
@@ -75,6 +93,39 @@ def make_test(name: str, *, collection: Collection, plan: Plan, actor: str) -> Q
         )
         record("made", test, actor=actor, positives=plan.positives, negatives=plan.negatives, seed=plan.seed)
     return test
+
+
+def find_test(name: str) -> QualificationTest:
+    """Return the qualification test of this name. Raises CounterpartError that lists the existing ones."""
+    return find_named(QualificationTest.objects.all(), name, made_by="make_test")
+
+
+def tries_of(test: QualificationTest, worker: Worker) -> Tries:
+    """Return how a worker stands at a test. One that was passed for any round is passed."""
+    made = list(test.tries.filter(worker=worker))
+    passed = any(one.passed for one in made)
+    left = 0 if passed else max(0, test.attempts - len(made))
+    return Tries(test, len(made), left, made[-1] if made else None, passed)
+
+
+def answer_test(test: QualificationTest, worker: Worker, levels: Mapping[int, int], *, number: int) -> TestAttempt:
+    """Take in the levels by place of try ``number``, and grade it. Sending a try again returns it as it was graded.
+
+    Raises CounterpartError unless each pair has one level, and where no try is left or another one comes next.
+    """
+    with transaction.atomic():
+        # One try at a time for one person, or two tabs would have one too many.
+        locked(worker.pk)
+        if made := test.tries.filter(worker=worker, number=number).first():
+            return made
+        tries = tries_of(test, worker)
+        if not tries.left:
+            raise CounterpartError(f"No try at the test {test} is left; {tries.used} were made.")
+        if number != tries.next:
+            raise CounterpartError(f"Try {tries.next} comes next, not {number}; open the test again.")
+        attempt = _graded(test, worker, levels, number)
+        record("tested", attempt, actor=actor_of(worker), right=attempt.right, passed=attempt.passed)
+    return attempt
 
 
 def _same(name: str, collection: Collection, plan: Plan) -> QualificationTest | None:
@@ -145,3 +196,21 @@ def _captions(images: Sequence[int]) -> dict[int, list[int]]:
     for image, caption in originals.values_list("image", "caption"):
         captions.setdefault(image, []).append(caption)
     return captions
+
+
+def _graded(test: QualificationTest, worker: Worker, levels: Mapping[int, int], number: int) -> TestAttempt:
+    polarities = dict(test.items.values_list("place", "polarity"))
+    if missing := sorted(polarities.keys() - levels.keys()):
+        counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
+        raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and send again.")
+    if odd := [place for place, level in levels.items() if place not in polarities or level not in Level.values]:
+        raise CounterpartError(f"{len(odd)} answers are to no pair of this test, or no level; reload the page.")
+    right = sum(levels[place] in RIGHT_LEVELS[polarity] for place, polarity in polarities.items())
+    return TestAttempt.objects.create(
+        test=test,
+        worker=worker,
+        number=number,
+        answers={str(place): level for place, level in sorted(levels.items())},
+        right=right,
+        passed=right >= test.pass_mark,
+    )
