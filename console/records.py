@@ -10,6 +10,7 @@ from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.masking import mask_workers
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from crowd.channels import CHANNELS
 from crowd.channels.markets import market_of
 from crowd.models import Message
 from hits.models import Control, Round
@@ -160,9 +161,9 @@ class Sent:
 
 
 def origins_of(worker: Worker) -> list[str]:
-    """Name the environments that a worker came from; none if their ids were erased."""
+    """Name the environments that a worker came from; for simulated workers, the name of their channel."""
     known = worker.identities.order_by("pk").values_list("channel", "environment")
-    return [str(market_of(*place)) for place in dict.fromkeys(known)]
+    return [str(market_of(*place)) if place[0] in CHANNELS else place[0] for place in dict.fromkeys(known)]
 
 
 def rounds_of(worker: Worker) -> list[InRound]:

@@ -218,3 +218,8 @@ def test_the_list_of_workers_asks_no_more_for_more_of_them(member, db, django_as
         make_worker()
     with django_assert_max_num_queries(6):
         member.get("/workers/")
+
+
+def test_a_simulated_worker_has_a_page(reviewer, worker):
+    WorkerIdentity.objects.create(worker=worker, channel="simulation", external_id="w1")
+    assert " and simulation<" in page_of(reviewer, worker)
