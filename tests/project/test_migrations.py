@@ -1,0 +1,89 @@
+"""Databases of the first version are upgraded: migrations are added, never rewritten."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.apps import apps
+from django.db import connections, models
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+FIRST = "0001_initial"
+VALUES = {
+    models.BooleanField: True,
+    models.DateTimeField: timezone.now(),
+    models.DecimalField: Decimal("0.05"),
+    models.DurationField: timedelta(seconds=1),
+    models.FloatField: 0.5,
+    models.IntegerField: 1,
+    models.JSONField: {"kept": True},
+    models.CharField: "one",
+    models.TextField: "one",
+}
+
+
+@pytest.fixture
+def empty_database(tmp_path, monkeypatch, django_db_blocker):
+    """The alias of a database file without tables."""
+    monkeypatch.setitem(
+        connections.databases, "upgraded", connections["default"].settings_dict | {"NAME": str(tmp_path / "upgraded")}
+    )
+    with django_db_blocker.unblock():
+        yield "upgraded"
+        connections["upgraded"].close()
+
+
+def value_of(field: models.Field) -> object:
+    """Return any value that a required field takes."""
+    if field.choices:
+        return field.flatchoices[0][0]
+    return next((value for kind, value in VALUES.items() if isinstance(field, kind)), None)
+
+
+def populate(state_apps, database: str) -> dict[str, int]:
+    """Store one row of every model of ours, and return the key of each by the model's label."""
+    ours = {config.label for config in apps.get_app_configs()} & {label for label, _ in first_migrations()}
+    waiting = [model for model in state_apps.get_models() if model._meta.app_label in ours]
+    keys: dict[str, object] = {}
+    while waiting:
+        ready = [model for model in waiting if all(f.null or f.related_model._meta.label in keys for f in foreign_keys(model))]
+        assert ready, f"no order in which to store {waiting}"
+        for model in ready:
+            keys[model._meta.label] = store(model, keys, database)
+        waiting = [model for model in waiting if model not in ready]
+    return keys
+
+
+def foreign_keys(model) -> list[models.ForeignKey]:
+    return [field for field in model._meta.concrete_fields if field.is_relation]
+
+
+def store(model, keys: dict, database: str) -> object:
+    fields = {}
+    for field in model._meta.concrete_fields:
+        if field.is_relation:
+            fields[field.attname] = keys.get(field.related_model._meta.label)
+        elif not field.null and not field.has_default() and not field.primary_key:
+            fields[field.name] = value_of(field)
+    return model.objects.using(database).create(**fields).pk
+
+
+def first_migrations() -> list[tuple[str, str]]:
+    names = [config.label for config in apps.get_app_configs() if config.models_module and "." not in config.name]
+    return [(label, FIRST) for label in names if label not in ("axes", "csp")]
+
+
+def test_a_populated_database_of_the_first_version_is_upgraded_and_keeps_its_rows(empty_database):
+    executor = MigrationExecutor(connections[empty_database])
+    executor.migrate(first_migrations())
+    keys = populate(executor.loader.project_state(first_migrations()).apps, empty_database)
+    executor = MigrationExecutor(connections[empty_database])
+    executor.migrate(executor.loader.graph.leaf_nodes())
+    lost = [
+        label
+        for label, key in keys.items()
+        if not apps.get_model(label)._base_manager.using(empty_database).filter(pk=key).exists()
+    ]
+    assert lost == []
+    assert len(keys) > 30
