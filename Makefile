@@ -18,7 +18,7 @@ demo: $(VENV)/.runtime
 
 check: lint fast
 
-test: lint fast services slow
+test: lint fast slow services
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -31,13 +31,13 @@ lint: $(VENV)/.dev
 fast: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -m "not slow and not browser and not service"
 
+# By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process.
+slow: $(VENV)/.dev browser
+	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile -m "slow or browser"
+
 # What touches a database again, on PostgreSQL and Redis: those configured, those on this machine, or real ones from wheels.
 services: $(VENV)/.dev
-	$(BIN)/python -m tests.services $(PYTEST) -m "not slow and not browser"
-
-slow: $(VENV)/.dev browser
-	DATABASE_URL= REDIS_URL= $(BIN)/python -m pytest -m "slow or browser"
-	$(BIN)/python -m tests.services $(BIN)/python -m pytest -m "slow and not browser"
+	$(BIN)/python -m tests.services $(PYTEST) -m "not browser"
 
 browser:
 	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium) \

@@ -44,6 +44,7 @@ def postgres(folder: Path) -> Iterator[str]:
     import pgserver
 
     server = pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+    server.psql("ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();\n")
     try:
         yield tcp_url(server.get_uri())
     finally:
@@ -83,6 +84,7 @@ def main(command: list[str]) -> int:
             "DATABASE_URL": f"{stack.enter_context(postgres(folder))}/{RUN}",
             "REDIS_URL": stack.enter_context(redis_server(folder)),
             "REDIS_PREFIX": f"{RUN}:",
+            "PGOPTIONS": "-c synchronous_commit=off",  # no test cuts the power
         }
         print(f"PostgreSQL {urlsplit(environment['DATABASE_URL']).hostname}, Redis {environment['REDIS_URL']}")
         return subprocess.run(command, env=environment).returncode

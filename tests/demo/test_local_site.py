@@ -11,17 +11,25 @@ from urllib.request import urlopen
 
 import pytest
 
-from demo.local_site import FIRST_PORT, free_port
+from demo import local_site
+from demo.local_site import free_port
 
 SERVE = "import django; django.setup(); from demo.local_site import serve; serve({port}, 'http://127.0.0.1:{port}')"
 
 
-def test_a_taken_port_is_passed_over():
-    port = free_port()
+def test_a_taken_port_is_passed_over(monkeypatch):
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", port))
+        taken.bind(("127.0.0.1", 0))
         taken.listen()
-        assert free_port() > port >= FIRST_PORT
+        monkeypatch.setattr(local_site, "FIRST_PORT", taken.getsockname()[1])
+        assert free_port() > local_site.FIRST_PORT
+
+
+def unused_port() -> int:
+    """A port that the system chose, so that no other test run on this machine is about to take it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def answers(url: str) -> bool:
@@ -43,7 +51,6 @@ def await_true(condition, seconds: float = 90) -> bool:
 @pytest.fixture
 def site(tmp_path):
     """The address of a site served from an empty database of its own, and its process."""
-    port = free_port()
     environment = {
         "PATH": os.environ["PATH"],
         "VAR_DIR": str(tmp_path),
@@ -51,6 +58,7 @@ def site(tmp_path):
     }
     root = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, cwd=root, check=True)
+    port = unused_port()
     process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environment, cwd=root)
     yield f"http://127.0.0.1:{port}/login/", process
     process.kill()

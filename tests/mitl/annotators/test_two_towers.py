@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from transformers import CLIPModel
 
 from core.errors import CounterpartError
 from corpus.models import Image
@@ -83,6 +82,8 @@ def test_escapes_and_capitals_make_no_difference(colours, untrained):
 
 
 def test_a_published_folder_embeds_as_transformers_loads_it(colours, tmp_path):
+    from transformers import CLIPModel  # takes seconds
+
     configuration = FAMILY.configure(TINY["clip"], 514)
     folder = write_folder(tmp_path / "folder", FAMILY, configuration, letters())
     machine = load(add_annotator("published", kind="clip", checkpoint=folder))
