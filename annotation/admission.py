@@ -4,15 +4,25 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.ledger import EARNED
-from annotation.models import Assignment, Exclusion, Participant, Payment, QualificationTest, TestItem, Worker
+from annotation.models import (
+    CLAIM,
+    Assignment,
+    AssignmentQuerySet,
+    Exclusion,
+    Participant,
+    Payment,
+    PlatformState,
+    QualificationTest,
+    TestItem,
+    Worker,
+)
 from annotation.qualification_tests import Tries, tries_of
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record
-from crowd.models import PlatformAssignment
 from hits.models import HIT, Item, Round
 
 MOST = 1_000_000
@@ -140,24 +150,18 @@ def _left(round: Round, worker: Worker) -> int | None:
 def pairs_seen(worker: Worker, *, again: HIT | None = None) -> Pairs:
     """Return the pairs of every HIT that the worker holds or has answered, whatever its round, and of their tests.
 
-    On a platform a HIT counts from the moment when its answers are saved with us; but whoever then gave it back there
-    may take it ``again``, as long as the platform has not got them.
+    Who has returned a HIT on its platform may take it ``again``, as long as the platform has not listed their work.
     """
-    outside = PlatformAssignment.objects.filter(worker=worker).exclude(status="", saved_at=None)
-    answered_outside = outside.exclude(status="", posting__hit=again)
+    theirs = hits_of(worker).exclude(CLAIM, hit=again, platform_state=PlatformState.UNCONFIRMED)
     # A union, as one condition with an "or" in it would read every item there is.
-    seen = Item.objects.filter(hit__in=hits_of(worker).values("hit")).values_list("image", "caption")
-    return set(
-        seen.order_by().union(
-            Item.objects.filter(hit__in=answered_outside.values("posting__hit"))
-            .order_by()
-            .values_list("image", "caption"),
-            TestItem.objects.filter(test__tries__worker=worker).order_by().values_list("image", "caption"),
-        )
-    )
+    seen = Item.objects.filter(hit__in=theirs.values("hit")).values_list("image", "caption")
+    tested = TestItem.objects.filter(test__tries__worker=worker).values_list("image", "caption")
+    return set(seen.order_by().union(tested.order_by()))
 
 
-def hits_of(worker: Worker) -> QuerySet[Assignment]:
-    """Return the worker's assignments but for those that they gave back or let run out, unpaid."""
+def hits_of(worker: Worker) -> AssignmentQuerySet:
+    """Return the worker's assignments but for those that they returned or let expire, unpaid, and those that they only
+    opened on a platform."""
     is_paid = Exists(Payment.objects.filter(assignment=OuterRef("pk"), state__in=EARNED))  # as work that we lost is
-    return Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker)
+    theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker)
+    return theirs.exclude(CLAIM, receipt="", platform_state=PlatformState.UNCONFIRMED)

@@ -15,6 +15,7 @@ ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
 # out (a), the third describes (c) the quantity (e) in a wrong way.
 REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))
 LETTERS = {reason: letter for letter, reason in REASONS.items()}
+ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
 WORD = re.compile(r"([1-4])([a-d]?)([e-n]?)")
 
 

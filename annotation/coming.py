@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
 
-from annotation.models import Payment
-from crowd.models import PlatformAssignment, Posting
+from annotation.models import Assignment, Payment, PlatformState
+from crowd.models import Posting
 from hits.models import HIT, Round, Seat
 
 State = Posting.State
@@ -28,13 +29,12 @@ def asked_of(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
         posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),
         unposted=Sum(F("max_assignments") - F("posted_assignments"), filter=Q(state__in=COMING), default=0),
     )
-    earned = Payment.objects.filter(
-        assignment=OuterRef("assignment"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED
-    )
-    turns = PlatformAssignment.objects.filter(posting__hit__round__in=rounds).order_by()
-    listed = turns.values_list("posting__hit__round").annotate(
-        listed=Count("pk", filter=~Q(status="") & Q(posting__settled_at__isnull=False)),
-        done=Count("pk", filter=Q(status=PlatformAssignment.Status.REJECTED) | Q(Exists(earned))),
+    earned = Payment.objects.filter(assignment=OuterRef("pk"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
+    settled = Posting.objects.filter(hit__round__in=rounds, settled_at__isnull=False).exclude(external_id="")
+    work = Assignment.objects.listed().filter(hit__round__in=rounds).order_by()
+    listed = work.values_list("hit__round").annotate(
+        listed=Count("pk", filter=Q(external_posting__in=settled.values("external_id"))),
+        done=Count("pk", filter=Q(platform_state=PlatformState.REJECTED) | Q(Exists(earned))),
     )
     submitted = {round: listed - done for round, listed, done in listed}
     asked = {round.pk: (0, 0) for round in rounds}
@@ -60,10 +60,9 @@ def _missing(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
     """Return for each HIT that lacks answer sets its round and how many."""
     if not rounds:
         return {}
+    coming = _coming(rounds)  # before the seats: what is taken in between leaves too little asked for, not too much
     seats = Seat.objects.filter(hit__round__in=rounds, state=Seat.State.OPEN).order_by()
-    # Before what is coming: what is taken in between leaves too little asked for, not too much.
-    open_seats = list(seats.values_list("hit", "hit__round").annotate(n=Count("pk")))
-    coming = _coming(rounds)
+    open_seats = seats.values_list("hit", "hit__round").annotate(n=Count("pk"))
     return {hit: (round, n - coming[hit]) for hit, round, n in open_seats if n > coming[hit]}
 
 
@@ -71,12 +70,14 @@ def _coming(rounds: Sequence[Round]) -> Counter[int]:
     """By HIT: answer sets asked for in live or planned postings and not yet submitted, and those that are submitted
     and wait to be taken in, which will fill a seat each."""
     postings = Posting.objects.filter(hit__round__in=rounds, state__in=COMING).order_by()
-    listed = Count("assignments", filter=~Q(assignments__status=""))
+    of_posting = Assignment.objects.listed().filter(hit=OuterRef("hit"), external_posting=OuterRef("external_id"))
+    listed = of_posting.order_by().values("external_posting").annotate(n=Count("pk")).values("n")
+    left = F("max_assignments") - Coalesce(Subquery(listed), 0)
     coming: Counter[int] = Counter()
-    for hit, count in postings.annotate(unused=F("max_assignments") - listed).values_list("hit", "unused"):
+    for hit, count in postings.annotate(left=left).values_list("hit", "left"):
         coming[hit] += max(count, 0)
     # Read last: what somebody else collects meanwhile is then counted twice, which the next look corrects, and not left
     # out, which would ask and pay for one more.
-    arrived = PlatformAssignment.objects.filter(posting__hit__round__in=rounds, assignment=None, problem="")
-    coming.update(arrived.exclude(status="").values_list("posting__hit", flat=True))
+    arrived = Assignment.objects.waiting().filter(hit__round__in=rounds, problem="")
+    coming.update(arrived.values_list("hit", flat=True))
     return coming

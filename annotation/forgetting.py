@@ -3,11 +3,11 @@
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Appeal, Payment, Worker, WorkerIdentity
+from annotation.models import Appeal, Assignment, Payment, Worker, WorkerIdentity
 from annotation.scrubbing import ERASED, scrub
 from core.errors import CounterpartError
 from core.events import record
-from crowd.models import Message, PlatformAssignment
+from crowd.models import Message
 
 
 def forget_worker(pseudonym: str, *, actor: str) -> int:
@@ -47,7 +47,7 @@ def _refuse_unsettled(worker: Worker) -> None:
             f"Worker {worker} is still owed {owed} payments, which could not reach them any more; "
             "mark them paid or withdraw them first."
         )
-    waiting = PlatformAssignment.objects.filter(worker=worker, assignment=None).exclude(status="").count()
+    waiting = Assignment.objects.waiting().filter(worker=worker).count()
     if waiting:
         raise CounterpartError(
             f"{waiting} submissions of worker {worker} were not taken in; sync their rounds, or pay_for_outage, first."
@@ -56,6 +56,6 @@ def _refuse_unsettled(worker: Worker) -> None:
 
 def _erase_words(worker: Worker) -> None:
     """Erase what may name the person in words that no search would find."""
-    PlatformAssignment.objects.filter(worker=worker).update(content="")
+    Assignment.objects.filter(worker=worker).update(content="")
     Message.objects.filter(worker=worker).update(subject=ERASED, text=ERASED, failure="")
     Appeal.objects.filter(rejection__assignment__worker=worker).update(text=ERASED)

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.admission import admit, hits_of, pairs_seen
 from annotation.budget import has_room_for_seat
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError
 from core.events import record, record_each
@@ -50,16 +50,34 @@ def move(
         in_state = Assignment.objects.filter(pk=assignment.pk, state=come_from)
         if not in_state.update(state=to, **fields):
             return False
-        Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[to])
+        if assignment.seat_id is not None:
+            Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[to])
         record(to.value, assignment, actor=actor)
     for name, value in {"state": to, **fields}.items():
         setattr(assignment, name, value)
     return True
 
 
-def claim(seat_id: int) -> bool:
-    """Take an open seat. False: somebody else has it."""
-    return bool(Seat.objects.filter(pk=seat_id, state=Seat.State.OPEN).update(state=Seat.State.TAKEN))
+def bind_seat(assignment: Assignment) -> None:
+    """Give an open seat of its HIT to work that a platform has confirmed; where a late submission finds none, make one
+    more. To be called in a transaction."""
+    seats = Seat.objects.select_for_update().filter(hit=assignment.hit_id)
+    for seat in seats.filter(state=Seat.State.OPEN).order_by("number"):
+        if claim(seat.pk):
+            break
+    else:
+        last = seats.aggregate(last=Max("number"))["last"] or 0
+        seat = Seat.objects.create(hit=assignment.hit, number=last + 1, state=Seat.State.TAKEN)
+        record("added", seat, actor="intake", reason="a late submission")
+    assignment.seat = seat
+    assignment.save(update_fields=["seat"])
+
+
+def claim(seat_id: int | None) -> bool:
+    """Take an open seat. False: somebody else has it, or there is none."""
+    return seat_id is not None and bool(
+        Seat.objects.filter(pk=seat_id, state=Seat.State.OPEN).update(state=Seat.State.TAKEN)
+    )
 
 
 def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
@@ -137,8 +155,9 @@ def _lease(seat: Seat, worker: Worker) -> Assignment:
     return assignment
 
 
-def _overdue(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    return assignments.filter(state=State.LEASED, deadline__lte=timezone.now())
+def _overdue(assignments: AssignmentQuerySet) -> AssignmentQuerySet:
+    """Return those past their deadline. Of claims only their platform knows what became of them."""
+    return assignments.filter(state=State.LEASED, deadline__lte=timezone.now(), seat__isnull=False)
 
 
 @transaction.atomic

@@ -7,22 +7,20 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.budget import locked
 from annotation.calls import want_call
 from annotation.decisions import for_ruling, rule
-from annotation.models import Assignment, Rejection
+from annotation.models import Assignment, PlatformState, Rejection
 from annotation.reversing import compensation_of
 from annotation.wording import check_words
 from core.errors import CounterpartError, some_of
 from core.events import record
-from crowd.models import PlatformAssignment
 from hits.models import Round
 
 LONGEST = {"reason": 1024, "evidence": 10_000}
-
-Status = PlatformAssignment.Status
 
 
 @dataclass(frozen=True)
@@ -119,8 +117,8 @@ def _refuse_settled(assignment: Assignment) -> None:
         raise CounterpartError(
             f"{assignment} was paid by a bonus, as an earlier rejection was wrong; exclude its votes."
         )
-    turn = PlatformAssignment.objects.filter(assignment=assignment).first()
-    if turn and (turn.status == Status.APPROVED or (turn.auto_approval_at and turn.auto_approval_at <= timezone.now())):
+    approved = Q(platform_state=PlatformState.APPROVED) | Q(auto_approval_at__lte=timezone.now())
+    if Assignment.objects.filter(approved, pk=assignment.pk).exists():
         raise CounterpartError(
             f"{assignment} was approved by its platform and is paid; it cannot be rejected any more."
         )
@@ -138,8 +136,8 @@ def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) ->
 
 
 def _check_ready(rejection: Rejection) -> None:
-    turn = PlatformAssignment.objects.filter(assignment=rejection.assignment_id, status=Status.APPROVED)
-    if turn.exists():
+    approved = Assignment.objects.filter(pk=rejection.assignment_id, platform_state=PlatformState.APPROVED)
+    if approved.exists():
         raise CounterpartError(f"The platform has paid the work meanwhile; drop the {rejection}.")
 
 

@@ -8,11 +8,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.decisions import for_ruling, rule
-from annotation.models import Assignment, Decision, Payment, Rejection
+from annotation.models import Assignment, Decision, Payment, PlatformState, Rejection
 from annotation.payments import owe, owe_bonus
 from core.errors import CounterpartError
 from core.events import record
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
 from hits.prices import cents
 
 WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
@@ -37,16 +37,17 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
 
 def reversible_until(rejection: Rejection) -> datetime | None:
     """Return until when the platform itself reverses the rejection; None where there is no such end."""
-    turn = _turn_of(rejection)
-    return turn.submitted_at + WINDOW if turn and turn.submitted_at else None
+    work = rejection.assignment
+    return work.submitted_at + WINDOW if work.external_id and work.submitted_at else None
 
 
 def gives_reward(rejection: Rejection) -> bool:
     """Whether the work can still be paid its reward. False: its platform has rejected it for good."""
-    turn, until = _turn_of(rejection), reversible_until(rejection)
-    if turn is None or turn.status != PlatformAssignment.Status.REJECTED:
+    work, until = rejection.assignment, reversible_until(rejection)
+    if work.platform_state != PlatformState.REJECTED:
         return True
-    is_there = turn.posting.state != Posting.State.DISPOSED
+    postings = work.hit.postings.filter(external_id=work.external_posting)
+    is_there = postings.exclude(state=Posting.State.DISPOSED).exists()
     return is_there and until is not None and timezone.now() < until
 
 
@@ -71,7 +72,3 @@ def _drop(rejection: Rejection) -> None:
     told = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
     if not told.update(dropped_at=timezone.now(), call=Rejection.Call.NONE):
         raise CounterpartError(f"The platform is just being told of the {rejection}; try again in a minute.")
-
-
-def _turn_of(rejection: Rejection) -> PlatformAssignment | None:
-    return getattr(rejection.assignment, "platform", None)

@@ -66,7 +66,7 @@ def standings(rounds: Sequence[Round]) -> dict[int, Standing]:
     """Return the standing of each round, by its id."""
     seats = _counted(Seat.objects.all(), rounds, _counts("state", SeatState.values))
     work = _counted(
-        Assignment.objects.all(),
+        Assignment.objects.without_claims(),
         rounds,
         _counts("state", State.values) | {"workers": Count("worker", distinct=True)},
     )

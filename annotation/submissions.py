@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -10,12 +11,13 @@ from django.utils.crypto import salted_hmac
 from annotation.admission import has_room
 from annotation.answers import Answer, check_answer_set
 from annotation.budget import has_room_for_seat
-from annotation.drafts import ANSWERABLE, SeatLostError, drafts_of
+from annotation.drafts import SeatLostError, drafts_of, put_drafts
 from annotation.grading import grade
 from annotation.leases import claim, move
 from annotation.models import Assignment, Judgment
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
+from core.events import record
 from hits.models import Item
 
 State = Assignment.State
@@ -30,7 +32,8 @@ class Receipt:
 
 
 def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_seconds: int) -> Receipt:
-    """Store the answers to every item of the assignment's HIT and grade them once that is committed.
+    """Store the answers to every item of the assignment's HIT and grade them once that is committed. Those of a
+    platform's visitor are kept as drafts until the platform confirms the submission.
 
     A second submission returns the first one's receipt and changes nothing, whatever it holds.
     Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
@@ -40,6 +43,8 @@ def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_
         return receipt
     items = {item.pk: item for item in assignment.hit.items.all()}
     check_answer_set(answers, items, reasons=assignment.hit.round.reasons)
+    if assignment.is_claim:
+        return _keep_claim(assignment, answers, active_seconds)
     try:
         code = store_answers(assignment, answers, items, active_seconds)
     except IntegrityError as error:
@@ -51,14 +56,18 @@ def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_
     raise _seat_lost()
 
 
-def mark_submitted(assignment: Assignment, *, active_seconds: int | None) -> str | None:
+def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: datetime | None = None) -> str | None:
     """Mark a lease as submitted and return its receipt. None: it was returned, submitted or lost before.
 
     A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost
     for being late. The receipt is a signature of the assignment, so it can be checked without this row.
-    ``active_seconds`` is None where nobody counted.
+    ``active_seconds`` is None where nobody counted; ``at`` is the platform's time of the submission.
     """
-    fields = {"submitted_at": timezone.now(), "active_seconds": active_seconds, "receipt": receipt_of(assignment)}
+    fields = {
+        "submitted_at": at or timezone.now(),
+        "active_seconds": active_seconds,
+        "receipt": receipt_of(assignment),
+    }
     actor = actor_of(assignment.worker)
     with transaction.atomic():
         if move(assignment, come_from=State.LEASED, to=State.SUBMITTED, actor=actor, **fields):
@@ -73,25 +82,22 @@ def receipt_of(assignment: Assignment) -> str:
     return f"{assignment.pk}-{salted_hmac('hits.receipt', str(assignment.pk)).hexdigest()[:10]}"
 
 
-def _earlier_receipt(assignment: Assignment) -> Receipt | None:
-    """Return the receipt of an assignment that was submitted. Raises SeatLostError if it was given back."""
-    state, code = Assignment.objects.values_list("state", "receipt").get(pk=assignment.pk)
-    if code:
-        return Receipt(code, repeated=True)
-    if state not in ANSWERABLE:
-        raise _seat_lost()
-    return None
-
-
 @transaction.atomic
 def store_answers(
-    assignment: Assignment, answers: Sequence[Answer], items: Mapping[int, Item], active_seconds: int | None
+    assignment: Assignment,
+    answers: Sequence[Answer],
+    items: Mapping[int, Item],
+    active_seconds: int | None,
+    *,
+    at: datetime | None = None,
 ) -> str | None:
     """Submit, add a judgment for each answer to ``items`` (by key), and grade once that is committed. Returns the
-    receipt; None if the assignment could not be submitted any more."""
-    code = mark_submitted(assignment, active_seconds=active_seconds)
+    receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered stay."""
+    drafts = drafts_of(assignment).filter(item__in=[answer.item_id for answer in answers])
+    code = mark_submitted(assignment, active_seconds=active_seconds, at=at)
     if code is None:
         return None
+    drafts.delete()
     Judgment.objects.bulk_create(
         Judgment(
             assignment=assignment,
@@ -105,10 +111,34 @@ def store_answers(
         )
         for answer in answers
     )
-    drafts_of(assignment).delete()
     # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
     transaction.on_commit(lambda: _grade_committed(assignment.pk), robust=True)
     return code
+
+
+def _earlier_receipt(assignment: Assignment) -> Receipt | None:
+    """Return the receipt of an assignment that was submitted. Raises SeatLostError if it was given back."""
+    state, code = Assignment.objects.values_list("state", "receipt").get(pk=assignment.pk)
+    if code:
+        return Receipt(code, repeated=True)
+    if state not in Assignment.ANSWERABLE:
+        raise _seat_lost()
+    return None
+
+
+def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_seconds: int) -> Receipt:
+    """Keep a whole answer set with its receipt, so that what the platform gets is what we have."""
+    with transaction.atomic():
+        current = Assignment.objects.select_for_update().get(pk=assignment.pk)
+        if current.receipt:
+            return Receipt(current.receipt, repeated=True)
+        if current.platform_state:
+            raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
+        put_drafts(assignment, answers)
+        assignment.receipt, assignment.active_seconds = receipt_of(assignment), active_seconds
+        assignment.save(update_fields=["receipt", "active_seconds"])
+        record("saved", assignment, actor=actor_of(assignment.worker))
+    return Receipt(assignment.receipt, repeated=False)
 
 
 def _grade_committed(assignment_id: int) -> None:

@@ -80,7 +80,5 @@ class RejectionSheet:
 
 def rejections_of(assignment: Assignment) -> list[RejectionSheet]:
     """Return the assignment's rejections, newest first."""
-    rows = assignment.rejections.select_related(
-        "by", "seconded_by", "appeal", "appeal__answered_by", "assignment__platform__posting"
-    )
+    rows = assignment.rejections.select_related("by", "seconded_by", "appeal", "appeal__answered_by", "assignment__hit")
     return [RejectionSheet(row) for row in rows.order_by("-id")]

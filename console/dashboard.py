@@ -9,13 +9,13 @@ from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Appeal, Assignment, Judgment, Rejection
+from annotation.models import CLAIM, Appeal, Assignment, Judgment, PlatformState, Rejection
 from console.templatetags.console import ago, counted, dollars
 from core.models import Job
 from corpus.models import Collection
 from crowd.channels.markets import market_of
 from crowd.funds import shortages
-from crowd.models import Outbox, PlatformAssignment
+from crowd.models import Outbox
 from crowd.overview import late_rounds, work_to_look_at
 from dataset.models import Version
 from evaluation.models import Run, Score
@@ -129,7 +129,7 @@ def needs_of_all_rounds() -> list[Need]:
         ),
         *_by_round(
             work_to_look_at(),
-            "posting__hit__round__name",
+            "hit__round__name",
             lambda n, name: Need(f"{counted(n, 'submission')} with a problem in {name}", _page("round", name)),
         ),
         *_calls(),
@@ -157,15 +157,14 @@ def _by_round(rows: QuerySet, path: str, need: Callable[[int, str], Need]) -> li
 
 def _nearly_approved() -> list[Need]:
     """Undecided work that its platform will soon approve and pay."""
-    undecided = Assignment.objects.filter(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED))
-    soon = PlatformAssignment.objects.filter(
-        Q(assignment=None) | Q(assignment__in=undecided),
-        status=PlatformAssignment.Status.SUBMITTED,
+    soon = Assignment.objects.filter(
+        CLAIM | Q(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)),
+        platform_state=PlatformState.SUBMITTED,
         auto_approval_at__lt=timezone.now() + NEARLY,
     )
     return _by_round(
         soon,
-        "posting__hit__round__name",
+        "hit__round__name",
         lambda n, name: Need(
             f"{counted(n, 'undecided assignment')} in {name} will be approved by the platform in less than 48 h",
             f"{reverse('review')}?round={name}",

@@ -7,10 +7,11 @@ from decimal import Decimal
 from django.db.models import Count, QuerySet
 
 from annotation.masking import mask_workers
+from annotation.models import Assignment
 from crowd import channels
 from crowd.channels.markets import Market, market_of
 from crowd.funds import noted_funds, still_to_fund
-from crowd.models import Outbox, PlatformAssignment, Sync
+from crowd.models import Outbox, Sync
 from crowd.overview import Overview, overview_of, work_to_look_at
 from hits.models import Round
 
@@ -19,10 +20,10 @@ FEW = 5
 
 @dataclass(frozen=True)
 class Problem:
-    """A submission with a problem; ``assignment`` is 0 if its answers were not stored."""
+    """A submission with a problem; ``is_stored`` says whether its answers were stored."""
 
-    submission: int
     assignment: int
+    is_stored: bool
     problem: str
 
 
@@ -88,10 +89,10 @@ def _troubled_calls(round: Round) -> list[TroubledCalls]:
     ]
 
 
-def _problems(submissions: QuerySet[PlatformAssignment]) -> list[Problem]:
+def _problems(submissions: QuerySet[Assignment]) -> list[Problem]:
     rows = list(submissions)
     texts = mask_workers([row.problem for row in rows])
-    return [Problem(row.pk, row.assignment_id or 0, text) for row, text in zip(rows, texts, strict=True)]
+    return [Problem(row.pk, not row.is_claim, text) for row, text in zip(rows, texts, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def origins_of(worker: Worker) -> list[str]:
 def rounds_of(worker: Worker) -> list[InRound]:
     """Return a worker's work and earnings in each round, with two queries."""
     money, nothing = _money_of(worker), (Decimal(0), Decimal(0))
-    work = Assignment.objects.filter(worker=worker).order_by().values_list("hit__round__name")
+    work = Assignment.objects.without_claims().filter(worker=worker).order_by().values_list("hit__round__name")
     rows = work.annotate(
         submitted=Count("submitted_at"),
         accepted=Count("pk", filter=Q(state=State.ACCEPTED)),

@@ -71,18 +71,18 @@ def _dispose(channel: Platform, row: Outbox, key: str) -> Settle:
 
 
 def _pay(channel: Platform, row: Outbox, key: str) -> Settle:
-    payment = Payment.objects.select_related("assignment__platform", "assignment__worker", "round").get(pk=key)
+    payment = Payment.objects.select_related("assignment__worker", "round").get(pk=key)
     if payment.state == Payment.State.OWED and channel.pay(payment, token=str(row.pk)):
         return partial(mark_paid_there, payment)
     return _nothing
 
 
 def _reject(channel: Platform, row: Outbox, key: str) -> Settle:
-    rejection = Rejection.objects.select_related("assignment__platform__posting__hit__round").get(pk=key)
+    rejection = Rejection.objects.select_related("assignment__hit__round").get(pk=key)
     if rejection.dropped_at is not None:
         return _nothing
     channel.reject(rejection, token=str(row.pk))
-    return partial(mark_rejected, rejection.assignment.platform)
+    return partial(mark_rejected, rejection.assignment)
 
 
 def _message(channel: Platform, row: Outbox, key: str) -> Settle:

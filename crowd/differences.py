@@ -9,20 +9,20 @@ from functools import partial
 
 from django.db import transaction
 
-from annotation.models import Payment
+from annotation.models import Assignment, Payment, PlatformState
 from annotation.payments import mark_reward_paid, mark_unpaid, order_payment
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
-from crowd.collecting import keep
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.intake import keep
+from crowd.models import Outbox, Posting
 from crowd.outbox import put, send_again
 from crowd.settling import mark_closed, mark_disposed, mark_over
 from hits.models import Round
 
-State, Status, Pay = Posting.State, PlatformAssignment.Status, Payment.State
+State, Pay = Posting.State, Payment.State
 Repair = Callable[[], object]
 
 
@@ -146,44 +146,46 @@ def _of_size(posting: Posting, name: str, there: int) -> Difference:
 
 
 def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
-    turns = PlatformAssignment.objects.filter(posting=posting).exclude(status="").select_related("assignment")
-    here = {turn.external_id: turn for turn in turns}
+    work = Assignment.objects.listed().filter(hit=posting.hit_id, external_posting=posting.external_id)
+    here = {assignment.external_id: assignment for assignment in work}
     for listed in listing.assignments:
         name = f"assignment {listed.external_id}"
-        turn = here.pop(listed.external_id, None)
-        if turn is None:
+        assignment = here.pop(listed.external_id, None)
+        if assignment is None:
             take = partial(keep, posting, listed)
             yield Difference(Kind.ONLY_THERE, name, "-", listed.status, "collect it", take)
         else:
-            yield from _of_turn(posting, turn, listed)
-    for turn in here.values():
-        remedy = "a person has to look: it was listed once"
-        yield Difference(Kind.ONLY_HERE, f"assignment {turn.external_id}", turn.status, "-", remedy)
+            yield from _of_assignment(posting, assignment, listed)
+    for assignment in here.values():
+        name, remedy = f"assignment {assignment.external_id}", "a person has to look: it was listed once"
+        yield Difference(Kind.ONLY_HERE, name, assignment.platform_state, "-", remedy)
 
 
-def _of_turn(posting: Posting, turn: PlatformAssignment, listed: Listed) -> Iterator[Difference]:
-    name = f"assignment {turn.external_id}"
-    if turn.status != listed.status:
+def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> Iterator[Difference]:
+    name, here = f"assignment {assignment.external_id}", assignment.platform_state
+    if here != listed.status:
         take = partial(keep, posting, listed)
-        yield Difference(Kind.OTHER_STATUS, name, turn.status, listed.status, "take the platform's word", take)
-    reward = turn.assignment and turn.assignment.payments.filter(kind=Payment.Kind.REWARD).first()
-    if not turn.assignment:
+        yield Difference(Kind.OTHER_STATUS, name, here, listed.status, "take the platform's word", take)
+    if assignment.is_claim:
         return
+    reward = assignment.payments.filter(kind=Payment.Kind.REWARD).first()
     paid = reward.state if reward else "not owed"
-    if listed.status == Status.APPROVED and paid != Pay.PAID:
-        note = partial(mark_reward_paid, turn.assignment)
+    if listed.status == PlatformState.APPROVED and paid != Pay.PAID:
+        note = partial(mark_reward_paid, assignment)
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", paid, "paid", "note that it was paid", note)
-    if listed.status != Status.APPROVED and reward and reward.state == Pay.PAID:
+    if listed.status != PlatformState.APPROVED and reward and reward.state == Pay.PAID:
         again = partial(_pay_again, reward)
         yield Difference(Kind.OTHER_STATUS, f"pay for {name}", "paid", "not paid", "have it paid", again)
 
 
 def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]:
-    ours = Payment.objects.filter(assignment__platform__posting=posting, kind=Payment.Kind.BONUS, state=Pay.PAID)
-    here = {
-        (bonus.assignment.platform.external_id, bonus.reason): bonus
-        for bonus in ours.select_related("assignment__platform")
-    }
+    ours = Payment.objects.filter(
+        assignment__hit=posting.hit_id,
+        assignment__external_posting=posting.external_id,
+        kind=Payment.Kind.BONUS,
+        state=Pay.PAID,
+    )
+    here = {(bonus.assignment.external_id, bonus.reason): bonus for bonus in ours.select_related("assignment")}
     for bonus in paid:
         mine = here.pop((bonus.assignment_id, bonus.reason), None)
         amount: Decimal | None = mine.amount if mine else None
@@ -210,7 +212,7 @@ def _withdraw(platform: Platform, hit: Standing, environment: str) -> None:
 def _gone(posting: Posting) -> None:
     """Expect nothing more of it: neither work, nor that the platform still keeps money for it."""
     mark_closed(posting)
-    mark_over(posting, unused=posting.posted_assignments - posting.assignments.exclude(status="").count())
+    mark_over(posting, unused=posting.unused)
     mark_disposed(posting)
 
 

@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Exists, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from core.events import subject_of
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.models import Outbox, Posting, undecided_work, work_on_posting
 from crowd.outbox import put
 
 REVERSIBLE = timedelta(days=30)
@@ -16,12 +16,10 @@ REVERSIBLE = timedelta(days=30)
 
 def dispose_of_finished() -> int:
     """Have every closed posting removed whose work is all decided and too old to be reversed. Returns how many."""
-    undecided = PlatformAssignment.objects.filter(posting=OuterRef("pk"), status=PlatformAssignment.Status.SUBMITTED)
-    finished = Posting.objects.filter(~Exists(undecided), state=Posting.State.CLOSED, settled_at__isnull=False).exclude(
-        external_id=""
-    )
-    last = finished.annotate(last=Coalesce(Max("assignments__submitted_at"), "settled_at"))
-    old = last.filter(last__lt=timezone.now() - REVERSIBLE).select_related("hit__round")
+    closed = Posting.objects.filter(state=Posting.State.CLOSED, settled_at__isnull=False).exclude(external_id="")
+    submitted = work_on_posting().filter(submitted_at__isnull=False).order_by("-submitted_at").values("submitted_at")
+    finished = closed.filter(~Exists(undecided_work())).annotate(last=Coalesce(Subquery(submitted[:1]), "settled_at"))
+    old = finished.filter(last__lt=timezone.now() - REVERSIBLE).select_related("hit__round")
     asked = set(Outbox.objects.filter(call=Outbox.Call.DISPOSE).values_list("subject", flat=True))
     due = [posting for posting in old if subject_of(posting) not in asked]
     for posting in due:

@@ -1,13 +1,29 @@
-"""What stands on a crowd platform: our HITs as posted there, and the work on them as both sides know it."""
+"""Our HITs as posted on crowd platforms, messages to workers, and the calls that are made there."""
 
 import uuid
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models.work import Assignment, Worker
+from annotation.models import Assignment, AssignmentQuerySet, PlatformState, Worker
 from hits.models import HIT, Round
+
+
+class PostingQuerySet(models.QuerySet["Posting"]):
+    def unfinished(self) -> "PostingQuerySet":
+        """Keep those from which something may still come: not settled, or with work that is undecided there."""
+        return self.filter(Q(settled_at=None) | Exists(undecided_work()))
+
+
+def undecided_work() -> AssignmentQuerySet:
+    """Return the work on the outer query's posting that its platform has not decided."""
+    return work_on_posting().filter(platform_state=PlatformState.SUBMITTED)
+
+
+def work_on_posting() -> AssignmentQuerySet:
+    """Return the work on the outer query's posting."""
+    return Assignment.objects.filter(hit=OuterRef("hit"), external_posting=OuterRef("external_id"))
 
 
 class Posting(models.Model):
@@ -37,7 +53,9 @@ class Posting(models.Model):
     expires_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True, help_text="When all its work was last listed.")
     over_since = models.DateTimeField(null=True, help_text="Since when every listing found nothing more to come.")
-    settled_at = models.DateTimeField(null=True, help_text="When that had held long enough to be believed.")
+    settled_at = models.DateTimeField(null=True, help_text="When that had held for SYNC_LAG_SECONDS.")
+
+    objects = PostingQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
@@ -53,58 +71,11 @@ class Posting(models.Model):
     def __str__(self) -> str:
         return f"{self.channel} {self.environment} posting {self.external_id or self.pk} of HIT {self.hit_id}"
 
-
-class PlatformAssignment(models.Model):
-    """One worker's turn at a posted HIT. What the page in the platform's frame was told are claims; what the platform
-    lists (``status``) is the truth, and only that makes an Assignment.
-
-    Platforms hand out one assignment id twice, to the same worker or another: ours is told apart by the worker, and
-    only a submitted one binds the id.
-    """
-
-    class Status(models.TextChoices):
-        CLAIMED = "", "claimed by a visitor, not confirmed"
-        SUBMITTED = "submitted"
-        APPROVED = "approved"
-        REJECTED = "rejected"
-
-    posting = models.ForeignKey(Posting, on_delete=models.PROTECT, related_name="assignments")
-    channel = models.CharField(max_length=20)
-    environment = models.CharField(max_length=20)
-    external_id = models.CharField(max_length=64)
-    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="platform_assignments")
-    assignment = models.OneToOneField(
-        Assignment, null=True, on_delete=models.PROTECT, related_name="platform", help_text="Once taken in."
-    )
-    opened_at = models.DateTimeField(null=True, help_text="When our page was first opened for it.")
-    answers = models.JSONField(default=dict, help_text="By item id: level, shortcoming, wrong way, as last saved.")
-    active_seconds = models.PositiveIntegerField(null=True)
-    saved_at = models.DateTimeField(null=True, help_text="When a whole answer set was last saved with us.")
-    receipt = models.CharField(max_length=40, blank=True, help_text="Sent along, so that either copy finds the other.")
-    status = models.CharField(max_length=9, choices=Status, blank=True, default=Status.CLAIMED)
-    submitted_at = models.DateTimeField(null=True)
-    auto_approval_at = models.DateTimeField(null=True)
-    decided_at = models.DateTimeField(null=True, help_text="Approved or rejected on the platform.")
-    content = models.TextField(blank=True, help_text="The answer as the platform gave it, unparsed.")
-    seen_at = models.DateTimeField(null=True, help_text="When it was last listed.")
-    problem = models.TextField(blank=True, help_text="What a person has to look at.")
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["channel", "environment", "external_id", "worker"], name="platform_assignment_once_per_worker"
-            ),
-            models.UniqueConstraint(
-                fields=["channel", "environment", "external_id"],
-                condition=~Q(status=""),
-                name="listed_platform_assignment_once",
-            ),
-        ]
-        indexes = [models.Index(fields=["status", "assignment"])]
-
-    def __str__(self) -> str:
-        return f"{self.channel} {self.environment} assignment {self.external_id}"
+    @property
+    def unused(self) -> int:
+        """How many of its answer sets that the platform knows of were not submitted."""
+        work = Assignment.objects.filter(hit=self.hit_id, external_posting=self.external_id)
+        return self.posted_assignments - work.listed().count()
 
 
 class AccountBalance(models.Model):

@@ -8,11 +8,11 @@ from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.models import Assignment
-from crowd.models import Outbox, PlatformAssignment, Posting
+from annotation.models import CLAIM, Assignment, PlatformState
+from crowd.models import Outbox, Posting
 from hits.models import Round
 
-PostingState, Turn, Call = Posting.State, PlatformAssignment.Status, Outbox.State
+PostingState, Call = Posting.State, Outbox.State
 
 LATE_AT_LEAST, LATE_SYNCS = timedelta(minutes=10), 5
 
@@ -55,31 +55,32 @@ def overview_of(round: Round) -> Overview:
         pending=Sum("pending", filter=live), listed_at=Max("seen_at"), leaves_at=Min("expires_at", filter=live),
         **_counts("state", PostingState.values),
     )  # fmt: skip
-    turns = PlatformAssignment.objects.filter(posting__hit__round=round)
+    work = Assignment.objects.filter(hit__round=round).exclude(external_id="")
     return Overview(
         postings={state: facts[f"n_{state}"] for state in PostingState.values},
-        work=_by("status", turns, Turn.values),
+        work=_by("platform_state", work, PlatformState.values),
         calls=_by("state", Outbox.objects.filter(round=round), Call.values),
         pending=facts["pending"] or 0,
         listed_at=facts["listed_at"],
         leaves_at=facts["leaves_at"],
-        approves_at=turns.filter(status=Turn.SUBMITTED).aggregate(first=Min("auto_approval_at"))["first"],
+        approves_at=work.filter(platform_state=PlatformState.SUBMITTED).aggregate(first=Min("auto_approval_at"))[
+            "first"
+        ],
     )
 
 
-def work_to_look_at(round: Round | None = None) -> QuerySet[PlatformAssignment]:
+def work_to_look_at(round: Round | None = None) -> QuerySet[Assignment]:
     """Submissions (to one round) that came with a problem and that nobody has decided yet."""
-    undecided = Q(assignment=None) | Q(assignment__state=Assignment.State.FLAGGED)
-    turns = PlatformAssignment.objects.exclude(problem="").filter(undecided)
-    return turns.filter(posting__hit__round=round) if round else turns
+    undecided = CLAIM | Q(state=Assignment.State.FLAGGED)
+    work = Assignment.objects.exclude(problem="").filter(undecided)
+    return work.filter(hit__round=round) if round else work
 
 
 def late_rounds() -> list[tuple[str, datetime]]:
     """Return the rounds, by name, that something may still come from and whose platform was not read for long, each
     with when it last was. Long is five of the clock's turns, ten minutes at least."""
     patience = max(LATE_AT_LEAST, LATE_SYNCS * timedelta(seconds=settings.SYNC_SECONDS))
-    undecided = Q(settled_at=None) | Q(assignments__status=Turn.SUBMITTED)
-    posted = Posting.objects.filter(undecided, state__in=(PostingState.LIVE, PostingState.CLOSED)).order_by()
+    posted = Posting.objects.unfinished().filter(state__in=(PostingState.LIVE, PostingState.CLOSED)).order_by()
     last = posted.values("hit__round__name").annotate(last=Max(Coalesce("seen_at", "posted_at", "created_at")))
     late = last.filter(last__lt=timezone.now() - patience).order_by("last")
     return list(late.values_list("hit__round__name", "last"))

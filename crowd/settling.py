@@ -6,10 +6,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.budget import locked
-from annotation.models import Payment
+from annotation.models import Assignment, Payment, PlatformState
 from annotation.payments import mark_paid
 from core.events import record
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
 
 State = Posting.State
 
@@ -53,22 +53,21 @@ def mark_paid_there(payment: Payment) -> None:
     with transaction.atomic(savepoint=False):
         mark_paid(payment, actor="outbox")
         if payment.kind == Payment.Kind.REWARD:
-            turns = PlatformAssignment.objects.filter(assignment=payment.assignment_id)
-            approved = {"status": PlatformAssignment.Status.APPROVED, "decided_at": timezone.now()}
-            turns.exclude(status=PlatformAssignment.Status.APPROVED).update(**approved)
+            work = Assignment.objects.filter(pk=payment.assignment_id).exclude(platform_state=PlatformState.APPROVED)
+            work.update(platform_state=PlatformState.APPROVED, decided_at=timezone.now())
 
 
-def mark_rejected(turn: PlatformAssignment) -> bool:
+def mark_rejected(assignment: Assignment) -> bool:
     """Note that the platform has refused to pay this work, by our call or by hand there, and lets go of its money.
     False: that was noted before."""
     with transaction.atomic(savepoint=False):
-        locked(turn.posting.hit.round)
-        others = PlatformAssignment.objects.filter(pk=turn.pk).exclude(status=PlatformAssignment.Status.REJECTED)
-        now = turn.decided_at or timezone.now()
-        if not others.update(status=PlatformAssignment.Status.REJECTED, decided_at=now):
+        locked(assignment.hit.round)
+        others = Assignment.objects.filter(pk=assignment.pk).exclude(platform_state=PlatformState.REJECTED)
+        now = assignment.decided_at or timezone.now()
+        if not others.update(platform_state=PlatformState.REJECTED, decided_at=now):
             return False
-        record("rejected", turn, actor="platform")
-    turn.status, turn.decided_at = PlatformAssignment.Status.REJECTED, now
+        record("rejected", assignment, actor="platform")
+    assignment.platform_state, assignment.decided_at = PlatformState.REJECTED, now
     return True
 
 

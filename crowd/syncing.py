@@ -2,18 +2,15 @@
 
 from dataclasses import asdict, dataclass
 
-from django.db.models import Q, QuerySet
-
 from annotation.grading import grade_waiting
 from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress, silent
 from crowd import channels
-from crowd.collecting import collect_round
-from crowd.models import Outbox, Sync
+from crowd.intake import collect_round, take_in_waiting
+from crowd.models import Outbox, Posting, Sync
 from crowd.outbox import deliver_due
 from crowd.posting import post_open_seats
-from crowd.taking_in import take_in_waiting
 from hits.models import Round
 
 
@@ -86,11 +83,6 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
 
 def rounds_to_sync() -> list[Round]:
     """Return the rounds from whose platform something may still come."""
-    unsettled, undecided = Q(hits__postings__settled_at=None), Q(hits__postings__assignments__status="submitted")
-    return list(_remote_rounds().filter(unsettled | undecided).distinct())
-
-
-def _remote_rounds() -> QuerySet[Round]:
-    """Rounds whose postings stand on a platform."""
     remote = [name for name, channel in channels.CHANNELS.items() if channel.is_remote]
-    return Round.objects.filter(channel__in=remote, hits__postings__isnull=False).order_by().distinct()
+    unfinished = Posting.objects.unfinished().filter(channel__in=remote)
+    return list(Round.objects.filter(hits__postings__in=unfinished).order_by().distinct())

@@ -1,13 +1,18 @@
-"""Addresses at which visitors of a platform arrive, under /judge/at/."""
+"""Addresses of a platform's visitors, under /judge/at/."""
 
 from django.urls import path
 
-from crowd.frame import views
+from annotation.judging import views as judging
+from crowd.views import entry, framed, framed_assignment
 
 app_name = "crowd"
 urlpatterns = [
-    path("<slug:channel>/<slug:environment>/", views.entry, name="frame"),
-    path("<slug:channel>/<slug:environment>/<str:token>/", views.sheet, name="frame_sheet"),
-    path("<slug:channel>/<slug:environment>/<str:token>/draft/", views.draft, name="frame_draft"),
-    path("<slug:channel>/<slug:environment>/<str:token>/picture/<int:place>/", views.picture, name="frame_picture"),
+    path("<slug:channel>/<slug:environment>/", framed(entry), name="entry"),
+    path("<slug:channel>/<slug:environment>/<str:token>/", framed_assignment(judging.task), name="task"),
+    path("<slug:channel>/<slug:environment>/<str:token>/draft/", framed_assignment(judging.draft), name="draft"),
+    path(
+        "<slug:channel>/<slug:environment>/<str:token>/picture/<int:place>/",
+        framed_assignment(judging.picture),
+        name="picture",
+    ),
 ]

@@ -13,22 +13,18 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods
 
 from annotation.admission import is_excluded
 from annotation.models import Assignment, Worker
-from crowd.models import PlatformAssignment
 from hits.models import Round
 
 WORKER_SALT = "counterpart.judging.worker"
 ASSIGNMENT_SALT = "counterpart.judging.assignment"
 VISIT_SALT = "counterpart.judging.visit"
-TURN_SALT = "counterpart.judging.turn"
 
 WORKER_LIFE = timedelta(days=180)
-ASSIGNMENT_LIFE = timedelta(days=7)
+ASSIGNMENT_LIFE = timedelta(days=7)  # longer than any platform lets a worker keep a HIT
 VISIT_LIFE = timedelta(days=1)
-TURN_LIFE = timedelta(days=7)  # longer than any offer lets a worker keep a HIT
 
 MAX_BODY = 64 * 1024
 
@@ -55,26 +51,33 @@ class Visit:
         return worker_token(self.worker, self.round)
 
 
-def link_page(*methods: str) -> Callable[[View], View]:
-    """Make a view that answers these methods to the bearer of its link, and shows Trouble as a page.
+def by_link(view: View) -> View:
+    """Serve a page to the bearer of its link, and show Trouble as a page.
 
     Exempt from the CSRF check: the link in the address is the only credential, and no other site knows it.
     """
 
-    def decorate(view: View) -> View:
-        @csrf_exempt
-        @require_http_methods([*methods, "HEAD"] if "GET" in methods else [*methods])
-        @wraps(view)
-        def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            return answered(view, request, *args, **kwargs)
+    @csrf_exempt
+    @wraps(view)
+    def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return answered(view, request, *args, **kwargs)
 
-        return page
+    return page
 
-    return decorate
+
+def by_assignment(view: View) -> View:
+    """Serve a page of an assignment, by the link that names it."""
+
+    @by_link
+    @wraps(view)
+    def page(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponseBase:
+        return view(request, assignment_of(token), **kwargs)
+
+    return page
 
 
 def answered(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-    """Return the view's answer, or the page of its Trouble; private, and telling no other site its address."""
+    """Return the view's answer, or the page of its Trouble; private, and with no referrer for other sites."""
     try:
         refuse_large(request)
         response = view(request, *args, **kwargs)
@@ -96,7 +99,7 @@ def joined_round(join_key: str) -> Round:
     """Return the round that a join link opens, provided that it is for browsers and people may work on it."""
     round = Round.objects.filter(join_key=join_key, channel="browser").first()
     if round is None or round.state == "draft":
-        raise Trouble("This link leads nowhere", "Check that it was copied whole, or ask for a new one.", status=404)
+        raise Trouble("This link is not valid", "Check that it was copied whole, or ask for a new one.", status=404)
     if round.state == "closed":
         raise Trouble("This round is closed", "All answers are in. Thank you for wanting to help.", status=410)
     return round
@@ -114,7 +117,7 @@ def visit_of(token: str) -> Visit:
     worker = Worker.objects.filter(pseudonym=pseudonym).first()
     round = Round.objects.filter(pk=round_id).first()
     if worker is None or round is None:
-        raise Trouble("This round is gone", "The people who sent you the link can say more.", status=404)
+        raise Trouble("This round is gone", "Ask the people who sent you the link.", status=404)
     return Visit(worker, round)
 
 
@@ -126,7 +129,7 @@ def refuse_excluded(visit: Visit) -> None:
 
 
 def assignment_of(token: str) -> Assignment:
-    """Return the assignment that a HIT's link names."""
+    """Return the assignment of our own pool that a HIT's link names."""
     try:
         key = read_assignment_token(token)
     except SignatureExpired as expired:
@@ -135,9 +138,10 @@ def assignment_of(token: str) -> Assignment:
     except BadSignature as forged:
         text = "Check that it was copied whole, or go back to your own page and continue from there."
         raise Trouble("This link is not valid", text, status=404) from forged
-    assignment = Assignment.objects.select_related("hit__round", "worker").filter(pk=key).first()
+    pooled = Assignment.objects.filter(external_id="").select_related("hit__round", "worker")
+    assignment = pooled.filter(pk=key).first()
     if assignment is None:
-        raise Trouble("This HIT is gone", "The people who sent you the link can say more.", status=404)
+        raise Trouble("This HIT is gone", "Ask the people who sent you the link.", status=404)
     return assignment
 
 
@@ -158,11 +162,6 @@ def visit_token() -> str:
     return signing.dumps(secrets.token_hex(16), salt=VISIT_SALT)
 
 
-def turn_token(turn: PlatformAssignment, submit_url: str) -> str:
-    """Name a turn at a posted HIT, and where its form has to be sent."""
-    return signing.dumps([turn.pk, submit_url], salt=TURN_SALT)
-
-
 def read_worker_token(token: str) -> tuple[str, int]:
     """Return the worker's pseudonym and the round's key. Raises BadSignature, SignatureExpired among them."""
     pseudonym, round_id = _read(token, WORKER_SALT, WORKER_LIFE)
@@ -172,12 +171,6 @@ def read_worker_token(token: str) -> tuple[str, int]:
 def read_assignment_token(token: str) -> int:
     """Return the assignment's key. Raises BadSignature, SignatureExpired among them."""
     return int(_read(token, ASSIGNMENT_SALT, ASSIGNMENT_LIFE))
-
-
-def read_turn_token(token: str) -> tuple[int, str]:
-    """Return the turn's key and the address for its form. Raises BadSignature, SignatureExpired among them."""
-    key, submit_url = _read(token, TURN_SALT, TURN_LIFE)
-    return key, submit_url
 
 
 def read_visit_token(token: str) -> str:

@@ -5,18 +5,19 @@ from collections.abc import Mapping
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.admission import permit_of
 from annotation.answers import Answer
 from annotation.judging.forms import parse_answers, parse_number, places_of
-from annotation.judging.links import Trouble, Visit, link_page, refuse_excluded, visit_of
+from annotation.judging.links import Trouble, Visit, refuse_excluded, visit_of
 from annotation.judging.sheet import picture_response, sheet_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
 
 
-@link_page("GET", "POST")
+@require_http_methods(["GET", "HEAD", "POST"])
 def test(request: HttpRequest, token: str) -> HttpResponse:
     """The pairs of the next try; sending them shows the result."""
     visit = visit_of(token)
@@ -35,7 +36,7 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "judging/test_result.html", context)
 
 
-@link_page("GET")
+@require_safe
 def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
     """One picture of the test, while a try is left."""
     tries = _tries_of(visit_of(token))

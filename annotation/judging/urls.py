@@ -3,18 +3,19 @@
 from django.urls import path
 
 from annotation.judging import qualification, views
+from annotation.judging.links import by_assignment, by_link
 
 app_name = "judging"
 urlpatterns = [
-    path("join/<str:join_key>/", views.join, name="join"),
-    path("me/<str:token>/", views.home, name="home"),
-    path("me/<str:token>/take/", views.take, name="take"),
-    path("me/<str:token>/object/<int:rejection_id>/", views.object_to, name="object"),
-    path("me/<str:token>/test/", qualification.test, name="test"),
-    path("me/<str:token>/test/picture/<int:place>/", qualification.picture, name="test_picture"),
-    path("task/<str:token>/", views.task, name="task"),
-    path("task/<str:token>/draft/", views.draft, name="draft"),
-    path("task/<str:token>/return/", views.give_back, name="give_back"),
-    path("task/<str:token>/receipt/", views.receipt, name="receipt"),
-    path("task/<str:token>/picture/<int:place>/", views.picture, name="picture"),
+    path("join/<str:join_key>/", by_link(views.join), name="join"),
+    path("me/<str:token>/", by_link(views.home), name="home"),
+    path("me/<str:token>/take/", by_link(views.take), name="take"),
+    path("me/<str:token>/object/<int:rejection_id>/", by_link(views.object_to), name="object"),
+    path("me/<str:token>/test/", by_link(qualification.test), name="test"),
+    path("me/<str:token>/test/picture/<int:place>/", by_link(qualification.picture), name="test_picture"),
+    path("task/<str:token>/", by_assignment(views.task), name="task"),
+    path("task/<str:token>/draft/", by_assignment(views.draft), name="draft"),
+    path("task/<str:token>/return/", by_assignment(views.give_back), name="give_back"),
+    path("task/<str:token>/receipt/", by_assignment(views.receipt), name="receipt"),
+    path("task/<str:token>/picture/<int:place>/", by_assignment(views.picture), name="picture"),
 ]

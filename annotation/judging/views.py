@@ -1,4 +1,4 @@
-"""The worker's pages. Each parses, asks who may, calls one act and renders."""
+"""The worker's pages. Those of a HIT take its assignment, so that they serve it at whichever address it has."""
 
 from contextlib import suppress
 
@@ -9,21 +9,20 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.admission import has_joined, is_full, join_round, permit_of
-from annotation.answers import Answer
+from annotation.answers import ANSWERS_FIELD, RECEIPT_FIELD, Answer, encode_answers
 from annotation.appeals import appeal
-from annotation.drafts import ANSWERABLE, SeatLostError, drafted_answers, drop_draft, save_draft
+from annotation.drafts import SeatLostError, drafted_answers, drop_draft, save_draft
 from annotation.judging.forms import parse_active_seconds, parse_answers, parse_draft, places_of
 from annotation.judging.history import completion_code_of, earned, receipt_of, refusals_of, work_of
 from annotation.judging.links import (
     WORKER_LIFE,
     Trouble,
     Visit,
-    assignment_of,
     assignment_token,
     joined_round,
-    link_page,
     read_visit_token,
     read_worker_token,
     refuse_excluded,
@@ -31,7 +30,7 @@ from annotation.judging.links import (
     visit_of,
     visit_token,
 )
-from annotation.judging.sheet import picture_response, sheet_of, terms_of
+from annotation.judging.sheet import contact, picture_response, sheet_of, terms_of
 from annotation.leases import lease_seat, return_assignment
 from annotation.models import Assignment, Rejection, Worker
 from annotation.repair import repair_if_due
@@ -43,7 +42,7 @@ from hits.models import Item, Round
 REMEMBERED = "worker"
 
 
-@link_page("GET", "POST")
+@require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, join_key: str) -> HttpResponse:
     """What the round is about and what it pays; consenting makes a worker, who joins the round."""
     round = joined_round(join_key)
@@ -57,7 +56,7 @@ def join(request: HttpRequest, join_key: str) -> HttpResponse:
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
 
 
-@link_page("GET")
+@require_safe
 def home(request: HttpRequest, token: str) -> HttpResponse:
     """A worker's own page in a round: the next HIT, and what became of the earlier ones."""
     visit = visit_of(token)
@@ -77,7 +76,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "judging/home.html", {**context, **_terms(visit.round)})
 
 
-@link_page("POST")
+@require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
     """Lease a seat and open its HIT."""
     visit = visit_of(token)
@@ -95,7 +94,7 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     return redirect("judging:task", token=assignment_token(assignment))
 
 
-@link_page("POST")
+@require_POST
 def object_to(request: HttpRequest, token: str, rejection_id: int) -> HttpResponse:
     """Keep the objection and go back to the worker's page."""
     visit = visit_of(token)
@@ -111,24 +110,22 @@ def object_to(request: HttpRequest, token: str, rejection_id: int) -> HttpRespon
     return redirect(f"{reverse('judging:home', args=[visit.token])}#refused")
 
 
-@link_page("GET", "POST")
-def task(request: HttpRequest, token: str) -> HttpResponse:
+@require_http_methods(["GET", "HEAD", "POST"])
+def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """The HIT: its pairs, the four levels, and the one submit."""
-    assignment = assignment_of(token)
-    if receipt_of(assignment):
-        return redirect("judging:receipt", token=token)
-    if request.method != "POST":
-        if assignment.state != Assignment.State.LEASED:
-            raise _lost(assignment)
-        return _sheet(request, assignment, token, problem="")
-    problem = _submit(request, assignment)
-    return _sheet(request, assignment, token, problem) if problem else redirect("judging:receipt", token=token)
+    if assignment.is_submitted or (assignment.receipt and request.method != "POST"):
+        return _submitted(request, assignment)
+    if request.method == "POST":
+        problem = _submit(request, assignment)
+        return _sheet(request, assignment, problem) if problem else _submitted(request, assignment, at_once=True)
+    if assignment.state != Assignment.State.LEASED:
+        raise _lost(assignment)
+    return _sheet(request, assignment, problem="")
 
 
-@link_page("POST")
-def draft(request: HttpRequest, token: str) -> HttpResponse:
-    """Keep one pair's answer as it now stands."""
-    assignment = assignment_of(token)
+@require_POST
+def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """Save one pair's answer as a draft."""
     try:
         change = parse_draft(request.POST, places_of(assignment.hit.items.all()))
         if change.answer:
@@ -140,22 +137,20 @@ def draft(request: HttpRequest, token: str) -> HttpResponse:
     return JsonResponse({"saved": True})
 
 
-@link_page("POST")
-def give_back(request: HttpRequest, token: str) -> HttpResponse:
+@require_POST
+def give_back(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Return the HIT unanswered; somebody else gets it. One that another tab has submitted shows its receipt."""
-    assignment = assignment_of(token)
     if not return_assignment(assignment, actor=actor_of(assignment.worker)) and receipt_of(assignment):
-        return redirect("judging:receipt", token=token)
+        return redirect("judging:receipt", token=assignment_token(assignment))
     return _to_home(visit_behind(assignment), "returned")
 
 
-@link_page("GET")
-def receipt(request: HttpRequest, token: str) -> HttpResponse:
+@require_safe
+def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Proof of submission."""
-    assignment = assignment_of(token)
     work = receipt_of(assignment)
     if work is None:
-        return redirect("judging:task", token=token)
+        return redirect("judging:task", token=assignment_token(assignment))
     visit = visit_behind(assignment)
     permit = permit_of(visit.round, visit.worker)
     context = {
@@ -168,11 +163,10 @@ def receipt(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "judging/receipt.html", context)
 
 
-@link_page("GET")
-def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
-    """One picture of the HIT, under a name that tells nothing."""
-    assignment = assignment_of(token)
-    shown = assignment.hit.items.filter(place=place) if assignment.state in ANSWERABLE else Item.objects.none()
+@require_safe
+def picture(request: HttpRequest, assignment: Assignment, place: int) -> HttpResponseBase:
+    """One picture of the HIT, under a name that reveals nothing, while the HIT may be answered."""
+    shown = assignment.hit.items.filter(place=place) if assignment.is_answerable else Item.objects.none()
     return picture_response(shown.values_list("image__file", flat=True).first(), place=place)
 
 
@@ -247,9 +241,9 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
         answers = parse_answers(request.POST, places_of(assignment.hit.items.all()))
         seconds = parse_active_seconds(request.POST, since=assignment.leased_at)
         submit_answers(assignment, answers=answers, active_seconds=seconds)
-    except SeatLostError as error:
-        raise _lost(assignment) from error
     except CounterpartError as error:
+        if isinstance(error, SeatLostError) and not assignment.is_claim:
+            raise _lost(assignment) from error
         _keep(assignment, answers)
         return str(error)
     return ""
@@ -267,15 +261,30 @@ def _lost(assignment: Assignment) -> Trouble:
     return Trouble("This HIT is no longer yours", text, status=409, home=visit_behind(assignment).token)
 
 
-def _sheet(request: HttpRequest, assignment: Assignment, token: str, problem: str) -> HttpResponse:
+def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpResponse:
     hit = assignment.hit
     shown = sheet_of(hit.items.all(), drafted_answers(assignment), reasons=hit.round.reasons, problem=problem)
-    context = shown | {
-        "round": hit.round,
-        "address": reverse("judging:task", args=[token]),
-        "token": token,
-        "visit": visit_behind(assignment),
-        "deadline": assignment.deadline,
-        "seconds_left": max(0, int((assignment.deadline - timezone.now()).total_seconds())),
-    }
+    context = shown | {"round": hit.round, "address": request.path, **contact()}
+    if not assignment.is_claim:
+        context |= {
+            "visit": visit_behind(assignment),
+            "deadline": assignment.deadline,
+            "seconds_left": max(0, int((assignment.deadline - timezone.now()).total_seconds())),
+        }
     return render(request, "judging/task.html", context, status=422 if problem else 200)
+
+
+def _submitted(request: HttpRequest, assignment: Assignment, *, at_once: bool = False) -> HttpResponse:
+    """Go on to the receipt or, for a platform's visitor, show what is left to do there: send the platform the saved
+    answers, until it has confirmed them. ``at_once`` has the page send them by itself."""
+    if not assignment.finish_url:
+        return redirect("judging:receipt", token=assignment_token(assignment))
+    context: dict[str, object] = {"assignment": assignment, "at_once": at_once, **contact()}
+    if assignment.is_submitted:
+        return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
+    answers = [*drafted_answers(assignment).values()]
+    sent = {
+        ANSWERS_FIELD: encode_answers(answers, places_of(assignment.hit.items.all())),
+        RECEIPT_FIELD: assignment.receipt,
+    }
+    return render(request, "judging/finish.html", context | {"fields": assignment.finish_fields | sent})

@@ -1,23 +1,32 @@
 """Who works, what they answered, what was decided about it and what it earned."""
 
-from annotation.models.answers import Draft, Judgment, JudgmentQuerySet
-from annotation.models.money import Payment
-from annotation.models.qualifying import Participant, QualificationTest, TestAttempt, TestItem
-from annotation.models.work import (
-    Appeal,
-    Assignment,
-    Decision,
+from annotation.models.outcomes import Appeal, Decision, Payment, Rejection
+from annotation.models.people import (
     Exclusion,
-    Rejection,
+    Participant,
+    QualificationTest,
+    TestAttempt,
+    TestItem,
     WantsCall,
     Worker,
     WorkerIdentity,
     new_pseudonym,
 )
+from annotation.models.work import (
+    CLAIM,
+    Assignment,
+    AssignmentQuerySet,
+    Draft,
+    Judgment,
+    JudgmentQuerySet,
+    PlatformState,
+)
 
 __all__ = [
+    "CLAIM",
     "Appeal",
     "Assignment",
+    "AssignmentQuerySet",
     "Decision",
     "Draft",
     "Exclusion",
@@ -25,6 +34,7 @@ __all__ = [
     "JudgmentQuerySet",
     "Participant",
     "Payment",
+    "PlatformState",
     "QualificationTest",
     "Rejection",
     "TestAttempt",

@@ -1,69 +1,68 @@
-"""Who works, under which pseudonym, and what became of each assignment."""
+"""What workers do: their assignments, drafts and judgments."""
 
-import secrets
-from datetime import datetime
-
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from hits.models import HIT, Seat
+from annotation.models.people import Worker
+from corpus.models import Caption, Image
+from hits.models import HIT, Item, Seat
+from hits.question import Level, Shortcoming, WrongWay
 
 
-def new_pseudonym() -> str:
-    return secrets.token_hex(6)
+class PlatformState(models.TextChoices):
+    """What a platform says of an assignment."""
+
+    UNCONFIRMED = "", "claimed by a visitor, not confirmed"
+    SUBMITTED = "submitted"
+    APPROVED = "approved"
+    REJECTED = "rejected"
 
 
-class Worker(models.Model):
-    """A person who judges, known by a pseudonym only."""
-
-    pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
-    consented_at = models.DateTimeField(null=True)
-    forgotten_at = models.DateTimeField(null=True, help_text="When the platform ids were erased for good.")
-    created_at = models.DateTimeField(default=timezone.now)
-
-    def __str__(self) -> str:
-        return self.pseudonym
+CLAIM = Q(seat=None, state="leased")
 
 
-class WantsCall(models.Model):
-    """A row of which a platform has to be told. ``crowd`` makes the call, and notes here what concerns this app."""
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def without_claims(self) -> "AssignmentQuerySet":
+        """Leave out what visitors of a platform claim, until it is listed and taken in."""
+        return self.exclude(CLAIM)
 
-    class Call(models.TextChoices):
-        NONE = "", "none"
-        WANTED = "wanted", "wanted (not yet in the outbox)"
-        UNDER_WAY = "under way", "under way (the platform may be acting on it, or have acted)"
+    def listed(self) -> "AssignmentQuerySet":
+        """Work that its platform has listed as submitted."""
+        return self.exclude(platform_state=PlatformState.UNCONFIRMED)
 
-    call = models.CharField(max_length=9, choices=Call, blank=True, default=Call.NONE)
+    def waiting(self) -> "AssignmentQuerySet":
+        """Work that its platform has listed and that is not taken in."""
+        return self.listed().filter(CLAIM)
+
+
+class PlatformFields(models.Model):
+    """What an assignment carries where its worker came from a platform; empty in our own pool."""
+
+    channel = models.CharField(max_length=20, blank=True)
+    environment = models.CharField(max_length=20, blank=True)
+    external_id = models.CharField(max_length=64, blank=True, help_text="The platform's id of this assignment.")
+    external_posting = models.CharField(max_length=64, blank=True, help_text="The platform's id of the posting.")
+    finish_url = models.CharField(max_length=500, blank=True, help_text="Where the finished page sends its form.")
+    finish_fields = models.JSONField(default=dict, help_text="What that form holds beside answers and receipt.")
+    platform_state = models.CharField(max_length=9, choices=PlatformState, blank=True, default="")
+    auto_approval_at = models.DateTimeField(null=True, help_text="When the platform approves undecided work.")
+    decided_at = models.DateTimeField(null=True, help_text="When it was approved or rejected on the platform.")
+    content = models.TextField(blank=True, help_text="The answer as the platform gave it, unparsed.")
+    problem = models.TextField(blank=True, help_text="What a person has to look at.")
 
     class Meta:
         abstract = True
 
 
-class WorkerIdentity(models.Model):
-    """A worker's id on a platform: the only place where it is stored, erasable on its own."""
+class Assignment(PlatformFields):
+    """One worker's turn at a HIT: leased → submitted → accepted | flagged → accepted | excluded,
+    or leased → returned | expired.
 
-    OURS = ("browser", "simulation")  # channels whose ids we make up: they lead to nobody
-
-    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="identities")
-    channel = models.CharField(max_length=20)
-    environment = models.CharField(max_length=20, blank=True)
-    external_id = models.CharField(max_length=120)
-
-    class Meta:
-        verbose_name_plural = "worker identities"
-        constraints = [
-            models.UniqueConstraint(fields=["channel", "environment", "external_id"], name="identity_once_per_platform")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.channel} identity of {self.worker_id}"
-
-
-class Assignment(models.Model):
-    """One worker's turn at one seat: leased → submitted → accepted | flagged → accepted | excluded,
-    or leased → returned | expired."""
+    In our own pool it holds a seat from the start. A visitor of a platform only claims to have taken the HIT: their
+    assignment is leased without a seat until the platform lists it. Platforms give one assignment id to several
+    workers, one after the other; only a submission binds the id to its worker.
+    """
 
     class State(models.TextChoices):
         LEASED = "leased"
@@ -76,8 +75,17 @@ class Assignment(models.Model):
 
     HOLDING = (State.LEASED, State.SUBMITTED, State.FLAGGED, State.ACCEPTED)
     ABANDONED = (State.RETURNED, State.EXPIRED)
+    SUBMITTED = (State.SUBMITTED, State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
+    # The seat of an expired lease may still be free, so late answers are accepted.
+    ANSWERABLE = (State.LEASED, State.EXPIRED)
 
-    seat = models.ForeignKey(Seat, on_delete=models.PROTECT, related_name="assignments")
+    seat = models.ForeignKey(
+        Seat,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="assignments",
+        help_text="Null: not confirmed by the platform, or paid for without being counted.",
+    )
     hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="assignments")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
     state = models.CharField(max_length=9, choices=State, default=State.LEASED)
@@ -90,12 +98,20 @@ class Assignment(models.Model):
         null=True, help_text="Gold controls answered wrong; null before grading."
     )
 
+    objects = AssignmentQuerySet.as_manager()
+
     class Meta:
         ordering = ["id"]
         permissions = [("decide_assignment", "May decide whether votes count and work is paid")]
         indexes = [
             models.Index(fields=["state", "deadline"]),
             models.Index(fields=["worker", "hit"]),
+            models.Index(
+                fields=["external_posting", "platform_state"],
+                condition=~Q(external_posting=""),
+                name="assignments_of_a_posting",
+            ),
+            models.Index(fields=["hit"], condition=Q(platform_state="submitted"), name="undecided_on_the_platform"),
         ]
         constraints = [
             models.UniqueConstraint(
@@ -105,119 +121,97 @@ class Assignment(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["hit", "worker"],
-                condition=~Q(state__in=("returned", "expired", "excluded")),
+                condition=~Q(state__in=("returned", "expired", "excluded")) & Q(seat__isnull=False),
                 name="a_worker_answers_a_hit_once",
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "environment", "external_id", "worker"],
+                condition=~Q(external_id=""),
+                name="platform_assignment_once_per_worker",
+            ),
+            models.UniqueConstraint(
+                fields=["channel", "environment", "external_id"],
+                condition=~Q(external_id="") & ~Q(platform_state=""),
+                name="listed_platform_assignment_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(seat__isnull=False) | Q(state="excluded") | (Q(state="leased") & ~Q(external_id="")),
+                name="only_platform_work_lacks_a_seat",
             ),
         ]
 
     def __str__(self) -> str:
         return f"assignment {self.pk} ({self.state})"
 
+    @property
+    def is_submitted(self) -> bool:
+        """Whether it was submitted: where its worker came from a platform, in the platform's own words."""
+        return bool(self.platform_state) or self.state in self.SUBMITTED
 
-class Decision(models.Model):
-    """Whether an assignment's votes count and whether it is paid. Only added; the latest holds."""
+    @property
+    def is_answerable(self) -> bool:
+        """Whether its worker may still answer."""
+        return self.state in self.ANSWERABLE and not self.platform_state
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="decisions")
-    votes_count = models.BooleanField()
-    paid = models.BooleanField()
-    reason = models.TextField(blank=True)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        help_text="Null: the grading rule.",
-    )
-    at = models.DateTimeField(default=timezone.now)
+    @property
+    def is_claim(self) -> bool:
+        """Whether it waits for its platform to list it, or to be taken in once it is listed."""
+        return self.seat_id is None and self.state == self.State.LEASED
+
+
+class Draft(models.Model):
+    """An answer that its worker may still change: saved as they go, kept when they leave."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="drafts")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="+")
+    level = models.PositiveSmallIntegerField(choices=Level)
+    shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
+    wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
+    saved_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["assignment", "item"], name="one_draft_per_item")]
 
     def __str__(self) -> str:
-        return f"votes {'count' if self.votes_count else 'excluded'}, {'paid' if self.paid else 'unpaid'}"
+        return f"draft of item {self.item_id}: {self.level}"
 
 
-class Rejection(WantsCall):
-    """A person's wish not to pay: grounds, a reason the worker reads, evidence. Holds once nothing more is needed:
-    where many are rejected, a second person has to agree first."""
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    def of_candidates(self) -> "JudgmentQuerySet":
+        """Answers on the pairs that were asked about; controls never become verdicts."""
+        return self.filter(item__control__isnull=True)
 
-    class Grounds(models.TextChoices):
-        """What platforms accept. A failed gold control alone is none of them."""
+    def counted(self) -> "JudgmentQuerySet":
+        """Answers whose assignment was accepted."""
+        return self.filter(assignment__state=Assignment.State.ACCEPTED)
 
-        EMPTY = "empty", "nothing was answered"
-        RANDOM = "random", "the answers are plainly random or all the same"
-        AUTOMATED = "automated", "a script answered"
-        INSTRUCTIONS = "instructions", "explicit instructions were ignored"
-        TOO_FAST = "too_fast", "done faster than the pairs can be read"
 
-    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="rejections")
-    grounds = models.CharField(max_length=12, choices=Grounds)
-    reason = models.TextField(max_length=1024, help_text="The worker reads it.")
-    evidence = models.TextField(help_text="What shows it; for reviewers and appeals.")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+class Judgment(models.Model):
+    """One worker's answer on one pair. Only added: corrections stand beside it, exclusion leaves it uncounted.
+
+    ``image`` and ``caption`` repeat the item's, so that the database itself can hold to one answer per
+    worker and pair.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgments")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="judgments")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="judgments")
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+")
+    level = models.PositiveSmallIntegerField(choices=Level)
+    shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
+    wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
     at = models.DateTimeField(default=timezone.now)
-    needs_second = models.BooleanField(default=False)
-    seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    seconded_at = models.DateTimeField(null=True)
-    dropped_at = models.DateTimeField(null=True, help_text="Given up before it held, or reversed after.")
+
+    objects = JudgmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["assignment"], condition=Q(dropped_at=None), name="one_standing_rejection")
+            models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_answer_per_worker_and_pair"),
+            models.UniqueConstraint(fields=["assignment", "item"], name="one_answer_per_assignment_and_item"),
+            models.CheckConstraint(condition=models.Q(level__range=(1, 4)), name="judgment_level"),
         ]
 
     def __str__(self) -> str:
-        return f"rejection of assignment {self.assignment_id} ({self.grounds})"
-
-    @property
-    def is_proposal(self) -> bool:
-        """Whether a second person has yet to agree."""
-        return self.dropped_at is None and self.needs_second and self.seconded_at is None
-
-    @property
-    def holds(self) -> bool:
-        """Whether the work goes unpaid for it."""
-        return self.dropped_at is None and not self.is_proposal
-
-    @property
-    def held_at(self) -> datetime:
-        """When it began to hold; when it was proposed, where it did not yet."""
-        return self.seconded_at or self.at
-
-
-class Appeal(models.Model):
-    """A worker's objection to a rejection, and what a person answered."""
-
-    rejection = models.OneToOneField(Rejection, on_delete=models.PROTECT, related_name="appeal")
-    text = models.TextField(max_length=4096)
-    at = models.DateTimeField(default=timezone.now)
-    upheld = models.BooleanField(null=True, help_text="Whether the worker was right; null while it waits.")
-    answer = models.TextField(blank=True)
-    answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    answered_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["id"]
-
-    def __str__(self) -> str:
-        return f"appeal against {self.rejection}"
-
-
-class Exclusion(WantsCall):
-    """A worker who gets no more HITs from us. Judgments and pay stay as they are; it can be lifted."""
-
-    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="exclusions")
-    reason = models.TextField()
-    by = models.CharField(max_length=150)
-    at = models.DateTimeField(default=timezone.now)
-    lifted_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["worker"], condition=Q(lifted_at=None), name="one_standing_exclusion")
-        ]
-
-    def __str__(self) -> str:
-        return f"exclusion of {self.worker}"
+        return f"{self.worker_id}: {self.level}"

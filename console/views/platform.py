@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.masking import mask_workers
+from annotation.models import Assignment
 from annotation.outages import pay_for_outage
 from console import tasks
 from console.pagination import page_of
@@ -19,7 +20,7 @@ from console.templatetags.console import counted
 from core.errors import CounterpartError
 from core.models import Job
 from crowd.channels.markets import market_of
-from crowd.models import Audit, Outbox, PlatformAssignment
+from crowd.models import Audit, Outbox
 from crowd.outbox import send_again, send_failed_again
 from hits.models import Round
 
@@ -101,11 +102,11 @@ def round_calls_send(request: StaffRequest, name: str) -> HttpResponse:
 
 @reviewers_only
 @require_http_methods(["GET", "HEAD", "POST"])
-def submission_pay(request: StaffRequest, submission_id: int) -> HttpResponse:
+def submission_pay(request: StaffRequest, assignment_id: int) -> HttpResponse:
     """Pay for a submission that the platform confirms but that was not stored, once a reason is given."""
-    rows = PlatformAssignment.objects.select_related("posting__hit__round", "worker").exclude(status="")
-    submission = get_object_or_404(rows, pk=submission_id)
-    round, reason, trouble = submission.posting.hit.round, request.POST.get("reason", ""), ""
+    rows = Assignment.objects.listed().select_related("hit__round", "worker")
+    submission = get_object_or_404(rows, pk=assignment_id)
+    round, reason, trouble = submission.hit.round, request.POST.get("reason", ""), ""
     if request.method == "POST":
         try:
             payment = pay_for_outage(submission, reason=reason, by=request.user)

@@ -21,7 +21,6 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.records import record_of
 from core.errors import CounterpartError
-from crowd.models import PlatformAssignment
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
@@ -49,7 +48,7 @@ def review(request: HttpRequest) -> HttpResponse:
 
 
 def _rows(request: HttpRequest) -> QuerySet[Assignment]:
-    rows = Assignment.objects.select_related("hit__round", "worker")
+    rows = Assignment.objects.without_claims().select_related("hit__round", "worker")
     chosen = request.GET.get("round", "")
     return rows.filter(hit__round__name=chosen) if chosen else rows
 
@@ -93,15 +92,13 @@ def _next_flagged(passed: Assignment) -> Assignment | None:
 
 def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
     answers = answers_of(assignment)
-    submission = PlatformAssignment.objects.filter(assignment=assignment).first()
     context = {
         "assignment": assignment,
         "answers": answers,
         "controls": sorted((a for a in answers if a.item.control), key=lambda answer: not answer.is_wrong),
         "record": record_of(assignment.worker),
         "rejections": rejections_of(assignment),
-        "submission": submission,
-        "problem": mask_workers([submission.problem])[0] if submission else "",
+        "problem": mask_workers([assignment.problem])[0],
         "decisions": assignment.decisions.select_related("by"),
         "form": form,
         "reviewable": assignment.state in REVIEWABLE,
@@ -121,7 +118,7 @@ SHOWN = {
 def rejections(request: HttpRequest) -> HttpResponse:
     """All rejections, newest first; ``?show=`` filters those that wait for a second person or an answer."""
     show = request.GET.get("show", "")
-    work = ("assignment__hit__round", "assignment__worker", "assignment__platform__posting")
+    work = ("assignment__hit__round", "assignment__worker")
     rows = Rejection.objects.select_related(*work, "by", "appeal")
     page = page_of(request, rows.filter(**SHOWN.get(show, {})).order_by("-id"))
     context = {"rows": page, "lines": [RejectionSheet(row) for row in page], "show": show, "counts": _counts()}

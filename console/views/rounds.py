@@ -128,7 +128,7 @@ def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "hit": found,
         "round": found.round,
         "seats": found.seats.all(),
-        "rows": Assignment.objects.filter(hit=found).select_related("hit__round", "worker"),
+        "rows": Assignment.objects.without_claims().filter(hit=found).select_related("hit__round", "worker"),
         "answers": pairs_of(found),
     }
     return render(request, "console/hit.html", context)

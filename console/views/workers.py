@@ -42,7 +42,7 @@ def worker(request: HttpRequest, pseudonym: str) -> HttpResponse:
     """One worker's record, work, payments and messages; ``?round=`` shows only one round."""
     found = _worker_or_404(pseudonym)
     round = Round.objects.filter(name=request.GET.get("round", "")).first()
-    work = Assignment.objects.filter(worker=found).select_related("hit__round", "worker")
+    work = Assignment.objects.without_claims().filter(worker=found).select_related("hit__round", "worker")
     paid = Payment.objects.filter(assignment__worker=found).select_related("round").order_by("-pk")
     context = {
         "worker": found,

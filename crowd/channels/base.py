@@ -35,7 +35,7 @@ class ChannelError(Exception):
 
 @dataclass(frozen=True)
 class Listed:
-    """One submission as the platform lists it: ``status`` as in PlatformAssignment, ``content`` unparsed."""
+    """One submission as the platform lists it: ``status`` is a PlatformState, ``content`` unparsed."""
 
     external_id: str
     worker_id: str
@@ -80,13 +80,14 @@ class Bonus:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What a visitor in a platform's frame claims, unsigned: which posting, which assignment, who they are, and
-    where their page has to send the answer. In a preview only the posting may be known."""
+    """What a platform's visitor claims, unsigned: which posting, which assignment, who they are, and where their page
+    sends its form when it is finished, with which fields. In a preview only the posting may be known."""
 
     posting_id: str
     assignment_id: str
     worker_id: str
-    submit_url: str
+    finish_url: str
+    finish_fields: Mapping[str, str]
     is_preview: bool
 
 
@@ -113,11 +114,9 @@ class Channel(Protocol):
 
 class Platform(Channel, Protocol):
     """A channel outside the house. Its calls raise ChannelError; those with a ``token`` may be made twice with one
-    token and must then take effect once. ``most_assignments``: answer sets of one posting at most.
-    ``assignment_field``: the field in which a page's form names the assignment to the platform."""
+    token and must then take effect once. ``most_assignments``: answer sets of one posting at most."""
 
     most_assignments: int
-    assignment_field: str
 
     def check(self, environment: str) -> None:
         """Raise ChannelError unless this environment may be used and is what the configuration points to."""

@@ -114,7 +114,7 @@ class PlatformDoor:
 
     def outcomes(self) -> Counter[str]:
         """Count what the platform took by the states of our assignments; "" for what was not collected yet."""
-        stored = Assignment.objects.filter(hit__round=self.round, platform__external_id__in=self.taken)
+        stored = Assignment.objects.filter(hit__round=self.round, external_id__in=self.taken)
         states = Counter[str](stored.values_list("state", flat=True))
         states[""] = len(self.taken) - states.total()
         return states
@@ -171,7 +171,7 @@ class PlatformDoor:
         waiting = Assignment.objects.filter(hit__round=self.round, worker__in=crowd, state=Assignment.State.FLAGGED)
         flagged = list(waiting.select_related("hit").order_by("pk"))
         for assignment in flagged:
-            nth = Assignment.objects.filter(hit=assignment.hit, pk__lt=assignment.pk).count()
+            nth = Assignment.objects.without_claims().filter(hit=assignment.hit, pk__lt=assignment.pk).count()
             rng = np.random.default_rng([self._seed, assignment.hit.number, nth, 1])
             self._reviewer.review(assignment, rng)
         return sum(assignment.state != Assignment.State.FLAGGED for assignment in flagged)

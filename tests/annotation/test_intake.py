@@ -181,7 +181,7 @@ def test_a_failure_in_grading_costs_no_answers(assignment, django_capture_on_com
 
 
 def test_a_submission_that_lost_the_race_gets_the_winners_receipt(assignment, monkeypatch):
-    def overtaken(assignment, *, active_seconds):
+    def overtaken(assignment, *, active_seconds, at):
         mark_submitted(Assignment.objects.get(pk=assignment.pk), active_seconds=active_seconds)
 
     monkeypatch.setattr("annotation.submissions.mark_submitted", overtaken)

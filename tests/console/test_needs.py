@@ -6,10 +6,11 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from annotation.models import Assignment
 from console.dashboard import needs_of_all_rounds
 from crowd import channels
 from crowd.funds import note_funds
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.models import Outbox, Posting
 from crowd.publishing import publish_round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.crowd.fakes import FakePlatform
@@ -63,7 +64,7 @@ def test_an_account_that_holds_too_little_is_told(platform, db, monkeypatch):
 
 def test_submissions_with_a_problem_are_told_until_they_are_decided(platform, db):
     assignment = flagged(posted())
-    PlatformAssignment.objects.update(problem="No whole answer set is here.")
+    Assignment.objects.update(problem="No whole answer set is here.")
     assert "1 submission with a problem in round-1" in needed()
     assignment.state = "accepted"
     assignment.save()

@@ -4,11 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.models import Payment, WorkerIdentity
+from annotation.models import Assignment, Payment, WorkerIdentity
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError
-from crowd.models import AccountBalance, Audit, Outbox, PlatformAssignment, Posting
+from crowd.models import AccountBalance, Audit, Outbox, Posting
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.crowd.fakes import FakePlatform
@@ -79,7 +79,7 @@ def test_sync_is_a_job_that_says_what_it_brought(researcher, made, rehearsal, co
     job = press(researcher, commit, "sync")
     assert job.state == "done"
     assert "1 new submission, 1 stored" in job.message
-    assert PlatformAssignment.objects.exclude(assignment=None).count() == 2
+    assert Assignment.objects.without_claims().count() == 2
     assert AccountBalance.objects.exists()
 
 
@@ -126,10 +126,10 @@ def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, mad
     press(researcher, commit, "audit/start")
     asked = researcher.get("/rounds/round-1/audit/repair/")
     assert "collect it" in asked.text
-    assert PlatformAssignment.objects.exclude(status="").count() == 1
+    assert Assignment.objects.listed().count() == 1
     job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
     assert job.message.startswith("1 of 1 difference repaired.")
-    assert PlatformAssignment.objects.exclude(status="").count() == 2
+    assert Assignment.objects.listed().count() == 2
     assert Event.objects.get(verb="mended").actor == "researcher"
 
 
@@ -157,7 +157,7 @@ def test_where_nothing_can_be_mended_there_is_nothing_to_confirm(researcher, mad
 
 
 def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, commit):
-    there = PlatformAssignment.objects.get()
+    there = Assignment.objects.get()
     bonus = {"WorkerId": rehearsal.workers[0], "BonusAmount": "0.50", "Reason": "By hand."}
     rehearsal.world.call("SendBonus", {"AssignmentId": there.external_id, **bonus})
     press(researcher, commit, "audit/start")
@@ -253,27 +253,27 @@ def test_no_call_that_waits_is_an_empty_page(member):
 
 def test_work_with_a_problem_is_told_where_it_is_decided(reviewer, platform):
     assignment = flagged(posted())
-    PlatformAssignment.objects.update(problem="No whole answer set is here.")
+    Assignment.objects.update(problem="No whole answer set is here.")
     assert "No whole answer set is here." in reviewer.get("/rounds/round-1/").text
     assert "No whole answer set is here." in reviewer.get(f"/review/{assignment.pk}/").text
 
 
 def test_a_submission_that_could_not_be_taken_in_is_paid_by_a_named_person(reviewer, platform, commit):
     flagged(posted())
-    turn = PlatformAssignment.objects.get()
-    PlatformAssignment.objects.update(assignment=None, problem="The platform lists another answer than before.")
-    assert f'href="/submissions/{turn.pk}/pay/"' in reviewer.get("/rounds/round-1/").text
+    Assignment.objects.update(state="leased", seat=None, problem="The platform lists another answer than before.")
+    work = Assignment.objects.get()
+    assert f'href="/submissions/{work.pk}/pay/"' in reviewer.get("/rounds/round-1/").text
     for _ in range(2):
         with commit(execute=True):
-            answer = reviewer.post(f"/submissions/{turn.pk}/pay/", {"reason": "The disk was full."}, follow=True)
-        assert f"Worker {turn.worker}: $0.65" in answer.text
+            answer = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": "The disk was full."}, follow=True)
+        assert f"Worker {work.worker}: $0.65" in answer.text
     assert Payment.objects.count() == 1
 
 
 def test_paying_for_lost_work_needs_a_reason(reviewer, platform):
     flagged(posted())
-    turn = PlatformAssignment.objects.get()
-    answer = reviewer.post(f"/submissions/{turn.pk}/pay/", {"reason": " "})
+    work = Assignment.objects.get()
+    answer = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": " "})
     assert (answer.status_code, "Say which fault lost the work" in answer.text) == (422, True)
     assert not Payment.objects.exists()
 

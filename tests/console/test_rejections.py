@@ -12,7 +12,6 @@ from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.rejecting import MassPolicy, reject
 from console.dashboard import needs_of_all_rounds
 from crowd import channels
-from crowd.models import PlatformAssignment
 from crowd.outbox import deliver_due
 from tests.annotation.money.moneyed import WORDS, posted
 from tests.annotation.money.moneyed import flagged as flagged_on
@@ -124,7 +123,7 @@ def test_the_page_shows_until_when_one_may_reverse_and_object(member, platform, 
     work = flagged_on(made)
     reject(work, **WORDS, by=robin)
     deliver_due(made)
-    until = PlatformAssignment.objects.get().submitted_at + timedelta(days=30)
+    until = Assignment.objects.get().submitted_at + timedelta(days=30)
     page = member.get(f"/review/{work.pk}/").text
     assert f"until {until:%-d %b %Y}" in page
     assert "as a bonus after that" in page
@@ -136,7 +135,7 @@ def test_after_that_it_says_that_only_a_bonus_is_left(member, platform, robin):
     work = flagged_on(made)
     reject(work, **WORDS, by=robin)
     deliver_due(made)
-    PlatformAssignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=31))
     assert "only as a bonus" in member.get(f"/review/{work.pk}/").text
 
 
@@ -206,7 +205,7 @@ def test_the_first_page_warns_before_a_platform_approves_by_itself(platform, rob
     made = posted(hits=3)
     soon, later, decided = flagged_on(made), flagged_on(made), flagged_on(made)
     reject(decided, **WORDS, by=robin)
-    PlatformAssignment.objects.exclude(assignment=later).update(auto_approval_at=timezone.now() + timedelta(hours=47))
+    Assignment.objects.exclude(pk=later.pk).update(auto_approval_at=timezone.now() + timedelta(hours=47))
     assert "1 undecided assignment in round-1 will be approved by the platform in less than 48 h" in needed()
     assert soon.state == "flagged"
 

@@ -6,7 +6,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from crowd.models import PlatformAssignment, Posting
+from annotation.models import Assignment
+from crowd.models import Posting
 from hits.models import HIT
 from tests.factories import put_on_platform
 
@@ -60,6 +61,6 @@ def save(client: Client, posting: Posting, **claimed: str) -> HttpResponse:
     return client.post(enter(client, posting, **claimed), form_of(posting))
 
 
-def confirm(turn: PlatformAssignment, status: str = "submitted") -> None:
-    """Note that the platform lists the turn."""
-    PlatformAssignment.objects.filter(pk=turn.pk).update(status=status, submitted_at=timezone.now())
+def confirm(claim: Assignment, state: str = "submitted") -> None:
+    """Note that the platform lists the work."""
+    Assignment.objects.filter(pk=claim.pk).update(platform_state=state, submitted_at=timezone.now())

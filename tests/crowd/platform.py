@@ -90,11 +90,11 @@ class Rehearsal:
 
 def golds(address: str, *, wrong: bool) -> dict[str, str]:
     """The levels for the controls of the turn's HIT, all right or all wrong, by the names of the form's fields."""
-    from annotation.judging.links import read_turn_token
-    from crowd.models import PlatformAssignment
+    from annotation.judging.links import read_assignment_token
+    from annotation.models import Assignment
 
-    key, _ = read_turn_token(address.rstrip("/").split("/")[-1])
-    items = PlatformAssignment.objects.get(pk=key).posting.hit.items.exclude(control=None).select_related("control")
+    key = read_assignment_token(address.rstrip("/").split("/")[-1])
+    items = Assignment.objects.get(pk=key).hit.items.exclude(control=None).select_related("control")
     return {f"level-{item.place}": "1" if (item.control.polarity == "positive") != wrong else "4" for item in items}
 
 

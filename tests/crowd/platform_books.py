@@ -7,7 +7,7 @@ from decimal import Decimal
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from crowd.differences import find_differences
-from crowd.models import Outbox, PlatformAssignment
+from crowd.models import Outbox
 from hits.models import Round
 from tests.crowd.platform import Rehearsal
 
@@ -43,7 +43,7 @@ def check_both_sides(made: Round, there: Rehearsal) -> Books:
     """Hold a round that has come to rest against the emulator's own books: nothing lost, doubled or unpaid."""
     made.refresh_from_db()
     theirs, ours = books_of(there), balances(made)
-    taken_in = PlatformAssignment.objects.exclude(status="").exclude(assignment=None)
+    taken_in = Assignment.objects.listed().without_claims()
     assert sorted(taken_in.values_list("external_id", flat=True)) == sorted(theirs.submitted)
     assert len(theirs.submitted) == len(set(theirs.submitted)) == Payment.objects.count()
     assert set(Payment.objects.values_list("state", "kind")) == {("paid", "reward")}

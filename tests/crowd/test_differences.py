@@ -11,7 +11,7 @@ from annotation.payments import mark_paid
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.differences import Kind, find_differences, mend
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.models import Outbox, Posting
 from crowd.publishing import close_round
 from crowd.syncing import rounds_to_sync, sync_round
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
@@ -61,7 +61,7 @@ def test_a_submission_that_only_the_platform_has_is_collected(made, rehearsal, c
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     assert kinds(made) == [Kind.ONLY_THERE]
     assert mended(made, commit) == []
-    assert PlatformAssignment.objects.filter(status="submitted").exists()
+    assert Assignment.objects.filter(platform_state="submitted").exists()
 
 
 def test_a_hit_that_was_posted_and_forgotten_is_found_again(made, rehearsal, commit):
@@ -143,7 +143,7 @@ def test_pay_that_never_left_is_sent(made, rehearsal, commit):
 
 
 def test_a_bonus_that_only_the_platform_knows_is_for_a_person(made, rehearsal, commit):
-    there = PlatformAssignment.objects.get()
+    there = Assignment.objects.get()
     bonus = {
         "AssignmentId": there.external_id,
         "WorkerId": rehearsal.workers[0],

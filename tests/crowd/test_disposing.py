@@ -3,8 +3,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.models import Assignment
 from crowd.disposing import dispose_of_finished
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.models import Outbox, Posting
 from tests.factories import make_round, make_worker
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}
@@ -17,8 +18,8 @@ def posting(*, days: int, status: str = "approved", **fields) -> Posting:
         hit=make_round().hits.get(),
         **SANDBOX | {"external_id": "H1", "state": "closed", "settled_at": then, "max_assignments": 1} | fields,
     )
-    turn = {"external_id": "T1", "worker": make_worker(), "status": status, "submitted_at": then}
-    PlatformAssignment.objects.create(posting=made, **SANDBOX, **turn)
+    work = {"external_id": "T1", "worker": make_worker(), "platform_state": status, "submitted_at": then}
+    Assignment.objects.create(hit=made.hit, external_posting=made.external_id, deadline=then, **SANDBOX, **work)
     return made
 
 

@@ -16,11 +16,11 @@ from django.db import transaction
 from django.db.transaction import Atomic
 
 from annotation.ledger import balances
-from annotation.models import Assignment, Judgment, Payment
+from annotation.models import Assignment, Draft, Judgment, Payment
 from crowd.channels.mturk import client
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.intake import FOREIGN, LOST
+from crowd.models import Outbox, Posting
 from crowd.publishing import close_round
-from crowd.taking_in import FOREIGN, LOST
 from emulators.marketplace import Refusal
 from emulators.mturk.faults.worker_acts import SHAPES
 from hits.models import Round
@@ -44,7 +44,7 @@ def check(made: Round, there: Rehearsal, *, hits: int = HITS, submitted: int = H
     standing = there.world.call("ListHITs", {"MaxResults": 100})["HITs"]
     assert len(standing) == hits
     assert {hit["HITId"] for hit in standing} == set(there.hits())
-    assert Assignment.objects.exclude(state__in=Assignment.ABANDONED).count() == submitted
+    assert Assignment.objects.without_claims().exclude(state__in=Assignment.ABANDONED).count() == submitted
     assert sorted(Counter(Judgment.objects.values_list("assignment", flat=True)).values()) == [PAIRS] * submitted
     assert list(Payment.objects.values_list("state", flat=True)) == ["paid"] * submitted
     spent = Decimal("10000.00") - Decimal(there.available())
@@ -52,6 +52,11 @@ def check(made: Round, there: Rehearsal, *, hits: int = HITS, submitted: int = H
     assert sum(books.values()) == 0
     assert books["paid"] + books["fees"] + books["held"] == spent
     assert not Outbox.objects.exclude(state="done").exists()
+
+
+def lose_our_copy() -> None:
+    Draft.objects.all().delete()
+    Assignment.objects.update(receipt="")
 
 
 def work_all(there: Rehearsal) -> None:
@@ -96,7 +101,7 @@ def test_lists_that_lag_behind_only_delay(rehearsal, commit, kind):
     rehearsal.fault(kind=kind, seconds=60)
     with suppress(CommandError):  # it says so where nothing is listed yet
         sync(made, commit)
-    assert kind == "blind" or not Assignment.objects.exists()
+    assert kind == "blind" or not Assignment.objects.without_claims().exists()
     rehearsal.later(seconds=61)
     sync(made, commit), sync(made, commit)
     check(made, rehearsal)
@@ -166,8 +171,8 @@ def test_work_past_its_deadline_is_refused_there_and_its_place_goes_to_somebody_
     work_all(rehearsal)
     sync(made, commit), sync(made, commit)
     check(made, rehearsal)
-    late = PlatformAssignment.objects.get(external_id=turn, status="")
-    assert (late.assignment, len(late.answers)) == (None, PAIRS)
+    late = Assignment.objects.get(external_id=turn, platform_state="")
+    assert (late.state, late.seat, late.drafts.count()) == ("leased", None, PAIRS)
 
 
 @pytest.mark.parametrize("to", ["same", "another"])
@@ -188,8 +193,8 @@ def test_an_assignment_id_that_is_given_out_again_brings_nobody_elses_answers(re
         rehearsal.work(hit_id, rehearsal.worker())
     sync(made, commit), sync(made, commit)
     check(made, rehearsal)
-    taken = PlatformAssignment.objects.get(external_id=turn, assignment__isnull=False)
-    levels = taken.assignment.judgments.filter(item__control=None).values_list("level", flat=True)
+    taken = Assignment.objects.without_claims().get(external_id=turn)
+    levels = taken.judgments.filter(item__control=None).values_list("level", flat=True)
     assert (len(rehearsal.workers), set(levels)) == (HITS + (to == "another"), {4 if to == "same" else 2})
 
 
@@ -208,14 +213,14 @@ def test_an_answer_with_another_receipt_than_ours_is_for_a_person(rehearsal, com
     made = published(hits=HITS, commit=commit)
     work_all(rehearsal)
     sync(made, commit), sync(made, commit)
-    doubted = PlatformAssignment.objects.get(problem=FOREIGN).assignment
+    doubted = Assignment.objects.get(problem=FOREIGN)
     assert (doubted.state, doubted.judgments.count(), doubted.control_failures) == ("flagged", PAIRS, 0)
 
 
 def test_answers_that_only_the_platform_has_are_read_from_its_copy(rehearsal, commit):
     made = published(hits=HITS, commit=commit)
     work_all(rehearsal)
-    PlatformAssignment.objects.update(answers={}, saved_at=None, receipt="")
+    lose_our_copy()
     sync(made, commit), sync(made, commit)
     check(made, rehearsal)
 
@@ -224,9 +229,9 @@ def test_answers_that_nobody_has_are_for_a_person_to_pay(rehearsal, commit):
     rehearsal.fault(kind="answer", shape="empty", times=1)
     made = published(hits=HITS, commit=commit)
     work_all(rehearsal)
-    PlatformAssignment.objects.update(answers={}, saved_at=None, receipt="")
+    lose_our_copy()
     sync(made, commit), sync(made, commit)
-    lost = PlatformAssignment.objects.get(problem=LOST).assignment
+    lost = Assignment.objects.get(problem=LOST)
     assert (lost.state, lost.judgments.count()) == ("flagged", 0)
     assert Payment.objects.count() == HITS - 1
 

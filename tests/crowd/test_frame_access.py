@@ -7,10 +7,10 @@ from django.core import signing
 from django.test import Client
 from django.utils import timezone
 
-from annotation.judging.links import turn_token
-from annotation.models import Exclusion, Worker
+from annotation.judging.links import assignment_token
+from annotation.models import Assignment, Exclusion, Worker
 from annotation.workers import worker_for
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
 from hits.models import Item, Round
 from tests.annotation.answering import leased
 from tests.crowd.framing import ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
@@ -52,7 +52,7 @@ def test_no_page_in_the_frame_sets_or_needs_a_cookie(posting):
         assert "Set-Cookie" not in answer.headers, name
         assert not answer.cookies, name
     assert not client.cookies
-    assert PlatformAssignment.objects.get().receipt
+    assert Assignment.objects.get().receipt
 
 
 def test_only_the_platforms_origins_may_frame_our_page_and_take_its_form(stranger, posting, settings):
@@ -91,7 +91,7 @@ def test_a_forged_token_opens_nothing(stranger, posting, token):
         assert method(f"/judge/at/mturk/emulator/{token}/{path}").status_code == 404
 
 
-def test_a_token_opens_its_turn_at_its_own_site_only(stranger, posting, settings):
+def test_a_token_opens_its_hit_at_its_own_site_only(stranger, posting, settings):
     url = enter(stranger, posting)
     settings.MTURK_ENVIRONMENTS = ["emulator", "sandbox"]
     settings.MTURK["sandbox"] = settings.MTURK["emulator"] | {"endpoint": "https://sandbox.example"}
@@ -105,9 +105,11 @@ def test_a_token_for_another_destination_is_dead_once_that_is_not_allowed_any_mo
     assert stranger.get(url).status_code == 404
 
 
-def test_a_token_of_the_pool_opens_no_turn(stranger, posting):
-    token = turn_token(PlatformAssignment(pk=1), ORIGIN)
-    assert stranger.get(f"/judge/task/{token}/").status_code == 404
+def test_a_token_of_the_pool_opens_nothing_in_a_frame_and_a_frames_nothing_in_the_pool(stranger, posting):
+    pooled = assignment_token(leased(posting.hit.round))
+    assert stranger.get(f"/judge/at/mturk/emulator/{pooled}/").status_code == 404
+    framed = enter(stranger, posting).split("/")[-2]
+    assert stranger.get(f"/judge/task/{framed}/").status_code == 404
 
 
 def test_an_old_token_leads_back_to_the_platform(stranger, posting, monkeypatch):
@@ -122,11 +124,11 @@ def test_an_old_token_leads_back_to_the_platform(stranger, posting, monkeypatch)
 
 
 def turned_away(client: Client, posting: Posting, **claimed: str) -> str:
-    """Enter, be refused without leaving a turn behind, and read why."""
-    before = PlatformAssignment.objects.count()
+    """Enter, be refused without leaving a claim behind, and read why."""
+    before = Assignment.objects.count()
     answer = client.get(frame_of(claims(posting, **claimed)))
     assert answer.status_code in (403, 404, 409, 410)
-    assert PlatformAssignment.objects.count() == before
+    assert Assignment.objects.count() == before
     return answer.text
 
 
@@ -204,7 +206,7 @@ def test_a_hit_that_was_only_looked_at_does_not_count(stranger, sharing):
 def test_who_gave_a_saved_hit_back_may_take_it_anew(stranger, posting):
     save(stranger, posting, assignment="A1")
     assert enter(stranger, posting, assignment="A2")
-    confirm(PlatformAssignment.objects.get(external_id="A1"))
+    confirm(Assignment.objects.get(external_id="A1"))
     assert "you have seen already" in turned_away(stranger, posting, assignment="A3")
 
 
@@ -216,14 +218,14 @@ def test_a_reissued_assignment_shows_another_worker_nothing_of_the_first(strange
     stranger.post(first + "draft/", {"place": "1", "level-1": "4"})
     assert " checked" not in stranger.get(second).text
     stranger.post(second, form_of(posting, level=1))
-    levels = {turn.worker_id: {a["level"] for a in turn.answers.values()} for turn in PlatformAssignment.objects.all()}
-    assert sorted(map(sorted, levels.values())) == [[1], [4]]
-    assert PlatformAssignment.objects.exclude(receipt="").get().worker.identities.get().external_id == "AOTHER"
+    levels = [{draft.level for draft in claim.drafts.all()} for claim in Assignment.objects.all()]
+    assert sorted(map(sorted, levels)) == [[1], [4]]
+    assert Assignment.objects.exclude(receipt="").get().worker.identities.get().external_id == "AOTHER"
 
 
 def test_a_submitted_assignment_is_open_to_nobody_else(stranger, posting):
     save(stranger, posting)
-    confirm(PlatformAssignment.objects.get())
+    confirm(Assignment.objects.get())
     assert "This is somebody else" in turned_away(stranger, posting, worker="AOTHER")
     assert not Worker.objects.filter(identities__external_id="AOTHER").exists()
 

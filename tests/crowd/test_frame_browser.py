@@ -8,8 +8,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import FrameLocator, Page, expect
 
-from crowd.frame import views
-from crowd.models import PlatformAssignment, Posting
+from annotation.judging import views
+from annotation.models import Assignment
+from crowd.models import Posting
 from tests.browser import Underway
 from tests.crowd.framing import claims, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
@@ -97,10 +98,10 @@ def test_a_whole_hit_is_judged_by_key_saved_and_sent_to_the_platform(open_frame,
     press(page, "1" + "2a" + "3ce" + "4")
     submit(page)
     taken(page)
-    turn = PlatformAssignment.objects.get()
-    fields = {"assignmentId": "ASSIGNED", "answers": "1.2a.3ce.4", "receipt": turn.receipt}
+    claim = Assignment.objects.get()
+    fields = {"assignmentId": "ASSIGNED", "answers": "1.2a.3ce.4", "receipt": claim.receipt}
     assert site.taken == [("/mturk/externalSubmit", fields)]
-    assert turn.status == ""
+    assert claim.platform_state == ""
     assert page.context.cookies() == []
 
 
@@ -145,7 +146,7 @@ def test_a_double_click_on_submit_sends_once(open_frame, site, posting):
     work(page).get_by_role("button", name="Submit 4 answers").dblclick()
     taken(page)
     assert len({fields["receipt"] for _, fields in site.taken}) == 1
-    assert PlatformAssignment.objects.get().receipt
+    assert Assignment.objects.get().receipt
 
 
 def test_without_javascript_a_button_sends_it(open_frame, site, posting):
@@ -171,7 +172,7 @@ def test_a_preview_can_be_looked_at_and_not_used(open_frame, posting):
     expect(work(page).get_by_text("Accept the HIT to start")).to_be_visible()
     expect(work(page).locator("input:enabled")).to_have_count(0)
     assert work(page).locator(".sample img").evaluate("image => image.naturalWidth") == 320
-    assert not PlatformAssignment.objects.exists()
+    assert not Assignment.objects.exists()
 
 
 def test_a_site_that_is_not_the_platforms_cannot_frame_the_page(open_frame, settings, posting):
@@ -199,7 +200,7 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
 ):
     """As on a loaded machine: the last draft is refused while the page with the platform's form is being made."""
     troubles, is_saved, is_refused = [], Event(), Event()
-    keep, send = views.keep_answer, views._sending
+    keep, send = views.save_draft, views._submitted
 
     def keep_late(*given) -> None:
         is_saved.wait(10)
@@ -214,8 +215,8 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
         sleep(0.5)
         return send(*given, **more)
 
-    monkeypatch.setattr(views, "keep_answer", keep_late)
-    monkeypatch.setattr(views, "_sending", send_late)
+    monkeypatch.setattr(views, "save_draft", keep_late)
+    monkeypatch.setattr(views, "_submitted", send_late)
     page = open_frame(posting)
     for event in ("console", "pageerror"):
         page.on(event, lambda told: troubles.append(str(getattr(told, "text", told))))
@@ -271,7 +272,7 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, setting
     page.goto(live_server.url + frame_of(claims(asking)))
     expect(page.get_by_role("button", name="Send again")).to_be_visible()
     accessible()
-    PlatformAssignment.objects.update(status="approved")
+    Assignment.objects.update(platform_state="approved")
     page.reload()
     accessible()
     context.close()

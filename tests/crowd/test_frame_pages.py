@@ -5,11 +5,11 @@ import re
 import pytest
 
 from annotation.answers import decode_answers
+from annotation.drafts import drafted_answers
 from annotation.judging.forms import places_of
-from annotation.models import Assignment, Judgment, Worker, WorkerIdentity
+from annotation.models import Assignment, Draft, Judgment, Worker, WorkerIdentity
 from core.models import Event
-from crowd.models import PlatformAssignment, Posting
-from crowd.turns import kept_answers
+from crowd.models import Posting
 from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
 from tests.factories import make_round
 
@@ -43,7 +43,7 @@ def test_a_preview_shows_the_terms_and_stores_nothing(stranger, posting, setting
     page = stranger.get(frame_of(fields)).text
     for words in ("Preview", "4 pairs", "$0.65", "5–10 minutes", "100% YES", "mailto:judging@example.org", "A sample"):
         assert words in page
-    assert not any(model.objects.exists() for model in (PlatformAssignment, Worker, Event))
+    assert not any(model.objects.exists() for model in (Assignment, Worker, Event))
 
 
 def test_a_preview_has_no_input_that_could_be_used(stranger, posting):
@@ -66,21 +66,21 @@ def test_a_measured_time_is_told(stranger, posting):
 # Arrival
 
 
-def test_arriving_makes_a_worker_who_consented_and_their_turn(stranger, posting):
+def test_arriving_makes_a_worker_who_consented_and_their_claim(stranger, posting):
     enter(stranger, posting)
-    turn = PlatformAssignment.objects.get()
-    assert (turn.external_id, turn.status, turn.posting, turn.answers) == ("ASSIGNED", "", posting, {})
-    assert turn.opened_at
-    assert turn.worker.consented_at
-    identity = turn.worker.identities.get()
+    claim = Assignment.objects.get()
+    assert (claim.external_id, claim.external_posting, claim.hit) == ("ASSIGNED", "HITONE", posting.hit)
+    assert (claim.state, claim.seat, claim.platform_state, claim.drafts.count()) == ("leased", None, "", 0)
+    assert claim.worker.consented_at
+    identity = claim.worker.identities.get()
     assert (identity.channel, identity.environment, identity.external_id) == ("mturk", "emulator", "AWORKER")
-    assert not Assignment.objects.exists()
+    assert posting.hit.seats.get().state == "open"
 
 
-def test_arriving_again_finds_the_same_turn(stranger, posting):
+def test_arriving_again_finds_the_same_claim(stranger, posting):
     for _ in range(2):
         enter(stranger, posting)
-    assert PlatformAssignment.objects.count() == Worker.objects.count() == 1
+    assert Assignment.objects.count() == Worker.objects.count() == 1
     assert Event.objects.filter(verb="opened").count() == 1
 
 
@@ -132,20 +132,20 @@ def test_the_sheet_is_the_pools_sheet(stranger, posting):
     assert "min left" not in page
 
 
-def test_drafts_are_kept_in_the_turn_and_shown_again(stranger, posting):
+def test_drafts_are_kept_and_shown_again(stranger, posting):
     url = enter(stranger, posting)
     assert stranger.post(url + "draft/", {"place": "2", "level-2": "3"}).json() == {"saved": True}
     again = stranger.get(enter(stranger, posting)).text
     assert re.findall(r'name="(level-\d)" value="(\d)"[^>]* checked', again) == [("level-2", "3")]
     stranger.post(url + "draft/", {"place": "2"})
-    assert PlatformAssignment.objects.get().answers == {}
+    assert not Draft.objects.exists()
 
 
 def test_two_tabs_keep_each_others_drafts(stranger, posting):
     tabs = [enter(stranger, posting) for _ in range(2)]
     for place, tab in enumerate(tabs, 1):
         stranger.post(tab + "draft/", {"place": place, f"level-{place}": "1"})
-    assert len(PlatformAssignment.objects.get().answers) == 2
+    assert Draft.objects.count() == 2
 
 
 @pytest.mark.parametrize("form", [{}, {"place": "9"}, {"place": "1", "level-1": "8"}])
@@ -155,12 +155,12 @@ def test_a_malformed_draft_is_refused_in_one_line(stranger, posting, form):
     assert "\n" not in answer.json()["error"]
 
 
-def test_pictures_come_through_the_turns_own_link(stranger, posting):
+def test_pictures_come_through_the_assignments_own_link(stranger, posting):
     url = enter(stranger, posting)
     answer = stranger.get(url + "picture/1/")
     assert b"".join(answer.streaming_content)[:2] == b"\xff\xd8"
     assert stranger.get(url + "picture/99/").status_code == 404
-    confirm(PlatformAssignment.objects.get())
+    confirm(Assignment.objects.get())
     assert stranger.get(url + "picture/1/").status_code == 404
 
 
@@ -169,16 +169,14 @@ def test_pictures_come_through_the_turns_own_link(stranger, posting):
 
 def test_saving_stores_everything_before_the_form_leaves_for_the_platform(stranger, posting):
     page = save(stranger, posting).text
-    turn = PlatformAssignment.objects.get()
-    assert turn.saved_at
-    assert turn.active_seconds == 0
-    assert len(turn.answers) == 4
-    assert turn.status == ""
+    claim = Assignment.objects.get()
+    assert (claim.state, claim.platform_state, claim.active_seconds) == ("leased", "", 0)
+    assert claim.drafts.count() == 4
     assert fields_sent(page) == {
         "to": f"{ORIGIN}/mturk/externalSubmit",
         "assignmentId": "ASSIGNED",
         "answers": "1.1.1.1",
-        "receipt": turn.receipt,
+        "receipt": claim.receipt,
     }
     assert not Judgment.objects.exists()
 
@@ -188,7 +186,7 @@ def test_either_copy_of_the_labels_says_the_same(stranger, db):
     reasons = {"level-2": "3", "shortcoming-2": "wrong_way", "wrong_way-2": "color", "level-3": "2"}
     url = enter(stranger, posting)
     page = stranger.post(url, form_of(posting, **reasons, **{"shortcoming-3": "grammar"})).text
-    ours = kept_answers(PlatformAssignment.objects.get())
+    ours = drafted_answers(Assignment.objects.get())
     sent = fields_sent(page)["answers"]
     assert sent == "1.3cf.2d.1"
     assert {answer.item_id: answer for answer in decode_answers(sent, places_of(posting.hit.items.all()))} == ours
@@ -206,7 +204,7 @@ def test_saving_twice_keeps_the_first_answers_and_receipt(stranger, posting):
     url = enter(stranger, posting)
     pages = [stranger.post(url, form_of(posting, level=level)).text for level in (1, 4)]
     assert fields_sent(pages[0]) == fields_sent(pages[1])
-    assert {said["level"] for said in PlatformAssignment.objects.get().answers.values()} == {1}
+    assert set(Draft.objects.values_list("level", flat=True)) == {1}
     assert Event.objects.filter(verb="saved").count() == 1
 
 
@@ -223,22 +221,22 @@ def test_an_incomplete_answer_set_is_not_saved_and_what_is_there_is_kept(strange
     assert answer.status_code == 422
     assert "1 pair has no answer yet: 3" in answer.text
     assert answer.text.count(" checked") == 3
-    turn = PlatformAssignment.objects.get()
-    assert (turn.receipt, turn.saved_at, len(turn.answers)) == ("", None, 3)
+    claim = Assignment.objects.get()
+    assert (claim.receipt, claim.drafts.count()) == ("", 3)
 
 
 def test_each_receipt_is_its_own(stranger, db):
     for number, hit in enumerate(make_round(hits=2).hits.all()):
         save(stranger, post_hit(hit, f"HIT{number}"), assignment=f"A{number}")
-    receipts = PlatformAssignment.objects.values_list("receipt", flat=True)
+    receipts = Assignment.objects.values_list("receipt", flat=True)
     assert len(set(receipts)) == 2
-    assert all(len(receipt) == 32 for receipt in receipts)
+    assert all(re.fullmatch(r"\d+-[0-9a-f]{10}", receipt) for receipt in receipts)
 
 
 @pytest.mark.parametrize("status", ["submitted", "approved", "rejected"])
 def test_what_the_platform_confirmed_is_said_and_cannot_be_sent_again(stranger, posting, status):
     save(stranger, posting)
-    confirm(PlatformAssignment.objects.get(), status)
+    confirm(Assignment.objects.get(), status)
     url = enter(stranger, posting)
     for page in (stranger.get(url).text, stranger.post(url, form_of(posting, level=4)).text):
         assert "The platform has confirmed your answers" in page
@@ -248,10 +246,10 @@ def test_what_the_platform_confirmed_is_said_and_cannot_be_sent_again(stranger, 
 
 def test_what_the_platform_confirmed_without_our_save_takes_no_answers_any_more(stranger, posting):
     url = enter(stranger, posting)
-    confirm(PlatformAssignment.objects.get())
+    confirm(Assignment.objects.get())
     stranger.post(url, form_of(posting))
     assert stranger.post(url + "draft/", {"place": "1", "level-1": "4"}).status_code == 409
-    assert PlatformAssignment.objects.get().answers == {}
+    assert not Draft.objects.exists()
 
 
 def test_a_platform_id_stands_in_one_table_only(stranger, posting):

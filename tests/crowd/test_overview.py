@@ -3,7 +3,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from crowd.models import Outbox, PlatformAssignment, Posting
+from annotation.models import Assignment
+from crowd.models import Outbox, Posting
 from crowd.overview import late_rounds, overview_of, work_to_look_at
 from crowd.posting import postings_for
 from tests.annotation.money.moneyed import accepted, flagged, posted
@@ -34,10 +35,10 @@ def test_a_round_that_nothing_was_posted_for_counts_nothing(db):
 def test_it_is_told_when_the_platform_approves_the_first_undecided_work(made):
     flagged(made), accepted(made)
     soon = timezone.now() + timedelta(days=2)
-    undecided = PlatformAssignment.objects.filter(assignment__state="flagged")
+    undecided = Assignment.objects.filter(state="flagged")
     undecided.update(auto_approval_at=soon)
     assert overview_of(made).approves_at == soon
-    undecided.update(status="approved")
+    undecided.update(platform_state="approved")
     assert overview_of(made).approves_at != soon
 
 
@@ -69,7 +70,7 @@ def test_a_round_that_nothing_can_come_from_is_never_late(made):
 def test_work_with_a_problem_is_to_be_looked_at_until_it_is_decided(made):
     flagged(made), accepted(made)
     assert not work_to_look_at(made).exists()
-    PlatformAssignment.objects.update(problem="Odd.")
+    Assignment.objects.update(problem="Odd.")
     assert work_to_look_at(made).count() == 1
     assert not work_to_look_at(make_round(made.pool.collection, "other")).exists()
 

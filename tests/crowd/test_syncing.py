@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from crowd import syncing
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
 from crowd.syncing import rounds_to_sync, sync_round
 from crowd.tasks import sync_rounds
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
@@ -34,7 +34,7 @@ def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit
     assert Assignment.objects.get().state == "accepted"
     assert Judgment.objects.count() == 4
     assert Payment.objects.get().state == "paid"
-    assert PlatformAssignment.objects.get().status in ("submitted", "approved")
+    assert Assignment.objects.get().platform_state in ("submitted", "approved")
     assert rehearsal.available() == "9999.22"
     assert balances(made)["paid"] == Payment.objects.get().amount
 
@@ -97,7 +97,7 @@ def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit
     with monkeypatch.context() as patch:
         patch.setattr(syncing, "take_in_waiting", lambda round, progress: 0)  # as when another sync is just at it
         sync(made, commit)
-    assert PlatformAssignment.objects.get().assignment is None
+    assert Assignment.objects.get().is_claim
     assert Posting.objects.count() == 2
     assert set(Posting.objects.values_list("max_assignments", flat=True)) == {1}
     sync(made, commit)

@@ -8,7 +8,6 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
 from core.errors import CounterpartError
-from crowd.models import PlatformAssignment
 from hits.models import Round, Seat
 from simulation.simulated_rounds import simulate_round
 from tests.crowd.platform import rehearsing
@@ -202,7 +201,7 @@ def test_a_page_of_ours_is_not_named_for_a_round_on_an_emulator(there, live_serv
     made = publish()
     with pytest.raises(CounterpartError, match="Leave --through-http out"):
         simulate_round(made, through_http=live_server.url)
-    assert not PlatformAssignment.objects.exists()
+    assert not Assignment.objects.exists()
 
 
 def test_conduct_that_a_browser_pool_does_not_know_is_refused(transactional_db):

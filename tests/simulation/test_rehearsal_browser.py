@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 
 from annotation.deciding import decide
 from annotation.models import Assignment, Judgment
-from crowd.models import PlatformAssignment
 from hits.models import Round
 from tests.browser import Underway
 from tests.crowd.platform import rehearsing
@@ -196,7 +195,7 @@ def test_a_crowd_of_every_kind_ends_a_round_with_balanced_books(bot, there):
     check_judgments(made)
     assert theirs.statuses == {"Approved": 5, "Returned": 1, "Abandoned": 1}
     assert Assignment.objects.filter(state="accepted").count() == 4
-    assert PlatformAssignment.objects.exclude(problem="").count() == 0
+    assert Assignment.objects.exclude(problem="").count() == 0
 
 
 def test_a_phone_never_scrolls_sideways(bot):

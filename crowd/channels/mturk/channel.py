@@ -9,7 +9,7 @@ from crowd.channels.mturk import collecting, frame, messaging, paying, posting, 
 from crowd.channels.mturk.client import client_for, told_as_channel_errors
 from crowd.channels.mturk.environments import DESCRIPTIONS, NAMES, environment_of
 from crowd.channels.mturk.fees import fee_schedule
-from crowd.models import Message, PlatformAssignment, Posting
+from crowd.models import Message, Posting
 from crowd.offers import Offer
 from hits.prices import FeeSchedule
 
@@ -21,7 +21,6 @@ class MTurkChannel:
     is_remote = True
     label = "MTurk"
     most_assignments = 9  # from ten on a HIT costs a higher fee, and none may grow past nine later
-    assignment_field = "assignmentId"
 
     def describe(self, environment: str) -> str:
         return DESCRIPTIONS[environment]
@@ -64,17 +63,15 @@ class MTurkChannel:
         posting.close(client_for(environment), external_id)
 
     def pay(self, payment: Payment, *, token: str) -> bool:
-        platform = payment.assignment.platform
-        client = client_for(platform.environment)
+        client = client_for(payment.assignment.environment)
         if payment.kind == Payment.Kind.BONUS:
-            paying.give_bonus(client, platform, payment, token=token)
+            paying.give_bonus(client, payment, token=token)
         else:
-            paying.approve(client, platform)
+            paying.approve(client, payment.assignment)
         return True
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
-        platform: PlatformAssignment = rejection.assignment.platform
-        paying.reject(client_for(platform.environment), platform, rejection)
+        paying.reject(client_for(rejection.assignment.environment), rejection)
 
     def message(self, message: Message, *, environment: str, token: str) -> None:
         messaging.send(client_for(environment), message, environment=environment)

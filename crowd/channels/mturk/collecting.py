@@ -3,13 +3,16 @@
 from decimal import Decimal
 from typing import Any
 
+from annotation.models import PlatformState
 from crowd.channels.base import Bonus, Listed, Listing, Standing
 from crowd.channels.mturk.client import told_as_channel_errors
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
 
-Status = PlatformAssignment.Status
-
-STATUSES = {"Submitted": Status.SUBMITTED, "Approved": Status.APPROVED, "Rejected": Status.REJECTED}
+STATUSES = {
+    "Submitted": PlatformState.SUBMITTED,
+    "Approved": PlatformState.APPROVED,
+    "Rejected": PlatformState.REJECTED,
+}
 OVER = ("Reviewable", "Reviewing", "Disposed")
 
 

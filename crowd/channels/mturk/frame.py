@@ -27,7 +27,8 @@ def arrival(environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
         posting_id=_matching(ENTITY, _one(fields, "hitId"), "hitId", optional=is_preview),
         assignment_id="" if is_preview else _matching(ENTITY, assignment, "assignmentId"),
         worker_id=_matching(WORKER, _one(fields, "workerId"), "workerId", optional=is_preview),
-        submit_url=_submit_url(environment, _one(fields, "turkSubmitTo")),
+        finish_url=_finish_url(environment, _one(fields, "turkSubmitTo")),
+        finish_fields={"assignmentId": assignment},
         is_preview=is_preview,
     )
 
@@ -59,7 +60,7 @@ def _matching(pattern: re.Pattern[str], value: str, name: str, *, optional: bool
     raise _refused(f"{name} is {'malformed' if value else 'missing'}.")
 
 
-def _submit_url(environment: str, wanted: str) -> str:
+def _finish_url(environment: str, wanted: str) -> str:
     origins = environment_of(environment).origins
     origin = wanted.rstrip("/") or origins[0]
     if origin not in origins:

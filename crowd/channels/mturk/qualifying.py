@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.models import Worker, WorkerIdentity
+from annotation.models import Assignment, Worker, WorkerIdentity
 from crowd.channels.base import ChannelError
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
 
 EXCLUDED = "Counterpart: no further work"
 
@@ -82,6 +82,7 @@ def _find(client: Any, name: str) -> str:
 
 def _listed_in(postings: Any) -> list[str]:
     """The platform ids of everybody who submitted in one of these postings."""
-    workers = PlatformAssignment.objects.filter(posting__in=postings).exclude(status="").values("worker")
+    earlier = postings.exclude(external_id="").values("external_id")
+    workers = Assignment.objects.listed().filter(external_posting__in=earlier).values("worker")
     identities = WorkerIdentity.objects.filter(worker__in=workers, channel="mturk")
     return list(identities.values_list("external_id", flat=True))

@@ -10,7 +10,6 @@ from annotation.outages import pay_for_outage
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from crowd.models import PlatformAssignment
 from hits.models import Round
 
 
@@ -29,10 +28,10 @@ class Command(ActCommand):
         return f"${payment.amount} are {payment.state} to worker {payment.assignment.worker}."
 
 
-def _work(round: Round, key: str) -> PlatformAssignment | Assignment:
-    turns = PlatformAssignment.objects.filter(posting__hit__round=round, external_id=key).exclude(status="")
-    begun = Assignment.objects.filter(hit__round=round, pk=int(key) if key.isdecimal() else 0)
-    if found := turns.first() or begun.first():
+def _work(round: Round, key: str) -> Assignment:
+    work = Assignment.objects.filter(hit__round=round)
+    begun = work.filter(external_id="", pk=int(key) if key.isdecimal() else 0)
+    if found := work.listed().filter(external_id=key).first() or begun.first():
         return found
     raise CounterpartError(f"Round {round} has no assignment {key!r} that its platform confirms; sync it first.")
 

@@ -9,7 +9,7 @@ from annotation.grading import accept, flag
 from annotation.leases import claim, lease_seat
 from annotation.models import Assignment
 from annotation.submissions import mark_submitted
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
 from crowd.outbox import deliver_due
 from crowd.publishing import publish_round
 from hits.models import Round, Seat
@@ -40,7 +40,7 @@ def begin(made: Round) -> Assignment | None:
         return lease_seat(made, worker=make_worker())
     for posting in Posting.objects.filter(hit__round=made, state="live"):
         seat = Seat.objects.filter(hit=posting.hit_id, state="open").first()
-        if seat and posting.assignments.count() < posting.posted_assignments and claim(seat.pk):
+        if seat and posting.unused > 0 and claim(seat.pk):
             return _taken_in(posting, seat)
     return None
 
@@ -68,15 +68,15 @@ def accepted(made: Round) -> Assignment | None:
 
 def _taken_in(posting: Posting, seat: Seat) -> Assignment:
     worker, now = make_worker(), timezone.now()
-    assignment = Assignment.objects.create(seat=seat, hit=posting.hit, worker=worker, deadline=now)
-    PlatformAssignment.objects.create(
-        posting=posting,
-        external_id=f"A{assignment.pk}",
+    return Assignment.objects.create(
+        seat=seat,
+        hit=posting.hit,
         worker=worker,
-        assignment=assignment,
-        status="submitted",
+        deadline=now,
+        external_posting=posting.external_id,
+        external_id=f"A{worker.pk}",
+        platform_state="submitted",
         submitted_at=now,
         auto_approval_at=now + timedelta(days=7),
         **WHERE,
     )
-    return assignment

@@ -19,7 +19,7 @@ from annotation.rejecting import drop_proposal, second
 from annotation.repair import free_orphaned_seats
 from core.errors import CounterpartError
 from crowd.channels import ChannelError
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.models import Outbox, Posting
 from crowd.outbox import deliver_due, send_again
 from crowd.posting import post_open_seats
 from crowd.publishing import close_round
@@ -154,22 +154,21 @@ def call_again(walk):
 
 
 def approve_there(walk):
-    turns = PlatformAssignment.objects.filter(posting__hit__round=walk.made, status="submitted")
-    if turn := walk.one(turns):
-        PlatformAssignment.objects.filter(pk=turn.pk).update(status="approved")
-        mark_reward_paid(turn.assignment)
+    undecided = Assignment.objects.filter(hit__round=walk.made, platform_state="submitted")
+    if work := walk.one(undecided):
+        undecided.filter(pk=work.pk).update(platform_state="approved")
+        mark_reward_paid(work)
 
 
 def refuse_there(walk):
-    turns = PlatformAssignment.objects.filter(posting__hit__round=walk.made, status="submitted")
-    if turn := walk.one(turns):
-        mark_rejected(turn), mark_rejected(turn)
+    if work := walk.one(Assignment.objects.filter(hit__round=walk.made, platform_state="submitted")):
+        mark_rejected(work), mark_rejected(work)
 
 
 def end_there(walk):
     if posting := walk.one(Posting.objects.filter(hit__round=walk.made, state="live", settled_at=None)):
         mark_closed(posting)
-        mark_over(posting, unused=posting.posted_assignments - posting.assignments.count())
+        mark_over(posting, unused=posting.unused)
         post_open_seats(walk.made)
 
 

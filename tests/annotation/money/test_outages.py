@@ -10,20 +10,18 @@ from annotation.outages import OUTAGE, pay_for_outage
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.models import PlatformAssignment
 from hits.models import Seat
 from tests.annotation.money.moneyed import accepted, begin, flagged, pooled, posted
 
 
 @pytest.fixture
-def lost(db, platform) -> PlatformAssignment:
+def lost(db, platform) -> Assignment:
     """Work that the platform confirms and of which nothing is here."""
     made = posted()
     flagged(made)
-    PlatformAssignment.objects.update(assignment=None, problem="no answers")
-    Assignment.objects.all().delete()
+    Assignment.objects.update(state="leased", seat=None, receipt="", problem="no answers")
     made.hits.get().seats.update(state="open")
-    return PlatformAssignment.objects.get()
+    return Assignment.objects.get()
 
 
 def test_confirmed_work_that_was_lost_is_paid_its_reward_and_counts_for_nothing(lost, person):
@@ -39,15 +37,15 @@ def test_it_is_paid_once(lost, person):
 
 
 def test_what_no_platform_confirms_is_not_paid(lost, person):
-    PlatformAssignment.objects.update(status="")
+    Assignment.objects.update(platform_state="")
     with pytest.raises(CounterpartError, match="has to list it as submitted"):
         pay_for_outage(lost, reason="x", by=person)
 
 
 def test_work_taken_in_without_its_answers_is_excluded_and_paid(person, platform):
     work = flagged(posted())
-    PlatformAssignment.objects.update(problem="no whole answer set")
-    payment = pay_for_outage(PlatformAssignment.objects.get(), reason="x", by=person)
+    Assignment.objects.update(problem="no whole answer set")
+    payment = pay_for_outage(Assignment.objects.get(), reason="x", by=person)
     work.refresh_from_db()
     assert (work.state, payment.assignment) == ("excluded", work)
 
@@ -55,7 +53,7 @@ def test_work_taken_in_without_its_answers_is_excluded_and_paid(person, platform
 def test_work_whose_answers_are_here_is_decided_and_not_called_lost(person, platform):
     flagged(posted())
     with pytest.raises(CounterpartError, match="are here; decide it on its page"):
-        pay_for_outage(PlatformAssignment.objects.get(), reason="x", by=person)
+        pay_for_outage(Assignment.objects.get(), reason="x", by=person)
 
 
 def test_in_the_house_pool_begun_work_is_paid_as_a_bonus(person):
@@ -111,6 +109,6 @@ def test_the_command_pays_and_says_whom(lost, person, capsys):
     [("NOBODY", "robin", "no assignment 'NOBODY'"), ("A1", "nobody", "no active user 'nobody'")],
 )
 def test_the_command_refuses_the_unknown_by_name(lost, person, work, by, message):
-    PlatformAssignment.objects.update(external_id="A1")
+    Assignment.objects.update(external_id="A1")
     with pytest.raises(CommandError, match=message):
         call_command("pay_for_outage", "round-1", work, "--reason", "disk", "--by", by)

@@ -13,7 +13,7 @@ from annotation.workers import give_consent, worker_for
 from core.errors import CounterpartError
 from core.events import record
 from core.models import Event
-from crowd.models import Message, Outbox, PlatformAssignment
+from crowd.models import Message, Outbox
 from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_round
 
@@ -47,10 +47,8 @@ def leave_traces(worker: Worker, person) -> Assignment:
     """Put the platform's id of the worker wherever words may stand, as careless people and platforms do."""
     made = posted()
     assignment = accepted(made)
-    turn = PlatformAssignment.objects.get()
     said = "Worker SECRET1 wrote as SECRET1."
-    Assignment.objects.update(worker=worker)
-    PlatformAssignment.objects.update(worker=worker, content=f"<Answer>{said}</Answer>", problem=said)
+    Assignment.objects.update(worker=worker, content=f"<Answer>{said}</Answer>", problem=said)
     Message.objects.create(worker=worker, subject="Dear SECRET1", text=said, by="robin", failure=said)
     Exclusion.objects.create(worker=worker, reason=said, by="robin")
     words = {"grounds": "random", "reason": said, "evidence": said, "dropped_at": timezone.now()}
@@ -58,7 +56,7 @@ def leave_traces(worker: Worker, person) -> Assignment:
     Appeal.objects.create(rejection=rejection, text="I am Jo of SECRET1", answer=said)
     Decision.objects.update(reason=said)
     Outbox.objects.update(error=said, payload={"SECRET1": [said]})
-    record("noted", turn, actor="robin", said=said)
+    record("noted", assignment, actor="robin", said=said)
     Payment.objects.update(state="paid", reason=said)
     return assignment
 
@@ -74,10 +72,10 @@ def test_no_id_of_a_forgotten_worker_is_left_anywhere(worker, person, platform):
 
 def test_the_platforms_ids_of_their_assignments_and_the_words_around_theirs_stay(worker, person, platform):
     leave_traces(worker, person)
-    before = PlatformAssignment.objects.get().external_id
+    before = Assignment.objects.get().external_id
     forget_worker(worker.pseudonym, actor="robin")
-    turn = PlatformAssignment.objects.get()
-    assert (turn.external_id, turn.content, turn.worker) == (before, "", worker)
+    work = Assignment.objects.get()
+    assert (work.external_id, work.content, work.worker) == (before, "", worker)
     assert Exclusion.objects.get().reason == "Worker [erased] wrote as [erased]."
     assert Outbox.objects.first().payload == {"[erased]": ["Worker [erased] wrote as [erased]."]}
 
@@ -97,7 +95,7 @@ def test_ids_of_our_own_pool_are_deleted_and_searched_for_nowhere(db):
 
 def test_work_that_was_not_taken_in_is_taken_in_first(worker, platform):
     accepted(posted())
-    PlatformAssignment.objects.update(worker=worker, assignment=None)
+    Assignment.objects.update(worker=worker, state="leased", seat=None)
     with pytest.raises(CounterpartError, match="1 submissions of worker .* were not taken in; sync"):
         forget_worker(worker.pseudonym, actor="robin")
     assert WorkerIdentity.objects.filter(external_id="SECRET1").exists()

@@ -17,7 +17,7 @@ from annotation.reversing import COMPENSATION, gives_reward, reverse, reversible
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.channels import ChannelError
-from crowd.models import Outbox, PlatformAssignment, Posting
+from crowd.models import Outbox, Posting
 from crowd.outbox import deliver_due, make_wanted_calls
 from hits.models import Seat
 from tests.annotation.money.moneyed import UNPAID, WORDS, accepted, flagged, pooled, posted
@@ -49,7 +49,7 @@ def test_the_platform_is_told_with_the_reason(person, platform):
     rejection = reject(flagged(made), **WORDS, by=person)
     deliver_due(made)
     assert Outbox.objects.get(call="reject").subject == f"annotation.rejection:{rejection.pk}"
-    assert PlatformAssignment.objects.get().status == "rejected"
+    assert Assignment.objects.get().platform_state == "rejected"
 
 
 def test_the_house_pool_tells_nobody(person):
@@ -205,17 +205,17 @@ def test_work_is_rejected_once(person):
         reject(work, **WORDS, by=person)
 
 
-@pytest.mark.parametrize("change", [{"status": "approved"}, {"auto_approval_at": timezone.now()}])
+@pytest.mark.parametrize("change", [{"platform_state": "approved"}, {"auto_approval_at": timezone.now()}])
 def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, change):
     work = flagged(posted())
-    PlatformAssignment.objects.update(**change)
+    Assignment.objects.update(**change)
     with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
         reject(work, **WORDS, by=person)
 
 
 def test_what_the_platform_approves_meanwhile_cannot_be_seconded(person, other, platform):
     rejection = proposed(posted(), person)
-    PlatformAssignment.objects.update(status="approved")
+    Assignment.objects.update(platform_state="approved")
     with pytest.raises(CounterpartError, match="has paid the work meanwhile"):
         second(rejection, by=other)
     rejection.refresh_from_db()
@@ -264,7 +264,7 @@ def rejected_there(person, *, days: int) -> Rejection:
     made = posted()
     rejection = reject(flagged(made), **WORDS, by=person)
     deliver_due(made)
-    PlatformAssignment.objects.update(submitted_at=timezone.now() - timedelta(days=days))
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=days))
     return rejection
 
 

@@ -1,19 +1,22 @@
-"""A visitor in a platform's frame becomes a worker with a turn at a posted HIT, or is told kindly why not."""
+"""Arrivals: a visitor of a platform becomes a worker with an assignment, or is told kindly why not."""
+
+from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotation.admission import is_excluded, pairs_seen
-from annotation.models import Worker
+from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.workers import actor_of, give_consent, locked, worker_for
 from core.errors import CounterpartError
 from core.events import record
 from crowd.channels import Arrival
-from crowd.models import PlatformAssignment, Posting
+from crowd.models import Posting
+from crowd.offers import offer_of
 
 
 class TurnedAwayError(CounterpartError):
-    """A visitor who cannot work on this HIT. ``title`` heads the page that tells them; ``status`` is its answer's."""
+    """A visitor who cannot work on this HIT. ``title`` heads the page that says why; ``status`` is its HTTP status."""
 
     def __init__(self, title: str, text: str, *, status: int) -> None:
         super().__init__(text)
@@ -21,7 +24,7 @@ class TurnedAwayError(CounterpartError):
 
 
 def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
-    """Return the posting that the visitor came for: what they see follows from it, never from who comes when.
+    """Return the posting that the visitor came for; what they see follows from it, never from who comes when.
 
     Raises TurnedAwayError for one that is not ours, and for one of a closed round that nothing more can come of.
     """
@@ -42,45 +45,52 @@ def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
     return posting
 
 
-def open_turn(posting: Posting, arrival: Arrival) -> PlatformAssignment:
-    """Return the worker's turn at the posting, as claimed; a new one where it is their first visit.
+def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
+    """Return the visitor's assignment to the posting's HIT, as claimed; a new one on their first visit.
 
     Accepting the HIT on the platform is their consent. Raises TurnedAwayError, and stores nothing, where the
-    assignment was submitted by somebody else or belongs to another posting, where the worker is excluded, and where
-    they have had one of its pairs before. A turn that they began before is theirs to end in any case.
+    assignment was submitted by another worker or belongs to another posting, where the worker is excluded, and where
+    they have had one of its pairs before. What they began before is theirs to finish in any case.
     """
-    _refuse_bound(posting, arrival)
     place = {"channel": posting.channel, "environment": posting.environment}
+    of_this_id = Assignment.objects.filter(**place, external_id=arrival.assignment_id)
+    _refuse_bound(of_this_id, arrival)
     worker = worker_for(**place, external_id=arrival.worker_id)
     give_consent(worker)
+    finish = {"finish_url": arrival.finish_url, "finish_fields": dict(arrival.finish_fields)}
     with transaction.atomic():
         # One first visit at a time for one person, or two tabs would both be let in.
         locked(worker.pk)
-        turn = PlatformAssignment.objects.filter(**place, external_id=arrival.assignment_id, worker=worker).first()
-        if turn is None:
+        assignment = of_this_id.filter(worker=worker).first()
+        if assignment is None:
             _refuse_unwelcome(worker, posting)
-            turn = PlatformAssignment.objects.create(
-                **place, posting=posting, external_id=arrival.assignment_id, worker=worker, opened_at=timezone.now()
+            assignment = Assignment.objects.create(
+                **place,
+                **finish,
+                external_id=arrival.assignment_id,
+                external_posting=posting.external_id,
+                hit=posting.hit,
+                worker=worker,
+                deadline=timezone.now() + timedelta(minutes=offer_of(posting.hit.round).minutes),
             )
-            record("opened", turn, actor=actor_of(worker))
-    if turn.posting_id != posting.pk:
-        raise _not_theirs()
-    return turn
+            record("opened", assignment, actor=actor_of(worker))
+        elif assignment.external_posting != posting.external_id:
+            raise _not_theirs()
+        else:
+            of_this_id.filter(pk=assignment.pk).update(**finish)
+    return assignment
 
 
 def _is_over(posting: Posting, arrival: Arrival) -> bool:
-    """Who accepted a HIT before its round was closed may still end it; in a preview nobody has."""
+    """Who accepted a HIT before its round was closed may still finish it; in a preview nobody has."""
     if posting.hit.round.state != "closed":
         return posting.state == Posting.State.DISPOSED
     return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
 
 
-def _refuse_bound(posting: Posting, arrival: Arrival) -> None:
-    """Only a submitted assignment binds its id to one worker; before that the platform may hand it on."""
-    same_id = PlatformAssignment.objects.filter(
-        channel=posting.channel, environment=posting.environment, external_id=arrival.assignment_id
-    )
-    bound = same_id.exclude(status="").select_related("worker").first()
+def _refuse_bound(of_this_id: AssignmentQuerySet, arrival: Arrival) -> None:
+    """Only a submission binds an assignment id to one worker; before that the platform may hand it on."""
+    bound = of_this_id.listed().select_related("worker").first()
     if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():
         raise _not_theirs()
 

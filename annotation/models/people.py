@@ -1,11 +1,82 @@
-"""Who is let in: workers who joined a round, tests that they pass before they get HITs, and who passed."""
+"""Who works: pseudonyms, platform ids, exclusions, and the tests that workers pass before their first HIT."""
+
+import secrets
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
-from annotation.models.work import Worker
 from corpus.models import Caption, Collection, Image
 from hits.models import Round
+
+
+def new_pseudonym() -> str:
+    return secrets.token_hex(6)
+
+
+class Worker(models.Model):
+    """A person who judges, known by a pseudonym only."""
+
+    pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
+    consented_at = models.DateTimeField(null=True)
+    forgotten_at = models.DateTimeField(null=True, help_text="When the platform ids were erased for good.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+
+class WantsCall(models.Model):
+    """A row of which a platform has to be told. ``crowd`` makes the call, and notes here what concerns this app."""
+
+    class Call(models.TextChoices):
+        NONE = "", "none"
+        WANTED = "wanted", "wanted (not yet in the outbox)"
+        UNDER_WAY = "under way", "under way (the platform may be acting on it, or have acted)"
+
+    call = models.CharField(max_length=9, choices=Call, blank=True, default=Call.NONE)
+
+    class Meta:
+        abstract = True
+
+
+class WorkerIdentity(models.Model):
+    """A worker's id on a platform: the only place where it is stored, erasable on its own."""
+
+    OURS = ("browser", "simulation")  # channels whose ids we make up: they lead to nobody
+
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="identities")
+    channel = models.CharField(max_length=20)
+    environment = models.CharField(max_length=20, blank=True)
+    external_id = models.CharField(max_length=120)
+
+    class Meta:
+        verbose_name_plural = "worker identities"
+        constraints = [
+            models.UniqueConstraint(fields=["channel", "environment", "external_id"], name="identity_once_per_platform")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.channel} identity of {self.worker_id}"
+
+
+class Exclusion(WantsCall):
+    """A worker who gets no more HITs from us. Judgments and pay stay as they are; it can be lifted."""
+
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="exclusions")
+    reason = models.TextField()
+    by = models.CharField(max_length=150)
+    at = models.DateTimeField(default=timezone.now)
+    lifted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["worker"], condition=Q(lifted_at=None), name="one_standing_exclusion")
+        ]
+
+    def __str__(self) -> str:
+        return f"exclusion of {self.worker}"
 
 
 class QualificationTest(models.Model):

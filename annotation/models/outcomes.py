@@ -1,0 +1,145 @@
+"""What becomes of submitted work: decisions, rejections, appeals and payments."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation.models.people import WantsCall
+from annotation.models.work import Assignment
+from hits.models import Round
+
+
+class Decision(models.Model):
+    """Whether an assignment's votes count and whether it is paid. Only added; the latest holds."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="decisions")
+    votes_count = models.BooleanField()
+    paid = models.BooleanField()
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Null: the grading rule.",
+    )
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"votes {'count' if self.votes_count else 'excluded'}, {'paid' if self.paid else 'unpaid'}"
+
+
+class Rejection(WantsCall):
+    """A person's wish not to pay: grounds, a reason the worker reads, evidence. Holds once nothing more is needed:
+    where many are rejected, a second person has to agree first."""
+
+    class Grounds(models.TextChoices):
+        """What platforms accept. A failed gold control alone is none of them."""
+
+        EMPTY = "empty", "nothing was answered"
+        RANDOM = "random", "the answers are plainly random or all the same"
+        AUTOMATED = "automated", "a script answered"
+        INSTRUCTIONS = "instructions", "explicit instructions were ignored"
+        TOO_FAST = "too_fast", "done faster than the pairs can be read"
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="rejections")
+    grounds = models.CharField(max_length=12, choices=Grounds)
+    reason = models.TextField(max_length=1024, help_text="The worker reads it.")
+    evidence = models.TextField(help_text="What shows it; for reviewers and appeals.")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    needs_second = models.BooleanField(default=False)
+    seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    seconded_at = models.DateTimeField(null=True)
+    dropped_at = models.DateTimeField(null=True, help_text="Given up before it held, or reversed after.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment"], condition=Q(dropped_at=None), name="one_standing_rejection")
+        ]
+
+    def __str__(self) -> str:
+        return f"rejection of assignment {self.assignment_id} ({self.grounds})"
+
+    @property
+    def is_proposal(self) -> bool:
+        """Whether a second person has yet to agree."""
+        return self.dropped_at is None and self.needs_second and self.seconded_at is None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the work goes unpaid for it."""
+        return self.dropped_at is None and not self.is_proposal
+
+    @property
+    def held_at(self) -> datetime:
+        """When it began to hold; when it was proposed, where it did not yet."""
+        return self.seconded_at or self.at
+
+
+class Appeal(models.Model):
+    """A worker's objection to a rejection, and what a person answered."""
+
+    rejection = models.OneToOneField(Rejection, on_delete=models.PROTECT, related_name="appeal")
+    text = models.TextField(max_length=4096)
+    at = models.DateTimeField(default=timezone.now)
+    upheld = models.BooleanField(null=True, help_text="Whether the worker was right; null while it waits.")
+    answer = models.TextField(blank=True)
+    answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"appeal against {self.rejection}"
+
+
+class Payment(WantsCall):
+    """What one assignment earned: its reward once, whatever is retried, and perhaps bonuses, each reason once.
+    ``round`` repeats the assignment's, so that a round's payments are counted from the index alone."""
+
+    class Kind(models.TextChoices):
+        REWARD = "reward"
+        BONUS = "bonus"
+
+    class State(models.TextChoices):
+        OWED = "owed"
+        PAID = "paid"
+        WITHDRAWN = "withdrawn", "withdrawn (a person decided not to pay)"
+
+    EARNED = (State.OWED, State.PAID)
+
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="payments")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="payments", db_index=False)
+    kind = models.CharField(max_length=6, choices=Kind, default=Kind.REWARD)
+    reason = models.CharField(max_length=200, blank=True, help_text="Of a bonus; its worker reads it.")
+    amount = models.DecimalField(max_digits=8, decimal_places=2)
+    fee = models.DecimalField(max_digits=8, decimal_places=2, default=Decimal("0.00"), help_text="The platform's.")
+    state = models.CharField(max_length=9, choices=State, default=State.OWED)
+    created_at = models.DateTimeField(default=timezone.now)
+    paid_at = models.DateTimeField(null=True)
+
+    class Meta:
+        permissions = [("pay_workers", "May see whom to pay, with platform ids, and mark it paid")]
+        indexes = [
+            models.Index(fields=["round", "state"]),
+            models.Index(fields=["call"], condition=~Q(call=""), name="payment_call"),
+        ]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "kind", "reason"], name="one_payment_per_reason"),
+            models.UniqueConstraint(
+                fields=["assignment"], condition=Q(kind="reward"), name="one_reward_per_assignment"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"${self.amount} {self.state}"
