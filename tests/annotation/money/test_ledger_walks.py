@@ -118,12 +118,12 @@ def pay_by_hand(walk):
 
 
 def come_back(walk):
-    if work := walk.one(walk.work.filter(platform=None)):
+    if work := walk.one(walk.work.filter(external_id="")):
         return_assignment(work, actor="robin")
 
 
 def run_out(walk):
-    if work := walk.one(walk.work.filter(state="leased", platform=None)):
+    if work := walk.one(walk.work.filter(state="leased", external_id="")):
         Assignment.objects.filter(pk=work.pk).update(deadline="2026-01-01T00:00Z")
         expire_leases()
 

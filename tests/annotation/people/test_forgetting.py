@@ -14,7 +14,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.models import Event
 from crowd.models import Message, Outbox
-from tests.annotation.money.moneyed import accepted, posted
+from tests.annotation.money.moneyed import accepted, begin, posted
 from tests.factories import make_round
 
 
@@ -94,8 +94,8 @@ def test_ids_of_our_own_pool_are_deleted_and_searched_for_nowhere(db):
 
 
 def test_work_that_was_not_taken_in_is_taken_in_first(worker, platform):
-    accepted(posted())
-    Assignment.objects.update(worker=worker, state="leased", seat=None)
+    begin(posted())
+    Assignment.objects.update(worker=worker, seat=None)
     with pytest.raises(CounterpartError, match="1 submissions of worker .* were not taken in; sync"):
         forget_worker(worker.pseudonym, actor="robin")
     assert WorkerIdentity.objects.filter(external_id="SECRET1").exists()

@@ -265,7 +265,7 @@ def rejected_there(person, *, days: int) -> Rejection:
     rejection = reject(flagged(made), **WORDS, by=person)
     deliver_due(made)
     Assignment.objects.update(submitted_at=timezone.now() - timedelta(days=days))
-    return rejection
+    return Rejection.objects.get(pk=rejection.pk)
 
 
 def test_within_thirty_days_of_submission_the_platform_itself_reverses(person, platform):
