@@ -117,9 +117,10 @@ def store_answers(
 
 
 def _earlier_receipt(assignment: Assignment) -> Receipt | None:
-    """Return the receipt of an assignment that was submitted. Raises SeatLostError if it was given back."""
+    """Return the receipt of an assignment that was submitted, and set it. Raises SeatLostError if it was returned."""
     state, code = Assignment.objects.values_list("state", "receipt").get(pk=assignment.pk)
     if code:
+        assignment.receipt = code
         return Receipt(code, repeated=True)
     if state not in Assignment.ANSWERABLE:
         raise _seat_lost()
@@ -130,6 +131,7 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
     """Keep a whole answer set with its receipt, so that what the platform gets is what we have."""
     with transaction.atomic():
         current = Assignment.objects.select_for_update().get(pk=assignment.pk)
+        assignment.receipt = current.receipt
         if current.receipt:
             return Receipt(current.receipt, repeated=True)
         if current.platform_state:

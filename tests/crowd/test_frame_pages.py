@@ -1,6 +1,7 @@
 """The judging page in a platform's frame, from the preview to what the platform confirmed."""
 
 import re
+from copy import copy
 
 import pytest
 
@@ -256,3 +257,12 @@ def test_a_platform_id_stands_in_one_table_only(stranger, posting):
     save(stranger, posting)
     assert WorkerIdentity.objects.get().external_id == "AWORKER"
     assert not any("AWORKER" in str(event.__dict__) for event in Event.objects.all())
+
+
+def test_two_clicks_on_submit_send_the_same_receipt(stranger, posting, monkeypatch):
+    """Both requests read the assignment before either has saved it."""
+    url = enter(stranger, posting)
+    before = Assignment.objects.get()
+    monkeypatch.setattr("crowd.views._assignment_at", lambda site, token: copy(before))
+    pages = [stranger.post(url, form_of(posting, level=level)).text for level in (1, 4)]
+    assert fields_sent(pages[0]) == fields_sent(pages[1])
