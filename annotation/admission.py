@@ -1,7 +1,6 @@
 """Admission: who may join a round of the browser pool, take how many of its HITs, and which pairs they have seen."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
@@ -9,6 +8,7 @@ from django.db.models import Exists, OuterRef, Q
 from annotation.ledger import EARNED
 from annotation.models import (
     CLAIM,
+    Admission,
     Assignment,
     AssignmentQuerySet,
     Exclusion,
@@ -29,31 +29,6 @@ MOST = 1_000_000
 
 Pairs = set[tuple[int, int]]
 """Keys of an image and a caption."""
-
-
-@dataclass(frozen=True)
-class Admission:
-    """How many workers may join, how many HITs one of them may take, and the test they pass before the first.
-    None: any number, no test. Raises CounterpartError for numbers that would let nobody in."""
-
-    capacity: int | None = None
-    per_worker: int | None = None
-    test: QualificationTest | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("capacity", "per_worker"):
-            wanted = getattr(self, name)
-            if wanted is not None and not 1 <= wanted <= MOST:
-                raise CounterpartError(f"{name} is {wanted}; give 1 to {MOST:,}, or leave it out for any number.")
-
-    def as_fields(self) -> dict[str, Any]:
-        """The columns of a round that hold them."""
-        return {"capacity": self.capacity, "per_worker": self.per_worker, "test": self.test}
-
-    def as_data(self) -> dict[str, Any]:
-        """The same for the journal; empty where everybody may come."""
-        told = asdict(self) | {"test": self.test.name if self.test else None}
-        return {name: value for name, value in told.items() if value is not None}
 
 
 class NotAdmittedError(CounterpartError):
@@ -84,12 +59,28 @@ class Permit:
         return self.excluded or self.failed or self.left == 0
 
 
+def make_admission(
+    *, capacity: int | None = None, per_worker: int | None = None, test: QualificationTest | None = None
+) -> Admission:
+    """Return an admission for a round to be published. Raises CounterpartError for limits out of range."""
+    for name, wanted in {"capacity": capacity, "per_worker": per_worker}.items():
+        if wanted is not None and not 1 <= wanted <= MOST:
+            raise CounterpartError(f"{name} is {wanted}; give 1 to {MOST:,}, or leave it out for any number.")
+    return Admission(capacity=capacity, per_worker=per_worker, test=test)
+
+
+def admission_of(round: Round) -> Admission:
+    """Return who may join the round; without limits where none were set."""
+    return getattr(round, "admission", None) or Admission(round=round)
+
+
 def permit_of(round: Round, worker: Worker) -> Permit:
     """Return what the worker may do in the round, full or not."""
+    test = admission_of(round).test
     return Permit(
         excluded=is_excluded(worker),
         left=_left(round, worker),
-        tries=tries_of(round.test, worker) if round.test else None,
+        tries=tries_of(test, worker) if test else None,
     )
 
 
@@ -104,13 +95,14 @@ def has_joined(round: Round, worker: Worker) -> bool:
 
 def is_full(round: Round) -> bool:
     """Whether nobody else may join the round."""
-    return round.capacity is not None and round.participants.count() >= round.capacity
+    capacity = admission_of(round).capacity
+    return capacity is not None and round.participants.count() >= capacity
 
 
 def join_round(round: Round, worker: Worker) -> bool:
     """Count the worker among those who joined the round; who did before stays so. False: the round is full."""
     with transaction.atomic():
-        if round.capacity is not None:
+        if admission_of(round).capacity is not None:
             # Those who join stand in line, or the last place would be taken twice.
             Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         if has_joined(round, worker):
@@ -131,9 +123,10 @@ def admit(round: Round, worker: Worker) -> bool:
     """
     if is_excluded(worker):
         raise NotAdmittedError(f"Worker {worker} is excluded from our rounds; lift that before giving out work.")
-    if round.test and not tries_of(round.test, worker).passed:
-        raise NotAdmittedError(f"Worker {worker} has not passed the test {round.test} of round {round} yet.")
-    return has_room(round, worker) and (round.capacity is None or join_round(round, worker))
+    admission = admission_of(round)
+    if admission.test and not tries_of(admission.test, worker).passed:
+        raise NotAdmittedError(f"Worker {worker} has not passed the test {admission.test} of round {round} yet.")
+    return has_room(round, worker) and (admission.capacity is None or join_round(round, worker))
 
 
 def has_room(round: Round, worker: Worker) -> bool:
@@ -142,9 +135,10 @@ def has_room(round: Round, worker: Worker) -> bool:
 
 
 def _left(round: Round, worker: Worker) -> int | None:
-    if round.per_worker is None:
+    per_worker = admission_of(round).per_worker
+    if per_worker is None:
         return None
-    return max(0, round.per_worker - hits_of(worker).filter(hit__round=round).count())
+    return max(0, per_worker - hits_of(worker).filter(hit__round=round).count())
 
 
 def pairs_seen(worker: Worker, *, again: HIT | None = None) -> Pairs:

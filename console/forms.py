@@ -8,8 +8,8 @@ from typing import Any
 from django import forms
 from django.db.models import Model, QuerySet
 
-from annotation.admission import Admission
-from annotation.models import QualificationTest, Rejection
+from annotation.admission import make_admission
+from annotation.models import Admission, QualificationTest, Rejection
 from annotation.wages import alike_rounds
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match, Sample
@@ -90,7 +90,7 @@ class AdmissionForm(forms.Form):
         if self.errors:
             named = [str(self.fields[name].label) for name in self.errors]
             raise CounterpartError(f"Invalid value for {some_of(named)}: choose another, or leave it empty.")
-        return Admission(**self.cleaned_data)
+        return make_admission(**self.cleaned_data)
 
 
 class TrainForm(forms.Form):

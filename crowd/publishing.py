@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.admission import Admission
+from annotation.models import Admission
 from annotation.wages import Expectation, check_wage
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -85,12 +85,14 @@ def publish_round(
         draft = Round.objects.filter(pk=round.pk, published_at=None, closed_at=None)
         where = {"channel": channel, "environment": environment}
         terms = {name: getattr(round, name) for name in TERMS}
-        policy = {"expected_seconds": expected.seconds, **admission.as_fields()}
-        won = draft.update(published_at=timezone.now(), **where, **terms, **policy)
+        won = draft.update(published_at=timezone.now(), expected_seconds=expected.seconds, **where, **terms)
         round.refresh_from_db()
         if won:
-            told = {"missing": len(missing), **asdict(expected), **admission.as_data()}
+            told = {"missing": len(missing), **asdict(expected), **admission.terms()}
             record("published", round, actor=actor, **where, **told)
+            if admission.terms():
+                admission.round = round
+                admission.save()
             post_open_seats(round)
     return round
 
@@ -109,7 +111,7 @@ def check_publishable(
     """Return how long a HIT of a draft is expected to take, if it could be published like this now. Stores nothing, but
     sets the terms on ``round``, whose cost follows from them. Raises CounterpartError as ``publish_round`` does."""
     set_terms(round, channel=channel, environment=environment, offer=offer)
-    if admission != Admission() and round.settles:
+    if admission.terms() and round.settles:
         raise CounterpartError(
             f"capacity, per_worker and test are for the browser pool; on {channel} the platform lets workers in. "
             "Leave them out."

@@ -37,15 +37,6 @@ class Round(models.Model):
     environment = models.CharField(max_length=20, blank=True)
     join_key = models.CharField(max_length=40, unique=True, help_text="Secret part of the join link.")
     offer = models.JSONField(default=dict, help_text="Title, description and requirements of the HITs on a platform.")
-    capacity = models.PositiveIntegerField(null=True, help_text="Maximum number of workers by link; null: no limit.")
-    per_worker = models.PositiveIntegerField(null=True, help_text="Maximum number of HITs of a worker; null: no limit.")
-    test = models.ForeignKey(
-        "annotation.QualificationTest",
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="rounds",
-        help_text="Test to pass before the first HIT.",
-    )
     wage_floor = models.DecimalField(
         max_digits=6, decimal_places=2, default=Decimal("15.00"), help_text="Minimum wage in US dollars an hour."
     )

@@ -97,7 +97,7 @@ def refuse_large(request: HttpRequest) -> None:
 
 def joined_round(join_key: str) -> Round:
     """Return the round that a join link opens, provided that it is for browsers and people may work on it."""
-    round = Round.objects.filter(join_key=join_key, channel="browser").first()
+    round = Round.objects.select_related("admission__test").filter(join_key=join_key, channel="browser").first()
     if round is None or round.state == "draft":
         raise Trouble("This link is not valid", "Check that it was copied whole, or ask for a new one.", status=404)
     if round.state == "closed":
@@ -115,7 +115,7 @@ def visit_of(token: str) -> Visit:
     except BadSignature as forged:
         raise Trouble("This link is not valid", "Check that it was copied whole. " + with_link, status=404) from forged
     worker = Worker.objects.filter(pseudonym=pseudonym).first()
-    round = Round.objects.filter(pk=round_id).first()
+    round = Round.objects.select_related("admission__test").filter(pk=round_id).first()
     if worker is None or round is None:
         raise Trouble("This round is gone", "Ask the people who sent you the link.", status=404)
     return Visit(worker, round)

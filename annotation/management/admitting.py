@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.admission import Admission
+from annotation.admission import make_admission
+from annotation.models import Admission
 from annotation.qualification_tests import find_test
 
 
@@ -19,4 +20,4 @@ def add_admission_options(parser: CommandParser) -> None:
 def admission_in(options: dict[str, Any]) -> Admission:
     """Read the options. Raises CounterpartError for an unknown test and for numbers that let nobody in."""
     test = find_test(options["test"]) if options["test"] else None
-    return Admission(capacity=options["capacity"], per_worker=options["per_worker"], test=test)
+    return make_admission(capacity=options["capacity"], per_worker=options["per_worker"], test=test)

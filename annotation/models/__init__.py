@@ -2,6 +2,7 @@
 
 from annotation.models.outcomes import Appeal, Decision, Payment, Rejection
 from annotation.models.people import (
+    Admission,
     Exclusion,
     Participant,
     QualificationTest,
@@ -24,6 +25,7 @@ from annotation.models.work import (
 
 __all__ = [
     "CLAIM",
+    "Admission",
     "Appeal",
     "Assignment",
     "AssignmentQuerySet",

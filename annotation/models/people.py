@@ -1,6 +1,7 @@
 """Who works: pseudonyms, platform ids, exclusions, and the tests that workers pass before their first HIT."""
 
 import secrets
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -134,6 +135,30 @@ class TestAttempt(models.Model):
 
     def __str__(self) -> str:
         return f"try {self.number} of {self.worker_id} at {self.test_id}"
+
+
+class Admission(models.Model):
+    """Who may join a round of the browser pool by its link. A round without one admits everybody."""
+
+    round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="admission")
+    capacity = models.PositiveIntegerField(null=True, help_text="Maximum number of workers; null: no limit.")
+    per_worker = models.PositiveIntegerField(null=True, help_text="Maximum number of HITs of a worker; null: no limit.")
+    test = models.ForeignKey(
+        QualificationTest,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="admissions",
+        help_text="Test to pass before the first HIT.",
+    )
+
+    def __str__(self) -> str:
+        return f"admission to {self.round}"
+
+    def terms(self) -> dict[str, Any]:
+        """Return the limits that are set, by name."""
+        test = self.test.name if self.test else None
+        named = {"capacity": self.capacity, "per_worker": self.per_worker, "test": test}
+        return {name: value for name, value in named.items() if value is not None}
 
 
 class Participant(models.Model):

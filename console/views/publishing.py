@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotation.admission import Admission
+from annotation.models import Admission
 from annotation.wages import Expectation, fair_reward, pilot_of
 from console import tasks
 from console.forms import AdmissionForm, OfferForm

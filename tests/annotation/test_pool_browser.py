@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotation.codes import completion_code
-from annotation.models import TestAttempt, Worker
+from annotation.models import Admission, TestAttempt, Worker
 from annotation.qualification_tests import Plan, make_test
 from hits.models import Round
 from tests.factories import make_round
@@ -20,13 +20,13 @@ def made() -> Round:
     """A round with one place, one HIT a worker and a test of three pairs."""
     made = make_round(hits=3)
     test = make_test("first", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
-    Round.objects.update(capacity=1, per_worker=1, test=test)
+    Admission.objects.create(round=made, capacity=1, per_worker=1, test=test)
     made.refresh_from_db()
     return made
 
 
 def keys_for(made: Round, *, rightly: bool = True) -> str:
-    polarities = made.test.items.values_list("polarity", flat=True)
+    polarities = made.admission.test.items.values_list("polarity", flat=True)
     return "".join("1" if (polarity == "positive") == rightly else "4" for polarity in polarities)
 
 

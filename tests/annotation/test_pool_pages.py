@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.admission import join_round
 from annotation.codes import completion_code
 from annotation.judging import links
-from annotation.models import Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
+from annotation.models import Admission, Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
 from annotation.qualification_tests import Plan, make_test
 from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, submit
@@ -22,8 +22,8 @@ def made(db) -> Round:
     return make_round(hits=3)
 
 
-def limit(made: Round, **fields: object) -> Round:
-    Round.objects.filter(pk=made.pk).update(**fields)
+def limit(made: Round, **terms: object) -> Round:
+    Admission.objects.update_or_create(round=made, defaults=terms)
     made.refresh_from_db()
     return made
 
@@ -59,7 +59,7 @@ def page_of_test(made: Round, worker: Worker) -> str:
 
 
 def answers(made: Round, *, rightly: bool = True, number: int = 1) -> dict[str, str]:
-    rows = made.test.items.values_list("place", "polarity")
+    rows = made.admission.test.items.values_list("place", "polarity")
     return {f"level-{place}": "1" if (polarity == "positive") == rightly else "4" for place, polarity in rows} | {
         "number": str(number)
     }
@@ -137,14 +137,14 @@ def test_there_is_a_code_when_the_round_has_no_more_for_them(stranger, made, end
     finish(stranger, made, worker)
     assert completion_code(made, worker) not in stranger.get(home_of(worker, made)).text
     if ending == "closed":
-        limit(made, closed_at=timezone.now())
+        Round.objects.update(closed_at=timezone.now())
     page = stranger.get(home_of(worker, made) + ("?nothing-left" if ending == "nothing left" else "")).text
     assert completion_code(made, worker) in page
 
 
 def test_who_submitted_nothing_gets_no_code(stranger, made):
     worker = make_worker()
-    limit(made, closed_at=timezone.now())
+    Round.objects.update(closed_at=timezone.now())
     assert "completion code" not in stranger.get(home_of(worker, made)).text
 
 

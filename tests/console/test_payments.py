@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from annotation.codes import completion_code
 from annotation.leases import lease_seat
-from annotation.models import Assignment, Payment, WorkerIdentity
+from annotation.models import Admission, Assignment, Payment, WorkerIdentity
 from annotation.qualification_tests import Plan, make_test
 from annotation.submissions import submit_answers
 from core.models import Event
@@ -149,14 +149,16 @@ def test_publishing_says_who_may_work(researcher, draft):
     assert "Maximum number of workers" in researcher.get(reverse("round_publish", args=["draft"])).text
     page = publish(researcher, draft, capacity=5, per_worker=2, test=test.pk).text
     draft.refresh_from_db()
-    assert (draft.state, draft.capacity, draft.per_worker, draft.test) == ("open", 5, 2, test)
+    assert draft.state == "open"
+    assert (draft.admission.capacity, draft.admission.per_worker, draft.admission.test) == (5, 2, test)
     assert "0 joined of at most 5; at most 2 HITs each; after the test first" in page
 
 
 def test_left_empty_they_limit_nothing(researcher, draft):
     publish(researcher, draft, capacity="", per_worker="", test="")
     draft.refresh_from_db()
-    assert (draft.state, draft.capacity, draft.per_worker, draft.test) == ("open", None, None, None)
+    assert draft.state == "open"
+    assert not Admission.objects.exists()
 
 
 @pytest.mark.parametrize("fields", [{"capacity": 0}, {"per_worker": "many"}, {"test": 99}, {"capacity": 10**9}])

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.admission import Admission, NotAdmittedError, join_round, permit_of
+from annotation.admission import NotAdmittedError, join_round, make_admission, permit_of
 from annotation.leases import expire_leases, lease_seat, return_assignment
-from annotation.models import Assignment, Exclusion, Participant, TestItem, Worker
+from annotation.models import Admission, Assignment, Exclusion, Participant, TestItem, Worker
 from annotation.qualification_tests import Plan, answer_test, make_test
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
@@ -18,8 +18,8 @@ from tests.at_once import at_once
 from tests.factories import make_assignment, make_round, make_worker
 
 
-def limit(made: Round, **fields: object) -> Round:
-    Round.objects.filter(pk=made.pk).update(**fields)
+def limit(made: Round, **terms: object) -> Round:
+    Admission.objects.update_or_create(round=made, defaults=terms)
     made.refresh_from_db()
     return made
 
@@ -36,9 +36,9 @@ def asking(made: Round) -> Round:
 
 
 def answer(made: Round, worker: Worker, *, rightly: bool = True, number: int = 1) -> None:
-    items = made.test.items.all()
+    items = made.admission.test.items.all()
     levels = {item.place: 1 if (item.polarity == "positive") == rightly else 4 for item in items}
-    answer_test(made.test, worker, levels, number=number)
+    answer_test(made.admission.test, worker, levels, number=number)
 
 
 def exclude(worker: Worker) -> Exclusion:
@@ -147,7 +147,7 @@ def test_no_hit_before_the_test_is_passed(db):
 def test_a_test_passed_for_one_round_holds_for_another(db):
     made, worker = asking(make_round(hits=3)), make_worker()
     answer(made, worker)
-    other = limit(make_round(made.pool.collection, "other"), test=made.test)
+    other = limit(make_round(made.pool.collection, "other"), test=made.admission.test)
     assert not permit_of(other, worker).needs_test
 
 
@@ -194,10 +194,10 @@ def test_the_hit_in_hand_stays_theirs(db):
 
 def test_publishing_sets_who_may_work(db):
     made = make_round(published=False, hits=2)
-    test = asking(make_round(made.pool.collection, "other", published=False)).test
-    publish_round(made, admission=Admission(capacity=3, per_worker=1, test=test), actor="robin")
+    test = asking(make_round(made.pool.collection, "other", published=False)).admission.test
+    publish_round(made, admission=make_admission(capacity=3, per_worker=1, test=test), actor="robin")
     made.refresh_from_db()
-    assert (made.capacity, made.per_worker, made.test) == (3, 1, test)
+    assert (made.admission.capacity, made.admission.per_worker, made.admission.test) == (3, 1, test)
     told = Event.objects.get(verb="published").data
     assert (told["capacity"], told["per_worker"], told["test"]) == (3, 1, "first")
 
@@ -205,12 +205,12 @@ def test_publishing_sets_who_may_work(db):
 @pytest.mark.parametrize("wish", [{"capacity": 0}, {"per_worker": -1}, {"capacity": 10**7}])
 def test_a_number_that_lets_nobody_in_is_refused(wish):
     with pytest.raises(CounterpartError, match="leave it out for any number"):
-        Admission(**wish)
+        make_admission(**wish)
 
 
 def test_on_a_platform_they_are_refused(db, platform):
     made = make_round(published=False)
     with pytest.raises(CounterpartError, match="are for the browser pool"):
-        publish_round(made, channel="mturk", admission=Admission(per_worker=1), actor="robin")
+        publish_round(made, channel="mturk", admission=make_admission(per_worker=1), actor="robin")
     made.refresh_from_db()
     assert made.state == "draft"
