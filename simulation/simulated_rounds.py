@@ -15,9 +15,8 @@ from simulation.doors.base import Door, Turn
 from simulation.doors.intake import IntakeDoor
 from simulation.doors.pages import PagesDoor
 from simulation.doors.platform import PlatformDoor, site_of
-from simulation.people import Person, answer_hit, make_crowd
+from simulation.people import Person, Reviewer, answer_hit, make_crowd
 from simulation.profiles import DEFAULT, REHEARSAL, Profile, load_profile
-from simulation.reviewer import Reviewer
 from simulation.truth import Seen, default_source, true_levels
 
 LARGEST_CROWD = 10_000

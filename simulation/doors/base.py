@@ -9,7 +9,7 @@ import numpy as np
 from annotation.answers import Answer
 from annotation.models import Assignment
 from hits.models import Item, Round
-from simulation.reviewer import Reviewer
+from simulation.people import Reviewer
 
 State = Assignment.State
 

@@ -12,7 +12,7 @@ from annotation.submissions import submit_answers
 from annotation.workers import give_consent, worker_for
 from hits.models import Round
 from simulation.doors.base import OwnDoor
-from simulation.reviewer import Reviewer
+from simulation.people import Reviewer
 
 
 class IntakeDoor(OwnDoor):

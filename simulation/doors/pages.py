@@ -16,7 +16,7 @@ from core.errors import CounterpartError
 from hits.models import Round
 from simulation.browser import Browser, Page
 from simulation.doors.base import AnswerForm, OwnDoor
-from simulation.reviewer import Reviewer
+from simulation.people import Reviewer
 
 
 class PagesDoor(OwnDoor):

@@ -20,8 +20,8 @@ from simulation.browser import Page
 from simulation.doors.base import AnswerForm
 from simulation.doors.conduct import CONDUCTS, TURNED_AWAY, Filled, Task, drawn_conduct
 from simulation.doors.mturk import MTurkSite
+from simulation.people import Reviewer
 from simulation.profiles import Profile
-from simulation.reviewer import Reviewer
 
 SYNC_EVERY = 25  # turns: submissions are collected while others are at work, as a worker process does it
 FRUITLESS = 2  # times that nobody finds a HIT, after which there is nothing to wait for
