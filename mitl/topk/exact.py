@@ -1,44 +1,296 @@
-"""Search without a first pass, for queries whose best scores differ by less than float32 can tell."""
+"""The exact search: a sweep in the fastest precision that tells scores apart; the remaining queries in a finer one."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numba import njit, prange
+from numpy.typing import ArrayLike, NDArray
 
-from mitl.topk.products import FLOAT64_UNIT
-from mitl.topk.ranking import Ranking, dot, empty_ranking, insert
-from mitl.topk.sides import Side
-from mitl.topk.slicing import slices
+from core.progress import Progress, silent
+from mitl.topk.products import choose_products
+from mitl.topk.ranking import NOWHERE, Ranking, empty_ranking, float64_topk, join, spread
+from mitl.topk.sides import Places, Side, all_different, check_k, fit_together, group_equals, open_side
+from mitl.topk.sweep import Store, Sweep, TooManyCandidatesError, sweep
+from mitl.topk.tiles import AcceleratedTiles, CentredTiles, ProductTiles, Score, ScoreTiles, Tiles
 
-CHUNK = 65_536
+MEMORY = 512 * 2**20
+SCORES_MEMORY = 256 * 2**20
+MakeTiles = Callable[[Side, Side], Tiles]
 
 
-def exact_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
-    """Rank items for queries by float64 products, those that may be among the best scored again in fixed order.
+@dataclass(frozen=True)
+class TopK:
+    """Both directions of one search, best first; of equal scores the lower index comes first.
 
-    Any number of equal scores is in order; time and memory beside the budget do not depend on them.
+    ``i2t_indices`` (int64) and ``i2t_scores`` (float64), (N, k): each image's captions. ``t2i_indices`` and
+    ``t2i_scores``, (M, k): each caption's images. ``precision``: that of the first pass.
     """
-    found = empty_ranking(len(queries), k)
-    height = max(1, min(CHUNK, memory // (8 * len(items) + 16 * items.dimensions)))
-    for part in slices(len(queries), height):
-        vectors = queries.take(part).astype(np.float64)
-        products = np.empty((len(vectors), len(items)))
-        for columns in slices(len(items), CHUNK):
-            np.matmul(vectors, items.take(columns).astype(np.float64).T, out=products[:, columns])
-        margins = 4 * (items.dimensions + 2) * FLOAT64_UNIT * queries.lengths[part] * items.lengths.max()
-        _rank(products, margins, vectors, items.values, items.index, found.places[part], found.scores[part])
-    return found
+
+    i2t_indices: Places
+    i2t_scores: NDArray[np.float64]
+    t2i_indices: Places
+    t2i_scores: NDArray[np.float64]
+    precision: str
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def _rank(products, margins, vectors, items, item_index, places, scores):
-    for query in prange(len(products)):
-        _rank_one(products[query], margins[query], vectors[query], items, item_index, places[query], scores[query])
+def bidirectional_topk(
+    images: ArrayLike,
+    captions: ArrayLike,
+    k: int,
+    *,
+    device: str = "cpu",
+    memory: int = MEMORY,
+    progress: Progress = silent,
+    store: Store | None = None,
+) -> TopK:
+    """Find each image's ``k`` best captions and each caption's ``k`` best images by inner product.
+
+    The result is that of a float64 product, ordered by falling score and then by rising index. Every tile of the
+    product is computed once for both directions, in bfloat16 where a short test finds that faster; all pairs that may
+    be among the best, by a proven bound of the error, are scored again in float64.
+
+    Args:
+        images: (N, D) embeddings, real numbers; may be a memory map.
+        captions: (M, D) embeddings.
+        k: 1 to min(N, M).
+        device: where the products are computed, as torch names it.
+        memory: bytes to use beside inputs and results, at least about 1 MB.
+        store: keeps finished strips of images, so that the same search resumes after an interruption.
+
+    Raises:
+        ValueError: for wrong shapes or dtypes, NaN or infinite entries, zero vectors, or k out of range.
+    """
+    strip = topk_of_strip(images, captions, k, device=device, memory=memory, progress=progress, store=store)
+    return join_strips([strip])
 
 
-@njit(cache=True, nogil=True)
-def _rank_one(products, margin, vector, items, item_index, places, scores):
-    below = max(0, len(products) - len(places))
-    least = np.partition(products, below)[below] - margin
-    for place in range(len(products)):
-        if products[place] >= least:
-            item = item_index[place] if len(item_index) else place
-            insert(place, dot(vector, items[item]), places, scores)
+@dataclass(frozen=True)
+class Strip:
+    """The result of one part of a search: the lists of its images, and the lists of all captions among its images only.
+
+    ``images``: the rows of its images. Empty places of the captions' lists are -1.
+    """
+
+    images: slice
+    by_image: Ranking
+    by_caption: Ranking
+    precision: str
+
+
+def topk_of_strip(
+    images: ArrayLike,
+    captions: ArrayLike,
+    k: int,
+    strip: slice | None = None,
+    *,
+    device: str = "cpu",
+    memory: int = MEMORY,
+    progress: Progress = silent,
+    store: Store | None = None,
+) -> Strip:
+    """Search a strip of consecutive images against all captions, so that several computers can share one search.
+
+    ``strip``: rows of ``images``, all of them by default. Everything else as for ``bidirectional_topk``.
+    """
+    images, captions = _an_array(images, "images"), _an_array(captions, "captions")
+    check_k(k, min(len(images), len(captions)))
+    rows = _rows_of(strip, len(images))
+    if images.ndim == 3 or captions.ndim == 3:
+        by_image, by_caption = multiple_topk(images[rows], captions, k, memory=memory, progress=progress)
+        return Strip(rows, by_image, _moved(by_caption, rows.start), "float32")
+    sides = open_side(images[rows], "images"), open_side(captions, "captions")
+    fit_together(*sides)
+    by_image, by_caption, precision = _Search(k, _passes(device), memory, progress, store).both_ways(*sides)
+    return Strip(rows, by_image, _moved(by_caption, rows.start), precision)
+
+
+def join_strips(strips: list[Strip]) -> TopK:
+    """Join the parts of one search, in any order, into the result of a single run, bit by bit.
+
+    Raises ValueError where strips overlap or one is missing between them.
+    """
+    strips = sorted(strips, key=lambda strip: strip.images.start)
+    if any(one.images.stop != other.images.start for one, other in zip(strips, strips[1:], strict=False)):
+        raise ValueError("The strips of images do not follow one another; every image must be in exactly one.")
+    by_caption = strips[0].by_caption if len(strips) == 1 else empty_ranking(*strips[0].by_caption.places.shape)
+    for strip in strips if len(strips) > 1 else ():
+        join(by_caption, strip.by_caption)
+    return TopK(
+        np.concatenate([strip.by_image.places for strip in strips]),
+        np.concatenate([strip.by_image.scores for strip in strips]),
+        by_caption.places,
+        by_caption.scores,
+        " and ".join(sorted({strip.precision for strip in strips})),
+    )
+
+
+def topk_of_products(
+    queries: ArrayLike,
+    items: ArrayLike,
+    k: int,
+    *,
+    device: str = "cpu",
+    memory: int = MEMORY,
+    progress: Progress = silent,
+) -> tuple[Places, NDArray[np.float64]]:
+    """Find each query's ``k`` best items by inner product: ``bidirectional_topk`` in one direction, k <= M.
+
+    Returns indices and scores, each (N, k). Raises ValueError as ``bidirectional_topk`` does.
+    """
+    rows, columns = open_side(queries, "queries"), open_side(items, "items")
+    fit_together(rows, columns)
+    check_k(k, len(columns))
+    passes = _passes(device)
+    found = _Search(k, passes, memory, progress).one_way(rows, columns, passes)
+    return found.places, found.scores
+
+
+def topk_of_scores(
+    score: Score, shape: tuple[int, int], k: int, *, memory: int = SCORES_MEMORY, progress: Progress = silent
+) -> tuple[Places, NDArray[np.float32]]:
+    """Find each row's ``k`` best columns of a matrix that is never in memory as a whole, ties by lower index.
+
+    ``score(rows, columns)`` returns the block at two slices of a matrix of ``shape`` (N, M). Returns
+    indices and scores, each (N, k). Raises ValueError for a block with NaN, or of another shape than asked for.
+    """
+    check_k(k, shape[1])
+    found = _swept(score, shape, k, False, memory, progress).by_row
+    return found.places, found.scores.astype(np.float32)
+
+
+def bidirectional_topk_of_scores(
+    score: Score, shape: tuple[int, int], k: int, *, memory: int = SCORES_MEMORY, progress: Progress = silent
+) -> tuple[Ranking, Ranking]:
+    """Find each row's ``k`` best columns and each column's ``k`` best rows, every block computed once.
+
+    As ``topk_of_scores``, k <= min(N, M). Returns the ranking of columns for rows, and that of rows for columns.
+    """
+    check_k(k, min(shape))
+    found = _swept(score, shape, k, True, memory, progress)
+    return found.by_row, found.by_column
+
+
+def multiple_topk(
+    images: NDArray, captions: NDArray, k: int, *, memory: int = SCORES_MEMORY, progress: Progress = silent
+) -> tuple[Ranking, Ranking]:
+    """Search items of several embeddings each, (N, K, D) or (N, D): a pair scores as its best pair of embeddings.
+
+    PVSE ranks so (Song and Soleymani 2019). Scores are float32 products. Returns as
+    ``bidirectional_topk_of_scores`` does; raises ValueError for embeddings that do not fit together or are not finite.
+    """
+    rows, columns = _several(images, "images"), _several(captions, "captions")
+    if rows.shape[2] != columns.shape[2]:
+        raise ValueError(f"Embeddings of {rows.shape[2]} and of {columns.shape[2]} dimensions do not fit together.")
+
+    def score(some_rows: slice, some_columns: slice) -> NDArray:
+        return best_products(rows[some_rows], columns[some_columns])
+
+    several = rows.shape[1] * columns.shape[1]
+    return bidirectional_topk_of_scores(
+        score, (len(rows), len(columns)), k, memory=max(1, memory // several), progress=progress
+    )
+
+
+def best_products(images: NDArray, captions: NDArray) -> NDArray:
+    """Return the largest inner product of each pair's embeddings: (n, K, D) and (m, L, D) give (n, m)."""
+    dimensions = images.shape[2]
+    products = images.reshape(-1, dimensions) @ captions.reshape(-1, dimensions).T
+    return products.reshape(len(images), images.shape[1], len(captions), captions.shape[1]).max(axis=(1, 3))
+
+
+def _an_array(embeddings: ArrayLike, name: str) -> NDArray:
+    array = embeddings if isinstance(embeddings, np.ndarray) else np.asarray(embeddings)
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        raise ValueError(f"{name} must have shape (N, D) or (N, K, D), none of them 0, not {array.shape}.")
+    return array
+
+
+def _rows_of(strip: slice | None, n: int) -> slice:
+    rows = slice(0, n) if strip is None else strip
+    if not 0 <= rows.start < rows.stop <= n:
+        raise ValueError(f"The strip {rows.start}:{rows.stop} does not lie within the {n} images.")
+    return rows
+
+
+def _moved(found: Ranking, start: int) -> Ranking:
+    """Count places from the first image instead of the strip's first."""
+    return Ranking(np.where(found.places == NOWHERE, NOWHERE, found.places + start), found.scores) if start else found
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search in several passes, the fastest first; scores that none of them tells apart are compared in float64."""
+
+    k: int
+    passes: Sequence[MakeTiles]
+    memory: int
+    progress: Progress
+    store: Store | None = None
+
+    def both_ways(self, rows: Side, columns: Side) -> tuple[Ranking, Ranking, str]:
+        """Rank columns for rows and rows for columns, each distinct vector once; and return the precision used."""
+        row_groups, column_groups = group_equals(rows), group_equals(columns)
+        if row_groups is None and column_groups is None:
+            return self._distinct_both_ways(rows, columns)
+        row_groups, column_groups = row_groups or all_different(len(rows)), column_groups or all_different(len(columns))
+        firsts = rows.only(row_groups.firsts), columns.only(column_groups.firsts)
+        by_row, by_column, precision = self._distinct_both_ways(*firsts)
+        return spread(by_row, row_groups, column_groups), spread(by_column, column_groups, row_groups), precision
+
+    def one_way(self, queries: Side, items: Side, passes: Sequence[MakeTiles]) -> Ranking:
+        """Rank items for queries in the first of some passes that tells their scores apart."""
+        if not passes:
+            return float64_topk(queries, items, self.k, self.memory)
+        try:
+            found = self._sweep(passes[0](queries, items), both=False)
+        except TooManyCandidatesError:
+            return self.one_way(queries, items, passes[1:])
+        self._search_again(found.by_row, found.lost_rows, queries, items, passes[1:])
+        return found.by_row
+
+    def _distinct_both_ways(self, rows: Side, columns: Side) -> tuple[Ranking, Ranking, str]:
+        for number, make in enumerate(self.passes):
+            tiles, finer = make(rows, columns), self.passes[number + 1 :]
+            try:
+                found = self._sweep(tiles, both=True)
+            except TooManyCandidatesError:
+                continue
+            self._search_again(found.by_row, found.lost_rows, rows, columns, finer)
+            self._search_again(found.by_column, found.lost_columns, columns, rows, finer)
+            return found.by_row, found.by_column, tiles.precision
+        return self.one_way(rows, columns, []), self.one_way(columns, rows, []), "float64"
+
+    def _search_again(
+        self, found: Ranking, lost: NDArray[np.bool_], queries: Side, items: Side, finer: Sequence[MakeTiles]
+    ) -> None:
+        """Search again for the queries whose buffers overflowed."""
+        rest = np.flatnonzero(lost)
+        if len(rest):
+            found.put(rest, self.one_way(queries.only(rest), items, finer))
+
+    def _sweep(self, tiles: Tiles, *, both: bool) -> Sweep:
+        store = self.store if both else None
+        return sweep(tiles, self.k, both=both, memory=self.memory, progress=self.progress, store=store)
+
+
+def _passes(device: str) -> list[MakeTiles]:
+    """The fastest first. The few queries that an accelerator cannot finish go to the processor."""
+    if device == "cpu":
+        return [partial(ProductTiles, products=choose_products()), CentredTiles]
+    return [partial(AcceleratedTiles, device=device), CentredTiles]
+
+
+def _several(embeddings: NDArray, name: str) -> NDArray[np.float32]:
+    if embeddings.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be real numbers, not {embeddings.dtype}.")
+    values = np.ascontiguousarray(embeddings, np.float32)
+    values = values if values.ndim == 3 else values[:, None]
+    bad = ~np.isfinite(values).all(axis=(1, 2))
+    if bad.any():
+        raise ValueError(f"{int(bad.sum())} rows of {name} hold NaN or infinity; the first is row {bad.argmax()}.")
+    return values
+
+
+def _swept(score: Score, shape: tuple[int, int], k: int, both: bool, memory: int, progress: Progress) -> Sweep:
+    return sweep(ScoreTiles(score, shape), k, both=both, memory=memory, progress=progress)

@@ -1,4 +1,4 @@
-"""Approximate products of two sides, tile by tile, and by how much they may be wrong."""
+"""Approximate products of two sides, tile by tile, and bounds of their errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mitl.topk.scanning import Keys
+from mitl.topk.candidates import Keys
 from mitl.topk.sides import Side
 
-# A float32 sum of D products is off by at most D + 2 roundings of half a unit in the last place (Higham 2002, 3.1);
-# that of a float64 sum likewise.
+# The error of a float32 sum of D products is at most D + 2 roundings of half a unit in the last place (Higham 2002,
+# 3.1); likewise in float64.
 FLOAT32_UNIT = 2.0**-24 * 1.01
 FLOAT64_UNIT = 2.0**-53 * 1.01
 # Products too small for float32 are lost entirely.
@@ -27,7 +27,7 @@ class Products(Protocol):
 
     @property
     def name(self) -> str:
-        """The precision's."""
+        """Name of the precision."""
 
     @property
     def key_type(self) -> type[np.signedinteger]:
@@ -35,21 +35,21 @@ class Products(Protocol):
 
     @property
     def relative(self) -> float:
-        """By which share of itself a score is rounded on its way out."""
+        """Relative error of rounding a score to this precision."""
 
     def operand(self, embeddings: NDArray) -> Any:
-        """Return embeddings as they are multiplied."""
+        """Return embeddings in the form that ``tile`` multiplies."""
 
     def tile(self, rows: Any, columns: Any) -> Keys:
         """Return the bits of the scores of R rows with C columns, (R, C); the next call may overwrite them."""
 
     def margins(self, queries: Side, items: Side) -> NDArray[np.float64]:
-        """Return how far below the k-th best score of a query its true member may lie among these items, (n,)."""
+        """Return by how much a true member of the k best may score below the k-th best, a query, (n,)."""
 
 
 class TorchProducts:
-    """Products by torch, into one buffer. Its threads sleep at once when they are done; those of NumPy's products stay
-    awake for a while, in the way of the scan's."""
+    """Products by torch, into one buffer. Its threads sleep as soon as they are done; those of NumPy's products stay
+    awake for a while and slow the scan down."""
 
     def __init__(self, kind: torch.dtype, bits: torch.dtype) -> None:
         self._kind, self._bits = kind, bits
@@ -66,7 +66,7 @@ class TorchProducts:
 
 
 class Bfloat16Products(TorchProducts):
-    """Products in bfloat16, added up in float32: less than half the time where the processor has them."""
+    """Products in bfloat16, summed in float32: less than half the time if the processor supports them."""
 
     name = "bfloat16"
     key_type = np.int16
@@ -95,8 +95,8 @@ class Float32Products(TorchProducts):
 
 @contextmanager
 def _whole_operands() -> Iterator[None]:
-    """Whoever trains in this process may have allowed torch to round the operands of float32 products; margins count on
-    the whole ones."""
+    """Training in this process may have allowed torch to round the operands of float32 products; the margins hold only
+    for unrounded ones."""
     settings = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     allowed, settings.fp32_precision = settings.fp32_precision, "ieee"
     try:
@@ -106,8 +106,8 @@ def _whole_operands() -> Iterator[None]:
 
 
 def _margins(queries: Side, items: Side, query_losses: NDArray, item_losses: NDArray) -> NDArray[np.float64]:
-    """With x = x' + r and y = y' + s, |xy - x'y'| <= |r||y| + |x'||s| (Cauchy-Schwarz), and the sum of x'y' is off by
-    its roundings; the reference is a float64 sum, and its own roundings count. Both scores compared may be off.
+    """With x = x' + r and y = y' + s, |xy - x'y'| <= |r||y| + |x'||s| (Cauchy-Schwarz), plus the rounding errors of the
+    sum of x'y', and of the float64 sum that it is compared with. Both of two scores may be wrong by as much.
     """
     longest, most_lost = items.lengths.max(), item_losses.max()
     kept = queries.lengths + query_losses
@@ -117,9 +117,9 @@ def _margins(queries: Side, items: Side, query_losses: NDArray, item_losses: NDA
 
 @cache
 def bfloat16_speedup(threads: int) -> float:
-    """Measure, in some hundredths of a second, how many times faster bfloat16 products are than float32 ones here.
+    """Measure the speed of bfloat16 products relative to float32 ones on this computer, in about 0.05 s.
 
-    The best of several tries each, since other work on the machine slows single ones.
+    The fastest of several runs of each is taken, since other processes slow single runs.
     """
     rng = np.random.default_rng(0)
     rows, columns = (rng.standard_normal((n, 512), np.float32) for n in (512, 2_048))
@@ -128,7 +128,7 @@ def bfloat16_speedup(threads: int) -> float:
 
 
 def choose_products() -> Products:
-    """Return the products for a first pass on this machine."""
+    """Return the faster products for a first pass on this computer."""
     return Bfloat16Products() if bfloat16_speedup(torch.get_num_threads()) > 1.2 else Float32Products()
 
 
@@ -143,5 +143,5 @@ def _fastest(products: Products, rows: NDArray, columns: NDArray) -> float:
 
 
 def _writable(array: NDArray) -> NDArray:
-    """torch warns of arrays that must not be written, such as memory maps, though nothing writes here."""
+    """Copy read-only arrays, such as memory maps: torch warns of them, although nothing is written here."""
     return array if array.flags.writeable else np.array(array)

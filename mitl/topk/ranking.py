@@ -1,4 +1,4 @@
-"""Rank candidates by their exact scores, and join ranked lists: by falling score, then by rising place."""
+"""Ranked lists, by falling score, then by rising place: filled from candidates, joined, spread over equal vectors."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,17 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from mitl.topk.scanning import Buffers, thin
-from mitl.topk.sides import Side
+from mitl.topk.candidates import Buffers, thin
+from mitl.topk.products import FLOAT64_UNIT
+from mitl.topk.sides import Groups, Side, slices
 
 NOWHERE = -1
+CHUNK = 65_536
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The best of n queries: ``places`` (n, k) int64 and ``scores`` (n, k) float64; unfilled are NOWHERE and -inf."""
+    """The best of n queries: ``places`` (n, k) int64 and ``scores`` (n, k) float64; empty: NOWHERE and -inf."""
 
     places: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -29,22 +31,51 @@ def empty_ranking(n: int, k: int) -> Ranking:
 
 
 def join(into: Ranking, other: Ranking) -> None:
-    """Keep the best of both rankings in the first. No place of one may stand in the other's list of that query."""
+    """Keep the best of both rankings in the first. A query's two lists may not share a place."""
     _join(into.places, into.scores, other.places, other.scores)
 
 
 def settle(buffers: Buffers, queries: Side, part: slice, items: Side, into: Ranking) -> None:
-    """Score the candidates of some of the queries in float64, and join them to those queries' lists.
+    """Score the candidates of some queries in float64, and join them to the lists of these queries.
 
-    Queries whose buffers overflowed are left as they are.
+    Lists of queries whose buffers overflowed stay unchanged.
     """
     lists = into.places[part], into.scores[part]
     _settle(buffers, queries.values, queries.index, part.start, items.values, items.index, *lists)
 
 
 def settle_final(buffers: Buffers, part: slice, into: Ranking) -> None:
-    """Join the candidates of some queries, whose keys are their final float32 scores, to those queries' lists."""
+    """Join candidates whose keys are their final float32 scores to the lists of their queries."""
     _settle_final(buffers, into.places[part], into.scores[part])
+
+
+def float64_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
+    """Search without a first pass, for queries whose best scores differ by less than float32 can tell.
+
+    Items are ranked by float64 products; those that may be among the best are scored again in fixed order. Any number
+    of equal scores is in order, at no cost in time or memory.
+    """
+    found = empty_ranking(len(queries), k)
+    height = max(1, min(CHUNK, memory // (8 * len(items) + 16 * items.dimensions)))
+    for part in slices(len(queries), height):
+        vectors = queries.take(part).astype(np.float64)
+        products = np.empty((len(vectors), len(items)))
+        for columns in slices(len(items), CHUNK):
+            np.matmul(vectors, items.take(columns).astype(np.float64).T, out=products[:, columns])
+        margins = 4 * (items.dimensions + 2) * FLOAT64_UNIT * queries.lengths[part] * items.lengths.max()
+        _rank(products, margins, vectors, items.values, items.index, found.places[part], found.scores[part])
+    return found
+
+
+def spread(found: Ranking, queries: Groups, items: Groups) -> Ranking:
+    """Turn lists of groups for groups into lists of k rows for rows.
+
+    An item that is not in a list of k groups cannot be among the k best rows: each group in the list has at least one
+    row of better score, or of equal score and lower place.
+    """
+    spread_out = empty_ranking(*found.places.shape)
+    _spread(found.places, found.scores, items.members, items.starts, spread_out.places, spread_out.scores)
+    return Ranking(spread_out.places[queries.group_of], spread_out.scores[queries.group_of])
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -98,7 +129,7 @@ def _insert_all(found, exact, places, scores):
 
 @njit(cache=True, nogil=True)
 def insert(place, score, places, scores):
-    """Insert one item into a sorted list, whose last falls off; an unfilled place yields to anything."""
+    """Insert one item into a sorted list, whose last item is dropped; empty places come after all items."""
     at = len(places)
     while at and (
         places[at - 1] == NOWHERE or score > scores[at - 1] or (score == scores[at - 1] and place < places[at - 1])
@@ -112,9 +143,41 @@ def insert(place, score, places, scores):
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def dot(first, second):
-    """The inner product in float64. The compiler may choose the order of the sum, but it chooses once: the same
-    two vectors give the same bits on every machine with this kind of processor, whoever asks and in which tile."""
+    """The inner product in float64. The compiler chooses the order of the sum, but only once: the same two vectors give
+    the same bits on every computer with this kind of processor, in any tile and from either side."""
     total = 0.0
     for place in range(len(first)):
         total += np.float64(first[place]) * np.float64(second[place])
     return total
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _rank(products, margins, vectors, items, item_index, places, scores):
+    for query in prange(len(products)):
+        _rank_one(products[query], margins[query], vectors[query], items, item_index, places[query], scores[query])
+
+
+@njit(cache=True, nogil=True)
+def _rank_one(products, margin, vector, items, item_index, places, scores):
+    below = max(0, len(products) - len(places))
+    least = np.partition(products, below)[below] - margin
+    for place in range(len(products)):
+        if products[place] >= least:
+            item = item_index[place] if len(item_index) else place
+            insert(place, dot(vector, items[item]), places, scores)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _spread(group_places, group_scores, members, starts, places, scores):
+    for query in prange(len(places)):
+        _spread_one(group_places[query], group_scores[query], members, starts, places[query], scores[query])
+
+
+@njit(cache=True, nogil=True)
+def _spread_one(group_places, group_scores, members, starts, places, scores):
+    for number in range(len(group_places)):
+        group = group_places[number]
+        if group != NOWHERE:
+            stop = min(starts[group + 1], starts[group] + len(places))
+            for member in members[starts[group] : stop]:
+                insert(member, group_scores[number], places, scores)

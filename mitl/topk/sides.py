@@ -1,5 +1,6 @@
-"""One side of a search: embeddings that were checked, and the lengths by which errors of their products are bounded."""
+"""One side of a search: checked embeddings, the lengths that bound errors of their products, and equal vectors."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,14 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 Places = NDArray[np.int64]
 WHOLE = np.empty(0, np.int64)
+CHUNK = 4_096
 
 
 @dataclass(frozen=True)
 class Side:
     """Embeddings ``values`` (N, D), float32 or float64, of which rows ``index`` (n,) take part; all where it is empty.
 
-    Per row that takes part: ``lengths`` (Euclidean), ``bfloat16_losses`` and ``float32_losses``, the lengths of what
-    rounding to that precision takes away, and ``hashes`` of the bits.
+    Per row that takes part: ``lengths`` (Euclidean), ``bfloat16_losses`` and ``float32_losses``, the lengths of the
+    rounding errors in that precision, and ``hashes`` of the bits.
     """
 
     values: NDArray
@@ -37,23 +39,24 @@ class Side:
         return self.values[self.index[rows]] if len(self.index) else self.values[rows]
 
     def only(self, rows: Places) -> "Side":
-        """Return the side on which just these of its rows take part, in this order."""
+        """Return the side with only these of its rows, in this order."""
         index = self.index[rows] if len(self.index) else rows
         losses = self.bfloat16_losses[rows], self.float32_losses[rows]
         return Side(self.values, index, self.lengths[rows], *losses, self.hashes[rows])
 
 
 def open_side(embeddings: ArrayLike, name: str) -> Side:
-    """Check embeddings, a memory map perhaps, and measure them in one pass; they are not copied if they are float32
-    or float64 in C order.
+    """Check embeddings, which may be a memory map, and measure them in one pass; float32 and float64 in C order are not
+    copied.
 
-    Raises ValueError for another shape than (N, D), no rows, entries that are no finite real numbers, vectors of
-    zeros (which are as near to everything), and vectors so long or so short that float32 does not hold their products.
+    Raises ValueError for another shape than (N, D), no rows, entries that are not finite real numbers, zero vectors
+    (equally near to everything), and vectors too long or too short for products in float32.
     """
     values = _as_floats(embeddings if isinstance(embeddings, np.ndarray) else np.asarray(embeddings), name)
     lengths, bfloat16_losses, float32_losses = np.empty((3, len(values)))
     hashes = np.empty(len(values), np.uint64)
-    _measure(values, values.view(np.uint32), lengths, bfloat16_losses, float32_losses, hashes)
+    words = values.view(np.uint64 if values.strides[0] % 8 == 0 else np.uint32)  # longer words are hashed faster
+    _measure(values, words, lengths, bfloat16_losses, float32_losses, hashes)
     _refuse(~np.isfinite(lengths), name, "hold NaN or infinity")
     _refuse(lengths == 0, name, "are zero vectors, which have no direction")
     _refuse((lengths > 1e18) | (lengths < 1e-18), name, "are too long or too short for float32; scale them")
@@ -72,6 +75,54 @@ def check_k(k: int, n: int) -> None:
     """Raise ValueError unless lists of k items can be made of n."""
     if not 1 <= k <= n:
         raise ValueError(f"k must be between 1 and {n}, the number of items, not {k}.")
+
+
+def slices(n: int, step: int, *, start: int = 0) -> Iterator[slice]:
+    """Cut start..n into slices of at most ``step``."""
+    return (slice(first, min(first + step, n)) for first in range(start, n, step))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Equal vectors of a side: ``firsts`` (g,) the lowest row of each group, ascending; ``group_of`` (n,) each row's
+    group; ``members`` (n,) all rows, group by group and ascending in each, ``starts`` (g + 1,) where groups begin."""
+
+    firsts: Places
+    group_of: Places
+    members: Places
+    starts: Places
+
+
+def group_equals(side: Side) -> Groups | None:
+    """Group equal vectors if this at least halves the side; None otherwise."""
+    if len(np.unique(side.hashes)) > len(side) // 2:
+        return None
+    _, firsts, group_of = np.unique(side.hashes, return_index=True, return_inverse=True)
+    if not _truly_equal(side, firsts[group_of]):
+        return None
+    order = np.argsort(firsts)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    group_of = rank[group_of]
+    sizes = np.bincount(group_of, minlength=len(firsts))
+    return Groups(firsts[order], group_of, np.argsort(group_of, kind="stable"), np.append(0, np.cumsum(sizes)))
+
+
+def all_different(n: int) -> Groups:
+    """Every row a group of its own."""
+    rows = np.arange(n)
+    return Groups(rows, rows, rows, np.arange(n + 1))
+
+
+def _truly_equal(side: Side, first_of: Places) -> bool:
+    """Whether every row equals the first with its hash."""
+    rows = np.flatnonzero(first_of != np.arange(len(side)))
+    parts = (rows[part] for part in slices(len(rows), CHUNK))
+    return all(np.array_equal(_vectors(side, part), _vectors(side, first_of[part])) for part in parts)
+
+
+def _vectors(side: Side, rows: Places) -> NDArray:
+    return side.values[side.index[rows] if len(side.index) else rows]
 
 
 def _as_floats(array: NDArray, name: str) -> NDArray:

@@ -1,23 +1,26 @@
-"""What a sweep runs over: products of two sides, or scores that somebody computes block by block."""
+"""The scores that a sweep runs over, tile by tile: products of two sides, or blocks that a function computes."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from mitl.topk.products import Products
+from mitl.topk.candidates import Buffers, Keys, enter, make_keys, scan_columns, scan_rows, start
+from mitl.topk.products import FLOAT32_UNIT, FLOAT64_UNIT, UNDERFLOW, Bfloat16Products, Float32Products, Products
 from mitl.topk.ranking import Ranking, settle, settle_final
-from mitl.topk.scanning import Buffers, Keys, make_keys, scan_columns, scan_rows
-from mitl.topk.sides import Side
+from mitl.topk.sides import CHUNK, Side, slices
 
 Margins = NDArray[np.float64]
 IN_CACHE = 1_024, 4_096  # the largest tile that a processor's last cache holds, in bfloat16
+GROUPS = 4  # of scores, for each of the k best, whose best make a first threshold
 Score = Callable[[slice, slice], NDArray]
 
 
 class Target(NamedTuple):
-    """Where candidates go: the first query of a tile in its buffers, and the place of the tile's first item."""
+    """The buffers for candidates, with the first query of a tile in them, and the place of the tile's first item."""
 
     buffers: Buffers
     first_query: int
@@ -25,15 +28,14 @@ class Target(NamedTuple):
 
 
 def scan_tile(bits: Keys, rows: Target, columns: Target | None) -> None:
-    """Take the candidates of its rows and of its columns from a tile of score bits, which are used up."""
-    make_keys(bits)
+    """Collect the candidates of the rows and of the columns of a tile of score bits, which is overwritten."""
     scan_rows(bits, rows.first_query, rows.first_place, rows.buffers)
     if columns:
         scan_columns(bits, columns.first_query, columns.first_place, columns.buffers)
 
 
 class Tiles(Protocol):
-    """A matrix (N, M) of scores as keys, tile by tile. Unless they are strict, candidates are scored again."""
+    """A matrix (N, M) of scores, tile by tile. Unless they are strict, candidates are scored again."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -49,11 +51,11 @@ class Tiles(Protocol):
 
     @property
     def relative(self) -> float:
-        """By which share of itself a score may be rounded."""
+        """Relative error of rounding a score."""
 
     @property
     def shift(self) -> float:
-        """What all scores in tiles lack of the final ones."""
+        """Constant to add to all scores of tiles for the final ones."""
 
     @property
     def strict(self) -> bool:
@@ -61,23 +63,23 @@ class Tiles(Protocol):
 
     @property
     def bytes_a_vector(self) -> int:
-        """What a row or a column takes while it is worked on."""
+        """Working memory of a row or a column."""
 
     def margins(self) -> tuple[Margins, Margins]:
-        """Return by how much scores of rows (N,) and of columns (M,) may mislead."""
+        """Return the margins of the scores of rows (N,) and of columns (M,)."""
 
     def strip(self, rows: slice) -> Any:
-        """Make rows ready for ``tile``."""
+        """Prepare rows for ``scan``."""
 
     def panel(self, columns: slice) -> Any:
-        """Make columns ready for ``tile``."""
+        """Prepare columns for ``scan``."""
 
     @property
     def largest(self) -> tuple[int, int]:
         """Rows and columns of a tile that is computed fast."""
 
     def scan(self, strip: Any, part: slice, panel: Any, rows: "Target", columns: "Target | None") -> None:
-        """Compute a part of the strip's rows with the panel's columns, and hand on what may be among their best."""
+        """Compute the scores of a part of the strip's rows with the panel's columns, and collect candidates."""
 
     def settle_rows(self, buffers: Buffers, rows: slice, into: Ranking) -> None:
         """Join the candidates of rows to their lists."""
@@ -97,7 +99,7 @@ class ProductTiles:
         self._rows, self._columns, self._products = rows, columns, products
         self.shape = len(rows), len(columns)
         self.precision, self.key_type, self.relative = products.name, products.key_type, products.relative
-        self.bytes_a_vector = 12 * rows.dimensions  # a copy and what it is multiplied as
+        self.bytes_a_vector = 12 * rows.dimensions  # a copy, and the operand
 
     def margins(self) -> tuple[Margins, Margins]:
         return self._products.margins(self._rows, self._columns), self._products.margins(self._columns, self._rows)
@@ -159,3 +161,128 @@ class ScoreTiles:
 
     def settle_columns(self, buffers: Buffers, columns: slice, into: Ranking) -> None:
         settle_final(buffers, columns, into)
+
+
+class CentredTiles(ProductTiles):
+    """Float32 products of two sides, each minus its mean, for vectors that all point nearly the same way.
+
+    With x = a + x' and y = b + y', where a and b are the means of their sides, xy = x'y' + ay' + bx' + ab. The last
+    term is the same for all pairs, so x'y' + ay' + bx' ranks as xy does, in both directions, and its rounding errors
+    are as small as x' and y' are. ay' and bx' are added as four more dimensions: two float32 parts of each, times one.
+    """
+
+    def __init__(self, rows: Side, columns: Side) -> None:
+        super().__init__(rows, columns, Float32Products())
+        self.precision = "centred float32"
+        self.bytes_a_vector = 32 * rows.dimensions  # with copies in float64
+        self._row_mean, self._column_mean = _mean(rows), _mean(columns)
+        self.shift = float(self._row_mean @ self._column_mean)
+
+    def margins(self) -> tuple[Margins, Margins]:
+        rows = _measure(self._rows, self._row_mean, self._column_mean)
+        columns = _measure(self._columns, self._column_mean, self._row_mean)
+        final = FLOAT64_UNIT * self._rows.dimensions
+        return (
+            self._margins(*rows, *columns) + 4 * final * self._rows.lengths * self._columns.lengths.max(),
+            self._margins(*columns, *rows) + 4 * final * self._columns.lengths * self._rows.lengths.max(),
+        )
+
+    def strip(self, rows: slice) -> Any:
+        vectors, shares = _centred(self._rows.take(rows), self._row_mean, self._column_mean)
+        return self._products.operand(np.hstack([vectors, np.ones((len(shares), 2)), _in_two(shares)]))
+
+    def panel(self, columns: slice) -> Any:
+        vectors, shares = _centred(self._columns.take(columns), self._column_mean, self._row_mean)
+        return self._products.operand(np.hstack([vectors, _in_two(shares), np.ones((len(shares), 2))]))
+
+    def _margins(self, lengths: NDArray, shares: NDArray, other_lengths: NDArray, other_shares: NDArray) -> Margins:
+        """As for plain products; the terms of the sum add up to at most |x'||y'| + |ay'| + |bx'|."""
+        products = lengths * other_lengths.max()
+        terms = products + np.abs(shares) + np.abs(other_shares).max()
+        return 2 * (2.01 * FLOAT32_UNIT * products + (self._rows.dimensions + 8) * FLOAT32_UNIT * terms + UNDERFLOW)
+
+
+def _mean(side: Side) -> NDArray[np.float64]:
+    """The mean of some thousand vectors: any vector near all others is good enough."""
+    step = -(-len(side) // CHUNK)
+    return side.take(slice(0, len(side), step)).mean(axis=0, dtype=np.float64)
+
+
+def _centred(vectors: NDArray, mean: NDArray, other_mean: NDArray) -> tuple[NDArray, NDArray]:
+    """Vectors minus their mean, and the products of these with the other side's mean."""
+    rest = vectors - mean
+    return rest, rest @ other_mean
+
+
+def _measure(side: Side, mean: NDArray, other_mean: NDArray) -> tuple[NDArray, NDArray]:
+    lengths, shares = np.empty((2, len(side)))
+    for part in slices(len(side), CHUNK):
+        rest, shares[part] = _centred(side.take(part), mean, other_mean)
+        lengths[part] = np.linalg.norm(rest, axis=1)
+    return lengths, shares
+
+
+def _in_two(numbers: NDArray) -> NDArray:
+    """Numbers (n,) rounded to float32, and the rest, (n, 2)."""
+    nearest = numbers.astype(np.float32).astype(np.float64)
+    return np.stack([nearest, numbers - nearest], axis=1)
+
+
+class AcceleratedTiles(ProductTiles):
+    """bfloat16 products on a torch device. Candidates are kept, scored again and ranked on the processor, so that the
+    results are the same bits as without the device."""
+
+    largest = 8_192, 32_768
+
+    def __init__(self, rows: Side, columns: Side, *, device: str) -> None:
+        super().__init__(rows, columns, Bfloat16Products())
+        self.precision = f"bfloat16 on {device}"
+        self._device = device
+
+    def strip(self, rows: slice) -> Tensor:
+        return super().strip(rows).to(self._device)
+
+    def panel(self, columns: slice) -> Tensor:
+        return super().panel(columns).to(self._device)
+
+    def scan(self, strip: Any, part: slice, panel: Any, rows: Target, columns: Target | None) -> None:
+        scores = strip[part] @ panel.T
+        _collect(scores, rows)
+        if columns:
+            _collect(scores.T, columns)
+
+
+def _collect(scores: Tensor, target: Target) -> None:
+    """Add the scores of a tile (queries, items) that reach their query's threshold to its buffer."""
+    buffers, first = target.buffers, target.first_query
+    mine = slice(first, first + len(scores))
+    if (buffers.thresholds[mine] == np.iinfo(np.int16).min).any() and scores.shape[1] > GROUPS * buffers.k:
+        start(first, _kth_of_groups(scores, buffers.k), buffers)
+    floors = torch.from_numpy(_scores_of(buffers.thresholds[mine])).to(scores.device)
+    queries, items = torch.nonzero(scores >= floors[:, None], as_tuple=True)
+    if len(queries):
+        found = _keys_of(scores[queries, items])
+        enter(queries.cpu().numpy() + first, found, items.cpu().numpy() + target.first_place, buffers)
+
+
+def _kth_of_groups(scores: Tensor, k: int) -> Keys:
+    """The k-th best of the maxima of groups of items: k scores of the query reach it."""
+    groups = GROUPS * k
+    whole = scores.shape[1] // groups * groups
+    best = scores[:, :whole].reshape(len(scores), -1, groups).amax(1)
+    return _keys_of(best.float().topk(k, dim=1).values[:, -1].to(torch.bfloat16))
+
+
+def _keys_of(scores: Tensor) -> Keys:
+    keys = scores.cpu().contiguous().view(torch.int16).numpy().reshape(1, -1).copy()
+    make_keys(keys)
+    return keys[0]
+
+
+def _scores_of(keys: Keys) -> NDArray[np.float32]:
+    """The scores of keys as float32 numbers: minus infinity for queries that accept anything, NaN for those that accept
+    nothing."""
+    bits = np.where(keys < 0, keys ^ np.int16(0x7FFF), keys).astype(np.int32) << 16
+    floors = bits.view(np.float32).copy()
+    floors[keys == np.iinfo(np.int16).min] = -np.inf
+    return floors

@@ -15,7 +15,7 @@ import numpy as np
 
 from mitl.checkpoints import Checkpoints
 from mitl.topk import bidirectional_topk
-from mitl.topk.sweeping import STRIP
+from mitl.topk.sweep import STRIP
 
 IMAGES, CAPTIONS, DIMENSIONS = 20_000, 100_000, 64
 K = 10

@@ -2,11 +2,9 @@
 
 from functools import partial
 
-from mitl.topk import searching
-from mitl.topk.accelerated import AcceleratedTiles
-from mitl.topk.centring import CentredTiles
+from mitl.topk import exact
 from mitl.topk.products import Bfloat16Products, Float32Products
-from mitl.topk.tiles import ProductTiles
+from mitl.topk.tiles import AcceleratedTiles, CentredTiles, ProductTiles
 
 FIRST_PASSES = {
     "bfloat16": partial(ProductTiles, products=Bfloat16Products()),
@@ -16,4 +14,4 @@ FIRST_PASSES = {
 
 
 def take_first(name, monkeypatch):
-    monkeypatch.setattr(searching, "_passes", lambda device: [FIRST_PASSES[name], CentredTiles])
+    monkeypatch.setattr(exact, "_passes", lambda device: [FIRST_PASSES[name], CentredTiles])

@@ -1,7 +1,7 @@
-"""Sweep over all tiles of a similarity once and keep what may be among the best of its rows and of its columns.
+"""One sweep over all tiles of a similarity, which keeps the possible best of its rows and of its columns.
 
-Rows are cut into strips, columns into panels. A panel's candidates are settled when a strip has passed it, a strip's
-when it has passed all panels: buffers stay small whatever N and M are, and a finished strip can be kept.
+Rows are cut into strips, columns into panels. A panel's candidates are scored when a strip has passed it, a strip's
+when it has passed all panels: buffers stay small for any N and M, and a finished strip can be kept.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.progress import Progress
+from mitl.topk.candidates import Buffers, buffer_size, open_buffers, seed
 from mitl.topk.ranking import Ranking, empty_ranking
-from mitl.topk.scanning import Buffers, buffer_size, open_buffers, seed
-from mitl.topk.slicing import slices
+from mitl.topk.sides import slices
 from mitl.topk.tiles import Target, Tiles
 
 STRIP = 8_192
-# Where so many queries have more candidates than buffers hold, the precision is too low for these data.
+# If the buffers of more than this share of the queries overflow, the precision is too low for these data.
 TOO_MANY = 0.25
 
 
@@ -29,18 +29,18 @@ class Store(Protocol):
         """Keep arrays under a name."""
 
     def load(self, name: str) -> dict[str, NDArray] | None:
-        """Return the arrays under a name, None where there are none."""
+        """Return the arrays under a name, or None."""
 
 
 class TooManyCandidatesError(Exception):
-    """Many queries have more candidates than their buffers hold: the scores differ by less than their margins."""
+    """The buffers of many queries overflowed: the scores differ by less than their margins."""
 
 
 @dataclass
 class Sweep:
-    """What a sweep has found: rankings of rows and of columns, and which had more candidates than a buffer holds.
+    """The rankings of rows and of columns that a sweep found, and which of their buffers overflowed.
 
-    ``by_column`` is empty where only one direction was asked for.
+    ``by_column`` is empty if only one direction was searched.
     """
 
     by_row: Ranking
@@ -60,7 +60,7 @@ def sweep(
 ) -> Sweep:
     """Rank the columns for every row, and with ``both`` the rows for every column, computing every tile once.
 
-    Goes on from the last strip in ``store``. Raises TooManyCandidatesError where the first strip shows that the tiles'
+    Resumes after the last strip in ``store``. Raises TooManyCandidatesError where the first strip shows that the tiles'
     precision cannot tell these scores apart.
     """
     n_rows, n_columns = tiles.shape
@@ -81,7 +81,7 @@ def sweep(
 
 @dataclass(frozen=True)
 class _Shape:
-    """How much is worked on at a time: rows in a strip, rows in a tile, columns in a panel."""
+    """The size of the parts: rows in a strip, rows in a tile, columns in a panel."""
 
     strip: int
     tile: int
@@ -97,19 +97,19 @@ class _Shape:
 
 
 class _Passing:
-    """One strip after the other, past all panels."""
+    """Passes strips over all panels, one after the other."""
 
     def __init__(self, tiles: Tiles, k: int, shape: _Shape, both: bool, found: Sweep) -> None:
         self._tiles, self._k, self._both, self._found = tiles, k, both, found
         self.shape = shape
         self.too_many = False
         self._row_margins, self._column_margins = tiles.margins()
-        # Allocated once: memory that is touched for the first time costs as much as all scanning.
+        # Allocated once: the first touch of memory costs as much as all scanning.
         self._row_entries = np.empty((shape.strip, buffer_size(k)), np.int64)
         self._column_entries = np.empty((shape.panel if both else 0, buffer_size(k)), np.int64)
 
     def panels(self, strip: slice) -> Iterator[slice]:
-        """Pass a strip; yields every panel when it is settled."""
+        """Pass a strip; yields every panel when its candidates are scored."""
         rows = self._tiles.strip(strip)
         buffers = self._open(self._row_margins[strip], self._row_entries)
         for panel in slices(self._tiles.shape[1], self.shape.panel):
@@ -137,7 +137,7 @@ class _Passing:
     def _open_panel(self, panel: slice) -> Buffers:
         buffers = self._open(self._column_margins[panel], self._column_entries)
         seed(buffers, self._found.by_column.scores[panel, -1] - self._tiles.shift)
-        # A column that once had too many candidates is searched again in the end.
+        # A column whose buffer overflowed in any strip is searched again in the end.
         lost = self._found.lost_columns[panel]
         buffers.overflowed[lost] = True
         buffers.thresholds[lost] = np.iinfo(self._tiles.key_type).max
@@ -149,7 +149,7 @@ class _Passing:
 
 
 def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sweep, int]:
-    """Return what was found so far, and for how many rows."""
+    """Return what earlier runs found, and for how many rows."""
     found = Sweep(
         empty_ranking(n_rows, k), empty_ranking(n_columns, k), np.zeros(n_rows, np.bool_), np.zeros(n_columns, np.bool_)
     )
@@ -171,7 +171,7 @@ def _begun(n_rows: int, n_columns: int, k: int, store: Store | None) -> tuple[Sw
 
 
 def _keep(found: Sweep, strip: slice, store: Store) -> None:
-    """Keep a strip, and then the columns as they are after it: the rows that they count are there."""
+    """Keep a strip, and only then the columns after it: they refer to the rows of all kept strips."""
     rows, columns = found.by_row, found.by_column
     store.save(f"rows-{strip.start}", places=rows.places[strip], scores=rows.scores[strip], lost=found.lost_rows[strip])
     store.save(

@@ -1,8 +1,8 @@
-"""Scan tiles of approximate scores for what may belong to the k best, in compiled loops over raw score bits.
+"""Candidates for the k best: found by scanning tiles of approximate scores, in compiled loops over raw score bits.
 
 A score is compared as its key: the bits of a float (16 for bfloat16, 32 for float32) as a signed integer, those of
-negative numbers flipped, which orders like the scores. Every query keeps a short buffer of candidates. When it is
-full, the k-th best key in it less the query's margin becomes the threshold that further candidates must reach.
+negative numbers flipped, so that keys are ordered like scores. Every query keeps a short buffer of candidates. When it
+is full, the k-th best key in it minus the query's margin becomes the threshold for further candidates.
 """
 
 from typing import NamedTuple
@@ -11,22 +11,22 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from mitl.topk.comparing import STEP, reaching, reaching_each, trailing_zeros
-
 SMALLEST_BUFFER = 160
-STRIPE = 512  # columns a thread scans at a time: their thresholds stay in its nearest cache
+SLACK = 8  # places that must be free in a buffer after thinning
+ROWS = 16  # that a thread scans at a time, with one buffer of flags
+STRIPE = 512  # columns a thread scans at a time: their thresholds stay in its nearest cache; a multiple of 8
 
 Keys = NDArray[np.int16] | NDArray[np.int32]
 
 
 class Buffers(NamedTuple):
-    """The candidates of n queries in one direction, at most B each, and the rule by which they enter.
+    """The candidates of n queries in one direction, at most B each, and the threshold for entering.
 
-    ``thresholds`` (n,): the least key that may enter. ``entries`` (n, B), the first ``counts`` of a row filled: a
-    candidate's key in the upper half, the complement of its place in the lower, so that entries order by falling
-    score, then by rising place. A true member of the k best may score lower than the k-th best
-    seen by ``margins + relative * |score|``, and by no more. With ``strict`` scores are final and margins zero: of
-    equal scores the first k stay, which are the right ones, since places come in ascending order.
+    ``thresholds`` (n,): the smallest key that may enter. ``entries`` (n, B), the first ``counts`` of a row in use: a
+    candidate's key in the upper half, the complement of its place in the lower, so that entries are ordered by falling
+    score, then by rising place. A true member of the k best may score lower than the k-th best found, by at most
+    ``margins + relative * |score|``. With ``strict`` scores are final and margins zero: of equal scores the first k
+    stay, which are the right ones, since places come in ascending order.
     """
 
     thresholds: Keys
@@ -42,7 +42,7 @@ class Buffers(NamedTuple):
 def open_buffers(
     margins: NDArray[np.float64], entries: NDArray[np.int64], k: int, key_type: type, *, relative: float, strict: bool
 ) -> Buffers:
-    """Return empty buffers, a query a margin, in the memory of ``entries`` (at least n, B)."""
+    """Return empty buffers, one a margin, in the memory of ``entries`` (at least n, B)."""
     n = len(margins)
     return Buffers(
         thresholds=np.full(n, np.iinfo(key_type).min, key_type),
@@ -57,38 +57,45 @@ def open_buffers(
 
 
 def buffer_size(k: int) -> int:
-    """Return how many candidates of a query are kept: margins keep about twice k of them."""
+    """Return the number of candidates kept a query; about 2 k of them are within the margin."""
     return max(SMALLEST_BUFFER, 4 * k)
 
 
 @njit(parallel=True, cache=True, nogil=True)
 def make_keys(tile):
-    """Turn the bits of scores into keys, in place: those of negative ones are flipped, but for the sign."""
-    kind = tile.dtype.type
-    shift, mask = kind(8 * tile.itemsize - 1), kind(np.iinfo(tile.dtype).max)
+    """Turn the bits of scores into keys, in place: those of negative scores are flipped, except the sign."""
     for r in prange(tile.shape[0]):
-        bits = tile[r]
-        for c in range(len(bits)):
-            bits[c] = kind(bits[c] ^ kind(kind(bits[c] >> shift) & mask))
+        _make_keys(tile[r])
+
+
+@njit(cache=True, nogil=True)
+def _make_keys(bits):
+    kind = bits.dtype.type
+    shift, mask = kind(8 * bits.itemsize - 1), kind(np.iinfo(bits.dtype).max)
+    for c in range(len(bits)):
+        bits[c] = kind(bits[c] ^ kind(kind(bits[c] >> shift) & mask))
 
 
 @njit(parallel=True, cache=True, nogil=True)
 def scan_rows(tile, at, first_column, rows):
-    """Take from a tile of keys (R, C) the candidates of queries ``at`` to ``at + R``.
+    """Turn a tile of score bits (R, C) into keys, and collect the candidates of queries ``at`` to ``at + R``.
 
-    Columns are places ``first_column`` and on.
+    Columns are the places from ``first_column`` on.
     """
-    for r in prange(tile.shape[0]):
-        if rows.thresholds[at + r] == np.iinfo(tile.dtype).min:
-            _start_row(tile[r], at + r, rows)
-        _scan_row(tile[r], at + r, first_column, rows)
+    for strip in prange((tile.shape[0] + ROWS - 1) // ROWS):
+        flags, hits = np.zeros(STRIPE, np.bool_), np.empty(STRIPE + 1, np.int64)
+        for r in range(strip * ROWS, min(strip * ROWS + ROWS, tile.shape[0])):
+            _make_keys(tile[r])
+            if rows.thresholds[at + r] == np.iinfo(tile.dtype).min:
+                _start_row(tile[r], at + r, rows)
+            _scan_row(tile[r], at + r, first_column, rows, flags, hits)
 
 
 @njit(parallel=True, cache=True, nogil=True)
 def scan_columns(tile, at, first_row, columns):
-    """Take from a tile of keys (R, C) the candidates of queries ``at`` to ``at + C``.
+    """Collect from a tile of keys (R, C) the candidates of queries ``at`` to ``at + C``.
 
-    Rows are places ``first_row`` and on.
+    Rows are the places from ``first_row`` on.
     """
     for stripe in prange((tile.shape[1] + STRIPE - 1) // STRIPE):
         first, stop = stripe * STRIPE, min(stripe * STRIPE + STRIPE, tile.shape[1])
@@ -99,7 +106,7 @@ def scan_columns(tile, at, first_row, columns):
 
 @njit(parallel=True, cache=True, nogil=True)
 def enter(queries, keys, places, buffers):
-    """Add candidates that were found elsewhere, ordered by query and then by place."""
+    """Add candidates that a device found, ordered by query and then by place."""
     first, last = queries[0], queries[-1]
     starts = np.searchsorted(queries, np.arange(first, last + 2))
     for query in prange(first, last + 1):
@@ -118,7 +125,7 @@ def _enter(query, keys, places, buffers):
 
 @njit(cache=True, nogil=True)
 def start(first_query, kth_keys, buffers):
-    """Give fresh queries their first thresholds: keys that k of their scores reach."""
+    """Set the first thresholds of new queries: keys that k of their scores reach."""
     for number in range(len(kth_keys)):
         query = first_query + number
         if buffers.thresholds[query] == np.iinfo(buffers.thresholds.dtype).min:
@@ -127,7 +134,7 @@ def start(first_query, kth_keys, buffers):
 
 @njit(cache=True, nogil=True)
 def seed(buffers, kth_scores):
-    """Let in only what may beat the k-th best final scores (n,) that are known already; -inf where none is."""
+    """Set thresholds from the k-th best final scores (n,) of earlier strips; -inf where there is none."""
     for query in range(len(kth_scores)):
         if kth_scores[query] > -np.inf:
             key = (
@@ -140,7 +147,7 @@ def seed(buffers, kth_scores):
 
 @njit(cache=True, nogil=True)
 def thin(query, buffers):
-    """Raise a query's threshold to what its candidates allow, drop those below it, and return how many stay."""
+    """Raise a query's threshold as far as its candidates allow, drop those below it, and return how many are left."""
     count, entries = buffers.counts[query], buffers.entries[query]
     if count <= buffers.k:
         return count
@@ -161,69 +168,60 @@ def thin(query, buffers):
 
 
 @njit(cache=True, nogil=True)
-def _scan_row(keys, query, first_column, rows):
+def _scan_row(keys, query, first_column, rows, flags, hits):
     entries, count = rows.entries[query], rows.counts[query]
     threshold = rows.thresholds[query]
-    for start in range(0, len(keys), STEP):
-        hits = _reaching(keys, start, threshold)
-        while hits:
-            c = start + trailing_zeros(hits)
-            hits &= hits - np.uint32(1)
+    for first in range(0, len(keys), STRIPE):
+        part = keys[first : first + STRIPE]
+        for c in range(len(part)):
+            flags[c] = part[c] >= threshold
+        for number in range(_set_flags(flags, len(part), hits)):
+            c = hits[number]
             if count == len(entries):
                 rows.counts[query] = count
                 count, threshold = _make_room(query, rows)
-            entries[count] = _entry(keys[c], first_column + c)
+            entries[count] = _entry(part[c], first_column + first + c)
             count += 1
     rows.counts[query] = count
 
 
 @njit(cache=True, nogil=True)
 def _scan_stripe(tile, first, stop, at, first_row, columns):
-    thresholds, counts = columns.thresholds[at:], columns.counts[at:]
-    entries, size = columns.entries[at:], columns.entries.shape[1]
+    thresholds, counts = columns.thresholds[at + first : at + stop], columns.counts[at + first : at + stop]
+    entries, size = columns.entries[at + first : at + stop], columns.entries.shape[1]
+    flags, hits = np.zeros(STRIPE, np.bool_), np.empty(STRIPE + 1, np.int64)
     for r in range(tile.shape[0]):
-        keys = tile[r, :stop]
-        for start in range(first, stop, STEP):
-            hits = _reaching_each(keys, start, thresholds)
-            while hits:
-                # Unsigned, an index is not looked at for being negative.
-                c = np.uint64(start) + np.uint64(trailing_zeros(hits))
-                hits &= hits - np.uint32(1)
-                if counts[c] == size:
-                    _make_room(at + c, columns)
-                count = np.uint64(counts[c])
-                entries[c, count] = _entry(keys[c], first_row + r)
-                counts[c] = count + np.uint64(1)
+        keys = tile[r, first:stop]
+        for c in range(len(keys)):
+            flags[c] = keys[c] >= thresholds[c]
+        for number in range(_set_flags(flags, len(keys), hits)):
+            c = hits[number]
+            if counts[c] == size:
+                _make_room(at + first + c, columns)
+            entries[c, counts[c]] = _entry(keys[c], first_row + r)
+            counts[c] += 1
 
 
-@njit(inline="always")
-def _reaching(keys, start, threshold):
-    """The places from ``start``, as bits of a number, of the keys that reach a threshold; STEP at most."""
-    bits = np.uint32(0)
-    if len(keys) - start >= STEP:
-        bits = reaching(keys, start, threshold)
-    else:
-        for c in range(len(keys) - start):
-            bits |= np.uint32(keys[start + c] >= threshold) << np.uint32(c)
-    return bits
+@njit(cache=True, nogil=True)
+def _set_flags(flags, n, hits):
+    """Write the places of the set flags among the first n into ``hits``, and return how many there are.
 
-
-@njit(inline="always")
-def _reaching_each(keys, start, thresholds):
-    """As ``_reaching``, every key with a threshold of its own."""
-    bits = np.uint32(0)
-    if len(keys) - start >= STEP:
-        bits = reaching_each(keys, start, thresholds)
-    else:
-        for c in range(len(keys) - start):
-            bits |= np.uint32(keys[start + c] >= thresholds[start + c]) << np.uint32(c)
-    return bits
+    Few are set, so eight are read at once.
+    """
+    flags[n:] = False
+    words, count = flags.view(np.uint64), 0
+    for word in range((n + 7) // 8):
+        if words[word]:
+            for place in range(8 * word, 8 * word + 8):
+                hits[count] = place
+                count += flags[place]
+    return count
 
 
 @njit(cache=True, nogil=True)
 def _make_room(query, buffers):
-    """Thin a full buffer; give up on the query where nearly all of it stays. Returns its count and threshold."""
-    if thin(query, buffers) > buffers.entries.shape[1] - STEP // 4:
+    """Thin a full buffer; mark the query as overflowed if nearly all stay. Returns count and threshold."""
+    if thin(query, buffers) > buffers.entries.shape[1] - SLACK:
         buffers.overflowed[query] = True
         buffers.counts[query] = 0
         buffers.thresholds[query] = np.iinfo(buffers.thresholds.dtype).max
@@ -232,7 +230,7 @@ def _make_room(query, buffers):
 
 @njit(cache=True, nogil=True)
 def _start_row(keys, query, rows):
-    """Give a fresh query a first threshold: k of the keys reach the k-th best of the lanes' best."""
+    """Set a new query's first threshold: k of the keys reach the k-th best of the maxima of the lanes."""
     lanes = _lanes(rows.k)
     best = np.full(lanes, np.iinfo(keys.dtype).min, keys.dtype)
     for start in range(0, len(keys) - lanes + 1, lanes):
@@ -280,7 +278,7 @@ def _kth_best(keys, k):
 
 @njit(cache=True, nogil=True)
 def _kth_key(entries, count, k, bits):
-    """Find the k-th largest key by bisection: the loop inside compares many at once, unlike any sort."""
+    """Find the k-th largest key by bisection: unlike a sort, the inner loop compares many keys at once."""
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     while low < high:
         middle = (low + high + 1) >> 1
@@ -301,7 +299,7 @@ def _entry(key, place):
 
 @njit(cache=True, nogil=True)
 def _lowered(key, query, buffers):
-    """The key that a true member of the k best reaches at least, if this is the k-th best key seen."""
+    """The smallest key that a true member of the k best can have, if this is the k-th best key found."""
     if buffers.strict:
         return key
     whole, bits = np.int32(key << _spare_bits(buffers)), np.empty(1, np.int32)
@@ -312,7 +310,7 @@ def _lowered(key, query, buffers):
 @njit(cache=True, nogil=True)
 def _reached(score, query, buffers):
     lowest = score - buffers.margins[query] - buffers.relative * abs(score)
-    # One less for the rounding of this very subtraction; never the key that marks a fresh query.
+    # Minus one for the rounding of this subtraction itself; never the key that marks a new query.
     return max(_key_of(lowest, buffers) - 1, np.iinfo(buffers.thresholds.dtype).min + 1)
 
 
