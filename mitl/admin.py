@@ -1,4 +1,4 @@
-"""The machines and what they proposed, to look at. Acts make these rows; only a mistaken one is deleted here."""
+"""Annotators and their proposals, read-only except for deleting mistaken rows."""
 
 from django.contrib import admin
 from django.db.models import Model
@@ -8,7 +8,7 @@ from mitl.models import Annotator, Pool, Proposal, Retrieval
 
 
 class ReadMostly(admin.ModelAdmin):
-    """Shows rows; adds and changes none."""
+    """Shows rows without adding or changing any."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""Charts of what machines found: Vega-Lite specifications, and their pictures as SVG or PNG."""
+"""Charts: Vega-Lite specifications, and their rendering as SVG or PNG."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ Spec = dict[str, Any]
 
 INK, INK_SOFT, LINE = "#1d1b18", "#5d5851", "#e0dcd4"
 PALE, STRONG = "#f1efea", "#3048a8"
-# Told apart under every colour blindness, and by their dashes.
+# Distinguishable with any colour blindness, and by their dashes.
 COLOURS = ["#3048a8", "#ab5800", "#00566b", "#99123f", "#327e4c", "#8f897f", "#7a4fb0", "#1d1b18"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 3], [4, 4], [10, 2, 2, 2, 2, 2]]
 FONT = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'DejaVu Sans', sans-serif"
@@ -38,11 +38,11 @@ CONFIG: Spec = {
 
 
 def check_chart_path(path: Path) -> None:
-    """Raise CounterpartError unless a chart can be written there: .svg or .png, in a folder that exists."""
+    """Raise CounterpartError unless the path ends in .svg or .png and its folder exists."""
     if path.suffix not in WRITERS:
-        raise CounterpartError(f"A chart is written as {' or '.join(WRITERS)}, not {path.name!r}; change its suffix.")
+        raise CounterpartError(f"Charts are {' or '.join(WRITERS)} files, not {path.name!r}; change the suffix.")
     if not path.parent.is_dir():
-        raise CounterpartError(f"There is no folder {path.parent} for the chart {path.name}; make it first.")
+        raise CounterpartError(f"The folder {path.parent} of the chart {path.name} does not exist; create it first.")
 
 
 def write_chart(spec: Spec, path: Path) -> None:
@@ -73,29 +73,29 @@ WRITERS = {".svg": _svg, ".png": _png}
 
 
 def tail_chart(title: str, subtitle: str, panels: Mapping[str, Mapping[str, NDArray]], x: str, y: str) -> Spec:
-    """Draw how many items have at least so large a count, log-log, a line a machine.
+    """Draw the number of items with at least each count, log-log, a line an annotator.
 
     Args:
-        panels: title of each panel → machine → counts of items.
+        panels: title of each panel → annotator → counts of items.
         x, y: titles of the axes.
     """
-    machines = list(dict.fromkeys(machine for counts in panels.values() for machine in counts))
+    annotators = list(dict.fromkeys(annotator for counts in panels.values() for annotator in counts))
     return {
         "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "hconcat": [_tail_panel(name, counts, machines, x, y) for name, counts in panels.items()],
+        "hconcat": [_tail_panel(name, counts, annotators, x, y) for name, counts in panels.items()],
         "spacing": 40,
     }
 
 
-def _tail_panel(title: str, counts: Mapping[str, NDArray], machines: Sequence[str], x: str, y: str) -> Spec:
+def _tail_panel(title: str, counts: Mapping[str, NDArray], annotators: Sequence[str], x: str, y: str) -> Spec:
     rows = [
-        {"machine": machine, "count": int(count), "items": int((found >= count).sum())}
-        for machine, found in counts.items()
+        {"annotator": annotator, "count": int(count), "items": int((found >= count).sum())}
+        for annotator, found in counts.items()
         for count in np.unique(found[found > 0])
     ]
     most = max((int(found.max()) for found in counts.values()), default=1)
     n_items = max((len(found) for found in counts.values()), default=1)
-    domain = {"domain": list(machines)}
+    domain = {"domain": list(annotators)}
     whole = {"type": "quantitative", "scale": {"type": "log", "nice": False}}
     return {
         "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
@@ -106,8 +106,8 @@ def _tail_panel(title: str, counts: Mapping[str, NDArray], machines: Sequence[st
         "encoding": {
             "x": {"field": "count", "title": x, "axis": _powers(most)} | whole,
             "y": {"field": "items", "title": y, "axis": _powers(n_items)} | whole,
-            "color": {"field": "machine", "title": None, "scale": domain | {"range": COLOURS}, "sort": None},
-            "strokeDash": {"field": "machine", "title": None, "scale": domain | {"range": DASHES}, "sort": None},
+            "color": {"field": "annotator", "title": None, "scale": domain | {"range": COLOURS}, "sort": None},
+            "strokeDash": {"field": "annotator", "title": None, "scale": domain | {"range": DASHES}, "sort": None},
         },
     }
 
@@ -119,7 +119,7 @@ def _powers(most: int) -> Spec:
 
 
 def level_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
-    """Draw a dot a level, as large as it has items.
+    """Draw a dot a level, sized by its number of items.
 
     Args:
         panels: title of each panel → levels with ``positives``, ``items`` and ``uncertainty``.
@@ -149,10 +149,10 @@ def _level_panel(title: str, levels: Sequence[Mapping[str, Any]], x: str, y: str
 
 
 def curve_chart(title: str, epochs: Sequence[Mapping[str, Any]]) -> Spec:
-    """Draw a training's loss, and where it was measured its rsum on the validation split, over the epochs.
+    """Draw the loss of a training, and its rsum on the validation split if measured, over the epochs.
 
     Args:
-        epochs: as ``Annotator.curve`` has them.
+        epochs: as in ``Annotator.curve``.
     """
     losses = [{"epoch": one["number"], "value": one["loss"]} for one in epochs]
     panels = [_curve_panel("mean loss of a batch", losses, COLOURS[1])]
@@ -189,11 +189,11 @@ def heat_maps(title: str, subtitle: str, maps: Sequence[Sequence[Spec]]) -> Spec
 
 
 def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, scale: tuple[float, float]) -> Spec:
-    """Draw a matrix (n, n), its figures in its cells; the diagonal, where each meets itself, is left empty.
+    """Draw a matrix (n, n), with its figures in the cells; the diagonal is empty.
 
     Args:
-        form: how a figure is written (d3-format).
-        scale: the figure that gets the palest colour, and the one that gets the strongest.
+        form: format of the figures (d3-format).
+        scale: the figures with the palest and with the strongest colour.
     """
     n = len(names)
     cells = [
@@ -217,7 +217,7 @@ def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, sc
 
 
 def _coloured_figures(form: str, palest: float, strongest: float) -> list[Spec]:
-    """A cell's colour, and the figure on it in an ink that can be read there."""
+    """The colour of a cell, and its figure in a readable ink."""
     turn = palest + 0.65 * (strongest - palest)
     colours = {"domain": [palest, strongest], "range": [PALE, STRONG], "interpolate": "rgb", "clamp": True}
     value = {"field": "value", "type": "quantitative"}

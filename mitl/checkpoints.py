@@ -1,4 +1,4 @@
-"""What unfinished work has computed so far, in files, so that the next try goes on from there."""
+"""The finished parts of an unfinished computation, in files, so that the next run resumes there."""
 
 import hashlib
 import os
@@ -16,23 +16,23 @@ STALE_DAYS = 14
 
 
 class Checkpoints:
-    """Parts of one computation, each some arrays under a name, in a folder of the computation's own.
+    """Parts of one computation, each some arrays under a name, in its own folder.
 
-    Whatever decides the numbers must decide the folder: the same folder means the same computation. A part is
-    there whole or not at all, whoever is killed while writing it; one that was damaged counts as not there.
-    Several processes may do the same work in one folder: they find each other's parts, and where one has
-    finished and cleared the folder, the others find nothing and compute for themselves.
+    The folder must be different for every different computation. A part is complete or missing, even if a process is
+    killed while writing it; a damaged one counts as missing. Several processes may do the same work in one folder:
+    they find each other's parts, and if one has finished and cleared the folder, the others compute the rest
+    themselves.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def __contains__(self, name: str) -> bool:
-        """Whether a part of this name was saved; only ``load`` tells whether it is sound."""
+        """Whether a part of this name was saved; ``load`` also checks that it is undamaged."""
         return self._path(name).exists()
 
     def save(self, name: str, **arrays: NDArray) -> None:
-        """Keep arrays under ``name``, in place of what stood there. Memory beside the arrays: one buffer."""
+        """Save arrays under ``name``, replacing an earlier part. Memory beside the arrays: one buffer."""
         self._folder.mkdir(parents=True, exist_ok=True)
         try:
             descriptor, temporary = tempfile.mkstemp(dir=self._folder)
@@ -40,12 +40,11 @@ class Checkpoints:
                 _write(file, arrays)
             os.replace(temporary, self._path(name))
         except FileNotFoundError:
-            # Somebody finished the same work and cleared the folder under our hands. Nothing but a saving of
-            # time is lost.
+            # Another process finished the same work and cleared the folder. This part is not needed any more.
             return
 
     def load(self, name: str) -> dict[str, NDArray] | None:
-        """Return the arrays kept under ``name``, or None if there are none or the file is not what was written."""
+        """Return the arrays saved under ``name``, or None if they are missing or damaged."""
         try:
             with self._path(name).open("rb") as file:
                 return _read(file)
@@ -53,7 +52,7 @@ class Checkpoints:
             return None
 
     def clear(self) -> None:
-        """Remove all parts. Does nothing where there are none."""
+        """Remove all parts, if there are any."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _path(self, name: str) -> Path:
@@ -61,7 +60,7 @@ class Checkpoints:
 
 
 def remove_stale(root: Path, *, days: float = STALE_DAYS) -> int:
-    """Remove the folders below ``root`` to which nothing was added for so many days. Returns how many."""
+    """Remove the folders below ``root`` to which nothing was added for ``days``. Returns how many."""
     before = time.time() - days * 24 * 3600
     stale = [folder for folder in root.glob("*") if _changed_at(folder) < before]
     for folder in stale:

@@ -1,10 +1,10 @@
-"""How differently machines rank: the two figures of table A.1 over their ranked lists. Pure arrays.
+"""How differently annotators rank: the two figures of table A.1 over their ranked lists. Pure arrays.
 
-A machine's lists are (Q, k) whole numbers: row q names the items found for query q, best first, each once; 0 fills
-up shorter lists. Several machines' lists are one array (n, Q, k), row q being the same query in all of them.
+An annotator's lists are (Q, k) whole numbers: row q holds the items found for query q, best first, each once; shorter
+lists are padded with 0. Several annotators' lists are one array (n, Q, k), with the same query in row q of all.
 
-An item that stands in one list only has no rank in the other, and the paper does not say what then. ``absent`` says
-it: ``last`` ranks it k + 1, behind the list, for all such items alike; ``left-out`` compares shared items only.
+An item that is in one list only has no rank in the other; the paper does not define this case. The policy ``absent``
+does: ``last`` ranks all such items k + 1, after the list; ``left-out`` compares shared items only.
 """
 
 from typing import Literal, get_args
@@ -18,19 +18,19 @@ POLICIES: tuple[Absent, ...] = get_args(Absent)
 
 
 def rank_correlations(lists: ArrayLike, *, absent: Absent = "last") -> NDArray[np.float64]:
-    """Return Kendall's tau-b between every two machines' lists, the mean over queries (ECCV Caption, table A.1a).
+    """Return Kendall's tau-b between every two annotators' lists, the mean over queries (ECCV Caption, table A.1a).
 
-    With ``absent="last"`` a query's tau-b runs over the union of the two lists. A query on which it is not defined
+    With ``absent="last"`` a query's tau-b is over the union of the two lists. A query for which it is undefined
     (fewer than two items to compare, or all of them tied in one list) is left out of the mean.
 
     Args:
-        lists: (n, Q, k) as the module says.
+        lists: (n, Q, k) as above.
 
     Returns:
         (n, n), symmetric; 1 = the same order, -1 = reversed; NaN where no query defines it.
 
     Raises:
-        ValueError: for another shape, no whole numbers, or an unknown policy.
+        ValueError: for another shape, other numbers than whole ones, or an unknown policy.
     """
     found = _checked(lists, absent)
     taus = _taus(found, absent == "last")
@@ -41,15 +41,15 @@ def rank_correlations(lists: ArrayLike, *, absent: Absent = "last") -> NDArray[n
 
 
 def first_place_ranks(lists: ArrayLike, *, absent: Absent = "last") -> NDArray[np.float64]:
-    """Return the mean rank that one machine's first item has in another's list (ECCV Caption, table A.1b).
+    """Return the mean rank of one annotator's first item in another's list (ECCV Caption, table A.1b).
 
     With ``absent="left-out"`` the mean is over the queries whose first item the other list holds.
 
     Args:
-        lists: (n, Q, k) as the module says.
+        lists: (n, Q, k) as above.
 
     Returns:
-        (n, n): row = whose first item, column = in whose list; from 1, the diagonal, to k + 1, in none of them.
+        (n, n): row: first items; column: lists; from 1, on the diagonal, to k + 1, for items in no list.
 
     Raises:
         ValueError: as ``rank_correlations``.
@@ -71,15 +71,15 @@ def first_place_ranks(lists: ArrayLike, *, absent: Absent = "last") -> NDArray[n
 def _checked(lists: ArrayLike, absent: str) -> NDArray[np.int64]:
     found = np.asarray(lists)
     if found.ndim != 3 or 0 in found.shape or found.dtype.kind not in "iu":
-        raise ValueError(f"Lists must be whole numbers (machines, queries, k), not {found.dtype} {found.shape}.")
+        raise ValueError(f"Lists must be whole numbers (annotators, queries, k), not {found.dtype} {found.shape}.")
     if absent not in POLICIES:
-        raise ValueError(f"There is no policy {absent!r} for absent items; choose {' or '.join(POLICIES)}.")
+        raise ValueError(f"Unknown policy {absent!r} for absent items; choose {' or '.join(POLICIES)}.")
     return found.astype(np.int64)
 
 
 @njit(cache=True)
 def _taus(lists, last):  # type: ignore[no-untyped-def]
-    """tau-b of every two machines on every query: (n, n, Q)."""
+    """tau-b of every two annotators for every query: (n, n, Q)."""
     n, queries, _ = lists.shape
     taus = np.ones((n, n, queries))
     for one in range(n):
@@ -91,7 +91,7 @@ def _taus(lists, last):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _tau(one, other, last):  # type: ignore[no-untyped-def]
-    """tau-b of two lists: concordant less discordant pairs over the mean count of pairs untied in each."""
+    """tau-b of two lists: concordant minus discordant pairs over the mean count of pairs untied in each."""
     x, y = _ranks(one, other, last)
     agreement, untied_x, untied_y = 0, 0, 0
     for i in range(len(x)):

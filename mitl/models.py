@@ -23,7 +23,7 @@ class AnnotatorQuerySet(NamedQuerySet["Annotator"]):
     def all_named(self, names: Sequence[str]) -> list["Annotator"]:
         """Return the annotators in the order named. Raises CounterpartError for unknown and doubled names, or none."""
         if not names:
-            raise CounterpartError("No annotator is named; name at least one.")
+            raise CounterpartError("Name at least one annotator.")
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
             raise CounterpartError(f"{len(doubled)} annotators are named more than once: {some_of(doubled)}.")
@@ -160,7 +160,7 @@ class Proposal(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["pool", "image", "caption", "annotator", "direction"],
-                name="proposal_once_per_machine_and_direction",
+                name="proposal_once_per_annotator_and_direction",
             )
         ]
 

@@ -60,6 +60,8 @@ __all__ = [
 ]
 
 Arrays = dict[str, NDArray]
+Images = Sequence[Image]
+Captions = Sequence[Caption]
 Compare = Callable[[Embeddings, Embeddings], NDArray]
 
 TOO_SLOW = "re-ranking reads all scores several times, too many for a cross-encoder; leave it out, or --rerank."
@@ -105,21 +107,20 @@ class OpenAnnotator(ABC):
         """
 
     def scores(
-        self,
-        images: Sequence[Image],
-        captions: Sequence[Caption],
-        *,
-        cache: EmbeddingCache | None = None,
-        progress: Progress = silent,
+        self, images: Images, captions: Captions, *, cache: EmbeddingCache | None = None, progress: Progress = silent
     ) -> Blocks:
         """Return the scores of N images (rows) and M captions (columns), for re-ranking and validation.
 
         Raises CounterpartError for missing pictures, and for annotators without such scores; ValueError for
         embeddings that cannot be searched.
         """
+        self.check_pictures(images)
+        return self._scores(images, captions, cache, progress)
+
+    def _scores(self, images: Images, captions: Captions, cache: EmbeddingCache | None, progress: Progress) -> Blocks:
         raise CounterpartError("it has ranked lists and no scores, which re-ranking needs; leave it out, or --rerank.")
 
-    def check_pictures(self, images: Sequence[Image]) -> None:
+    def check_pictures(self, images: Images) -> None:
         """Raise CounterpartError where it looks at pictures and some are missing."""
         without = [image.key for image in images if not image.file]
         if self.looks_at_pictures and without:
@@ -136,20 +137,15 @@ class EmbeddingAnnotator(OpenAnnotator):
     """
 
     @abstractmethod
-    def encode_images(self, images: Sequence[Image]) -> Embeddings:
+    def encode_images(self, images: Images) -> Embeddings:
         """Return one row an image, (N, D) or (N, K, D)."""
 
     @abstractmethod
-    def encode_captions(self, captions: Sequence[Caption]) -> Embeddings:
+    def encode_captions(self, captions: Captions) -> Embeddings:
         """Return one row a caption, (M, D) or (M, K, D)."""
 
     def encode(
-        self,
-        images: Sequence[Image],
-        captions: Sequence[Caption],
-        *,
-        cache: EmbeddingCache | None = None,
-        progress: Progress = silent,
+        self, images: Images, captions: Captions, *, cache: EmbeddingCache | None = None, progress: Progress = silent
     ) -> tuple[Embeddings, Embeddings]:
         """Return the embeddings of both sides, from ``cache`` where they are there, computed and kept there if not."""
         return (
@@ -190,15 +186,7 @@ class EmbeddingAnnotator(OpenAnnotator):
             lambda i, c: compare(images[i], captions[c]), gallery, k, memory=memory, progress=context.progress
         )
 
-    def scores(
-        self,
-        images: Sequence[Image],
-        captions: Sequence[Caption],
-        *,
-        cache: EmbeddingCache | None = None,
-        progress: Progress = silent,
-    ) -> Blocks:
-        self.check_pictures(images)
+    def _scores(self, images: Images, captions: Captions, cache: EmbeddingCache | None, progress: Progress) -> Blocks:
         rows, columns = self.encode(images, captions, cache=cache, progress=progress)
         compare = self.comparison(rows, columns)
         if compare is not None:
@@ -231,22 +219,14 @@ class PairScorer(OpenAnnotator):
     """Scores pairs from both sides at once, so cheaply that all scores can be computed."""
 
     @abstractmethod
-    def over(self, images: Sequence[Image], captions: Sequence[Caption]) -> PairScores:
+    def over(self, images: Images, captions: Captions) -> PairScores:
         """Prepare to score any pair of a gallery of N images and M captions."""
 
     def topk(self, gallery: Gallery, k: int, context: SearchContext) -> BothFound:
         refuse_faiss(context.engine)
         return topk_of_blocks(self.over(gallery.images, gallery.captions).block, gallery, k, progress=context.progress)
 
-    def scores(
-        self,
-        images: Sequence[Image],
-        captions: Sequence[Caption],
-        *,
-        cache: EmbeddingCache | None = None,
-        progress: Progress = silent,
-    ) -> Blocks:
-        self.check_pictures(images)
+    def _scores(self, images: Images, captions: Captions, cache: EmbeddingCache | None, progress: Progress) -> Blocks:
         scores = self.over(images, captions)
         rows, columns = np.arange(len(images)), np.arange(len(captions))
         return Computed((len(images), len(captions)), lambda r, c: scores.block(rows[r], columns[c]))
@@ -261,7 +241,7 @@ class CrossEncoder(OpenAnnotator):
     batch_size: int
 
     @abstractmethod
-    def ready(self, images: Sequence[Image], captions: Sequence[Caption]) -> JointScores:
+    def ready(self, images: Images, captions: Captions) -> JointScores:
         """Prepare to score pairs of a gallery of N images and M captions."""
 
     def scoring(self, gallery: Gallery, context: SearchContext) -> Scoring:
@@ -277,14 +257,7 @@ class CrossEncoder(OpenAnnotator):
             context.confirm(scoring)
         return rank(scoring, context.first, k, progress=context.progress)
 
-    def scores(
-        self,
-        images: Sequence[Image],
-        captions: Sequence[Caption],
-        *,
-        cache: EmbeddingCache | None = None,
-        progress: Progress = silent,
-    ) -> Blocks:
+    def _scores(self, images: Images, captions: Captions, cache: EmbeddingCache | None, progress: Progress) -> Blocks:
         raise CounterpartError(TOO_SLOW)
 
 

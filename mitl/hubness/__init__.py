@@ -1,4 +1,4 @@
-"""Hubs: items that stand in far too many queries' lists. How strong they are, and searches that tame them.
+"""Hubs: items in far too many queries' lists. Measures of hubness, and corrections against it.
 
 Similarities are float arrays, rows = queries, columns = items. Pure arrays, after *Improved Text-Image Matching by
 Mitigating Visual Semantic Hubs* (the hubness paper).

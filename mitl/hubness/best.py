@@ -1,4 +1,4 @@
-"""The best items of many queries at once, gathered tile by tile: a bounded heap a query."""
+"""The best items of many queries at once, collected tile by tile in a bounded heap a query."""
 
 import numpy as np
 from numba import njit, prange
@@ -11,9 +11,9 @@ BYTES_PER_PLACE = 16
 
 
 class Best:
-    """The ``depth`` best places of each query among all that were offered, by falling score, then by rising item.
+    """The ``depth`` best places of each query among all offered ones, by falling score, then by rising item.
 
-    ``after``, scores and items (Q,), admits only what comes behind them in that order.
+    ``after``, scores and items (Q,): only places after these in that order are kept.
     """
 
     def __init__(self, n_queries: int, depth: int, after: tuple[NDArray, NDArray] | None = None) -> None:
@@ -23,23 +23,22 @@ class Best:
         self._after = after or (np.full(n_queries, np.inf), np.full(n_queries, -1, dtype=np.int64))
 
     def offer(self, block: Scores, queries: slice, items: slice) -> None:
-        """Take in a block whose rows are ``queries`` and whose columns are ``items``."""
+        """Add a block whose rows are ``queries`` and whose columns are ``items``."""
         rows, n_items = np.arange(len(block)), items.stop - items.start
         self.offer_some(block, rows, queries.start + rows, items.start, np.ones(n_items, dtype=np.bool_))
 
     def offer_some(
         self, block: Scores, rows: NDArray, queries: NDArray, first: int, is_open: NDArray[np.bool_]
     ) -> None:
-        """Take in the named ``rows`` of a block as scores of ``queries``; its columns are items from ``first`` on.
+        """Add the given ``rows`` of a block as scores of ``queries``; its columns are items from ``first`` on.
 
-        Items (columns) that are not open are passed over.
+        Items (columns) that are not open are ignored.
         """
         heaps = self._items, self._scores, self._sizes
         _offer(np.ascontiguousarray(block), rows, queries, first, is_open, *self._after, *heaps)
 
     def lists(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return items and scores (Q, depth), best first; lists that stayed short end in -1 and -inf. Ends the
-        gathering."""
+        """Return items and scores (Q, depth), best first; shorter lists end in -1 and -inf. Called once."""
         _settle(self._items, self._scores, self._sizes)
         return self._items, self._scores
 
@@ -58,10 +57,10 @@ def best_places(
     """Return the best items of some queries, and their scores: both (len(rows), depth).
 
     Args:
-        rows: the queries, rising; None = all of them.
-        is_open: (M,) which items may be found; None = all of them.
-        after: for each of the queries a score and an item behind which its list begins.
-        memory: bytes for tiles; lists take 16 bytes a place beside.
+        rows: the queries, rising; None: all.
+        is_open: (M,) which items may be found; None: all.
+        after: for each of the queries a score and an item after which its list begins.
+        memory: bytes for tiles; lists take another 16 bytes a place.
     """
     n, m = blocks.shape
     rows = np.arange(n) if rows is None else rows
@@ -115,7 +114,7 @@ def _push(items, scores, size, item, score):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _sink(items, scores, size, item, score):  # type: ignore[no-untyped-def]
-    """Put a place where the root was, and let it sink until the worst is the root again."""
+    """Replace the root by a place, and let it sink until the worst is the root again."""
     at = 0
     while 2 * at + 1 < size:
         below = 2 * at + 1

@@ -1,4 +1,4 @@
-"""A matrix of scores that need not stand in memory: its shape, and any block of it on demand."""
+"""A matrix of scores that need not be in memory: its shape, and any block of it on demand."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 MEMORY = 512 * 2**20
-# A tile of scores and what is computed from it, at their peak: float64, with temporaries and transposes.
+# Peak memory for a score of a tile: float64, with temporaries and transposes.
 BYTES_PER_SCORE = 40
 
 Scores = NDArray[np.floating]
@@ -19,8 +19,8 @@ Scores = NDArray[np.floating]
 class Blocks(Protocol):
     """Scores of N queries (rows) for M items (columns).
 
-    The same two slices must give the same numbers whenever they are asked for: whoever walks the scores several
-    times reads the same tiles each time. Scores that cost much are best written to a memory map first (``Matrix``).
+    The same two slices must always return the same numbers: algorithms with several passes read the same tiles each
+    time. Expensive scores are best written to a memory map first (``Matrix``).
     """
 
     @property
@@ -28,11 +28,11 @@ class Blocks(Protocol):
         """N and M."""
 
     def block(self, rows: slice, columns: slice) -> Scores:
-        """Return the scores that two slices (with a start and a stop) name."""
+        """Return the scores at two slices (with a start and a stop)."""
 
 
 class Matrix:
-    """Scores that are there: an array (N, M), a memory map perhaps. Raises ValueError for another shape or dtype."""
+    """Scores in an array (N, M), which may be a memory map. Raises ValueError for another shape or dtype."""
 
     def __init__(self, scores: ArrayLike) -> None:
         self._scores = scores if isinstance(scores, np.ndarray) else np.asarray(scores)
@@ -51,7 +51,7 @@ class Matrix:
 class Products:
     """Inner products of embeddings (N, D) and (M, D), computed in float64 and rounded to float32.
 
-    The rounding takes away what depends on how a product is cut into tiles, so that equal pairs have equal scores.
+    The rounding removes differences that depend on the tiles of a product, so that equal pairs have equal scores.
     Raises ValueError for embeddings that do not fit together.
     """
 
@@ -69,7 +69,7 @@ class Products:
 
 @dataclass(frozen=True)
 class Computed:
-    """Scores that a function of two slices computes: a pair scorer's, say."""
+    """Scores that a function of two slices computes."""
 
     shape: tuple[int, int]
     score: Callable[[slice, slice], Scores]
@@ -80,7 +80,7 @@ class Computed:
 
 @dataclass(frozen=True)
 class Transposed:
-    """The same scores asked from the other side: columns are the queries."""
+    """The same scores from the other side: columns are the queries."""
 
     of: Blocks
 
@@ -119,11 +119,11 @@ def slices(n: int, step: int) -> list[slice]:
 
 
 def read(blocks: Blocks, rows: slice, columns: slice) -> Scores:
-    """Return one block, checked. Raises ValueError for another shape than asked for, or NaN."""
+    """Return one block. Raises ValueError for NaN, or a shape other than that of the slices."""
     block = blocks.block(rows, columns)
     wanted = rows.stop - rows.start, columns.stop - columns.start
     if block.shape != wanted:
-        raise ValueError(f"A block of scores has shape {block.shape}, not {wanted} as asked for.")
+        raise ValueError(f"A block of scores has shape {block.shape} instead of {wanted}.")
     bad = np.isnan(block).any(1)
     if bad.any():
         raise ValueError(f"{int(bad.sum())} rows of scores hold NaN; the first is row {rows.start + bad.argmax()}.")

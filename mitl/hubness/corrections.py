@@ -1,4 +1,4 @@
-"""Scores corrected for hubs: the inverted softmax and CSLS, as blocks whose statistics were gathered in one pass."""
+"""Scores corrected for hubs: the inverted softmax and CSLS, as blocks with statistics from one pass."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,13 +18,13 @@ def inverted_softmax(similarity: ArrayLike, beta: float = BETA, leave_one_out: b
         similarity: (N, M).
         beta: the temperature, above 0.
         leave_one_out: divide by the sum over the *other* queries, as eq. 5 is printed. This is p / (1 - p) of the
-            plain softmax p, and so changes no order; a ratio beyond float64 is infinite.
+            plain softmax p, so the order is the same; a ratio beyond float64 is infinite.
 
     Returns:
         (N, M); without ``leave_one_out`` every column sums to 1.
 
     Raises:
-        ValueError: for a similarity that is no matrix or holds NaN, beta <= 0, or a single query to be left out.
+        ValueError: for a similarity that is not a matrix or holds NaN, beta <= 0, or only one query, which is left out.
 
     >>> inverted_softmax([[0.0, 1.0], [0.0, 1.0]], leave_one_out=True)
     array([[1., 1.],
@@ -36,10 +36,10 @@ def inverted_softmax(similarity: ArrayLike, beta: float = BETA, leave_one_out: b
 
 
 def csls(similarity: ArrayLike, k: int = NEIGHBOURS) -> NDArray[np.float64]:
-    """Return 2s less the mean of the item's k nearest queries and of the query's k nearest items (eq. 6).
+    """Return 2s minus the mean of the item's k nearest queries and that of the query's k nearest items (eq. 6).
 
-    Eq. 6 takes off only the item's mean when queries ask for items, and only the query's when items ask; each
-    query's own mean is the same for all its items and changes no ranking, so both are taken off at once.
+    Eq. 6 subtracts only the item's mean when queries look for items, and only the query's when items look for queries;
+    a query's own mean is the same for all its items and changes no ranking, so both are subtracted.
 
     Args:
         similarity: (N, M).
@@ -49,7 +49,7 @@ def csls(similarity: ArrayLike, k: int = NEIGHBOURS) -> NDArray[np.float64]:
         (N, M).
 
     Raises:
-        ValueError: for a similarity that is no matrix or holds NaN, or k out of range.
+        ValueError: for a similarity that is not a matrix or holds NaN, or k out of range.
 
     >>> csls([[0.75, 0.5], [0.25, 0.0]], k=1)
     array([[ 0.  , -0.25],
@@ -59,10 +59,10 @@ def csls(similarity: ArrayLike, k: int = NEIGHBOURS) -> NDArray[np.float64]:
 
 
 class LogInvertedSoftmax:
-    """The logarithm of the inverted softmax, block by block; its order is the inverted softmax's.
+    """The logarithm of the inverted softmax, block by block; its order is that of the inverted softmax.
 
     Each item's sum over queries is kept in two parts, the largest term and the rest, so that the largest query can
-    be left out without taking the sum from itself; any other query's term is at most half of the sum.
+    be left out without subtracting nearly equal numbers; any other query's term is at most half of the sum.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class LogInvertedSoftmax:
     ) -> None:
         """Read all scores once. Raises ValueError as ``inverted_softmax`` does."""
         if not 0 < beta < np.inf:
-            raise ValueError(f"The temperature beta must be a number above 0, not {beta}.")
+            raise ValueError(f"Invalid temperature beta {beta}: use a number above 0.")
         if leave_one_out and of.shape[0] < 2:
-            raise ValueError("The inverted softmax leaves the query itself out, and there is no other query.")
+            raise ValueError("The inverted softmax without the query itself needs at least two queries.")
         self.shape = of.shape
         self._of, self._beta, self._leave_one_out = of, beta, leave_one_out
         self._largest = np.full(of.shape[1], -np.inf)
@@ -106,7 +106,7 @@ class LogInvertedSoftmax:
         return self._beta * scores.astype(np.float64)
 
     def _add(self, terms: NDArray[np.float64], first_row: int, columns: slice) -> None:
-        """Take in a tile: the larger of the two largest stays apart, all else joins the rest."""
+        """Add a tile: the larger of the two maxima is kept apart, all other terms join the rest."""
         row = terms.argmax(0)
         largest = np.take_along_axis(terms, row[None], 0)[0]
         np.put_along_axis(terms, row[None], -np.inf, 0)
@@ -144,7 +144,7 @@ class Csls:
 
 
 def _log_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """log of the sum of exp down each column, of which one term at least may be -inf."""
+    """log of the sum of exp of each column; terms may be -inf."""
     anchor = terms.max(0)
     anchor[np.isneginf(anchor)] = 0
     terms -= anchor

@@ -1,4 +1,4 @@
-"""How unevenly items are found: k-occurrence, its skewness, and their sum over depths and directions."""
+"""Measures of hubness: k-occurrence, its skewness, and the sum of skewness over depths and directions."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ DEPTHS = (1, 5, 10)
 
 
 def k_occurrence(indices: ArrayLike, n_items: int) -> NDArray[np.int64]:
-    """Count N_k: in how many queries' lists each item stands.
+    """Count N_k: the number of queries' lists that contain each item.
 
     Args:
-        indices: (Q, k) places of items, each at most once in a row; -1 fills up shorter lists.
+        indices: (Q, k) places of items, each at most once in a row; shorter lists are padded with -1.
         n_items: size of the gallery.
 
     Returns:
@@ -46,7 +46,7 @@ def skewness(counts: ArrayLike) -> float:
     """
     values = np.asarray(counts, dtype=np.float64).ravel()
     if not values.size or not np.isfinite(values).all():
-        raise ValueError(f"Skewness needs at least one count and finite ones only, not {values.size} with NaN or none.")
+        raise ValueError(f"Skewness needs one or more counts, all finite; there are {values.size}.")
     if values.min() == values.max():
         return 0.0
     deviations = values - values.mean()

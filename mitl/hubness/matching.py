@@ -24,22 +24,22 @@ def relaxed_greedy_matching(
 ) -> Pairs:
     """Match queries and items from the highest score down, each query k times, each item round(relaxation k) times.
 
-    Algorithm 1 of the hubness paper: stops when min(N, M) k pairs are matched or all scores were walked. Of equal
-    scores the one that comes first by rows goes first; ``round`` is Python's, halves to even. The scores are not
-    sorted: every query (or every item, if those are filled sooner) brings its best open places, and more of them
-    only when they are used up, so that the matrix is read a few times and never stands in memory.
+    Algorithm 1 of the hubness paper: stops when min(N, M) k pairs are matched or no score is left. Of equal scores the
+    first by rows is matched first; ``round`` is Python's, halves to even. The scores are not sorted: every query (or
+    every item, if items are full sooner) lists its best open places, and more of them only when they are used up, so
+    that the matrix is read a few times and is never in memory as a whole.
 
     Args:
         similarity: (N, M), or scores read block by block (``Blocks``).
-        k: how often a query is matched.
-        relaxation: lambda; infinity leaves items unbound (nearest-neighbour search where N <= M).
-        memory: bytes that tiles and lists may take beside inputs and results.
+        k: number of matches of a query.
+        relaxation: lambda; with infinity items have no limit (nearest-neighbour search where N <= M).
+        memory: bytes for tiles and lists beside inputs and results.
 
     Returns:
         (P, 2) rows and columns in the order in which they were matched.
 
     Raises:
-        ValueError: for a similarity that is no matrix of real numbers or holds NaN, k < 1, or a negative relaxation.
+        ValueError: for a similarity that is not a matrix of real numbers or holds NaN, k < 1, or a negative relaxation.
 
     >>> relaxed_greedy_matching([[0.9, 0.1], [0.8, 0.7]], 1, 1)
     array([[0, 0],
@@ -51,12 +51,12 @@ def relaxed_greedy_matching(
 def scored_matching(
     similarity: ArrayLike | Blocks, k: int, relaxation: float, *, memory: int = MEMORY, progress: Progress = silent
 ) -> tuple[Pairs, NDArray[np.float64]]:
-    """Return the pairs of ``relaxed_greedy_matching`` and their scores (P,), which fall."""
+    """Return the pairs of ``relaxed_greedy_matching`` and their falling scores (P,)."""
     blocks = similarity if isinstance(similarity, Blocks) else Matrix(similarity)
     n, m = blocks.shape
     column_cap = _column_cap(k, relaxation, n)
     wanted = min(min(n, m) * k, n * min(k, m), m * column_cap)
-    # Whichever side is filled sooner walks: its lists end when it is full.
+    # The side that is full sooner walks: its lists end when it is full.
     if n * min(k, m) <= m * column_cap:
         side = _Side(blocks, np.full(n, min(k, m)), np.full(m, column_cap), by_rows=True)
     else:
@@ -121,10 +121,10 @@ def _remember(after: tuple[NDArray, NDArray], walkers: NDArray, items: NDArray, 
 def _walk(  # type: ignore[no-untyped-def]
     items, best, at, walkers, walkers_left, items_left, by_rows, pairs, scores, done
 ):
-    """Match from the best head of all lists down, until all is done or a list whose end is not known runs out.
+    """Match from the best head of all lists down, until all pairs are matched or an incomplete list runs out.
 
-    ``at`` is each walker's place in its list. The heap holds the walkers that may still match, by the place they
-    stand at; one that has passed its whole list stands at the list's last place, before which nothing is missing.
+    ``at`` is each walker's place in its list. The heap holds the walkers that may still match, by their current
+    places; a walker at the end of its list keeps the last place, before which nothing is missing.
     """
     depth = items.shape[1]
     heap = np.arange(len(walkers))

@@ -54,7 +54,8 @@ class Estimate:
     def _price_as_text(self) -> str:
         if not self.price:
             return ""
-        return f", for about {(self.pairs - self.kept) * self.price:,.2f} in money, less what was paid for before"
+        price = (self.pairs - self.kept) * self.price
+        return f", at a price of about {price:,.2f}, less for pairs that were paid for before"
 
 
 def estimate(annotator: str, scoring: Scoring, cascade: Cascade | None, *, device: str) -> Estimate:

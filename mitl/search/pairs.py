@@ -181,7 +181,7 @@ def pairs_to_score(gallery: Gallery, first: BothLists | None) -> SampledPairs | 
 def rank(scoring: Scoring, first: BothLists | None, depth: int, *, progress: Progress) -> BothFound:
     """Return the ``depth`` best items of every query, among its list in ``first`` or, without lists, the gallery.
 
-    Of equal scores the lower place in the gallery comes first. ``first`` is what ``pairs_to_score`` was given.
+    Of equal scores the lower place in the gallery comes first. ``first`` is the same as for ``pairs_to_score``.
     """
     return _rank_gallery(scoring, depth, progress) if first is None else _rank_lists(scoring, first, depth, progress)
 

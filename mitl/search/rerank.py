@@ -66,7 +66,7 @@ Steps = tuple[Step, ...]
 def parse_steps(text: str) -> Steps:
     """Read steps such as ``csls,rgm`` or ``is:beta=20,rgm:k=10:relaxation=1.5``; settings left out have their defaults.
 
-    Raises CounterpartError for an unknown step or setting, a step named twice, RGM before another step, CSLS and
+    Raises CounterpartError for an unknown step or setting, a repeated step, RGM before another step, CSLS and
     IS together (each corrects the plain scores), and settings out of range.
     """
     steps = tuple(_step(part.strip()) for part in text.split(","))
@@ -173,7 +173,7 @@ def corrected(blocks: Blocks, steps: Sequence[Step], *, memory: int, progress: P
 def ranked(
     scores: Blocks, steps: Sequence[Step], depth: int, rows: Indices, *, memory: int, progress: Progress
 ) -> tuple[Indices, NDArray[np.float32]]:
-    """Rank by corrected scores; matched items first where the steps say so."""
+    """Rank by corrected scores; matched items first if the last step is rgm."""
     items, best = best_places(scores, depth, rows=rows, memory=memory, progress=progress)
     if steps and steps[-1].name == "rgm":
         k, relaxation = int(steps[-1]["k"]), steps[-1]["relaxation"]

@@ -129,7 +129,7 @@ def choose(
     """Try every candidate and return the one of highest R@1, the mean of both directions.
 
     Of equal trials the one with the fewest steps wins, then the first. A candidate costs two to four
-    passes over the scores; a correction's statistics are read once for candidates that stand together.
+    passes over the scores; a correction's statistics are read once for candidates next to each other.
 
     Args:
         blocks: validation scores (N, M).

@@ -135,7 +135,7 @@ def test_a_plot_is_written(retrievals, tmp_path, subject, more, name):
         (about("diversity"), "Lists 25 deep are not possible over 12 images and 24 captions"),
         (about("diversity", "--depth", "11"), r"a \(10 deep\), b \(10 deep\). Run: manage.py retrieve zoo"),
         (["diversity", "zoo", "--annotators", "a"], "Diversity needs two or more annotators"),
-        (about("hubness", "--plot", "chart.pdf"), "written as .svg or .png"),
+        (about("hubness", "--plot", "chart.pdf"), "Charts are .svg or .png files"),
         (["nothing"], "invalid choice: 'nothing'"),
         ([], "required: SUBJECT"),
     ],

@@ -17,9 +17,9 @@ def words_in(svg: bytes) -> list[str]:
 def test_a_tail_counts_the_items_found_so_often_or_more():
     panel = tail_chart("Hubs", "", COUNTS, "N", "items")["hconcat"][0]
     assert panel["data"]["values"] == [
-        {"machine": "one", "count": 1, "items": 3},
-        {"machine": "one", "count": 5, "items": 1},
-        {"machine": "two", "count": 3, "items": 1},
+        {"annotator": "one", "count": 1, "items": 3},
+        {"annotator": "one", "count": 5, "items": 1},
+        {"annotator": "two", "count": 3, "items": 1},
     ]
     assert panel["encoding"]["x"]["scale"]["type"] == panel["encoding"]["y"]["scale"]["type"] == "log"
 
@@ -57,9 +57,9 @@ def test_the_same_chart_is_the_same_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("hubs.pdf", r"written as .svg or .png, not 'hubs.pdf'"),
+        ("hubs.pdf", r"Charts are .svg or .png files, not 'hubs.pdf'"),
         ("hubs", "not 'hubs'"),
-        ("nowhere/hubs.svg", "There is no folder"),
+        ("nowhere/hubs.svg", "The folder .* does not exist"),
     ],
 )
 def test_charts_that_cannot_be_written_are_refused(tmp_path, name, message):

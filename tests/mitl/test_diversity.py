@@ -77,10 +77,10 @@ def test_a_machine_agrees_with_itself():
 @pytest.mark.parametrize(
     ("lists", "absent", "message"),
     [
-        ([[1, 2]], "last", "machines, queries, k"),
+        ([[1, 2]], "last", "annotators, queries, k"),
         ([[[1.5, 2]]], "last", "whole numbers"),
-        (np.empty((2, 0, 5), dtype=int), "last", "machines, queries, k"),
-        ([[[1, 2]]], "ignored", "no policy 'ignored' for absent items; choose last or left-out"),
+        (np.empty((2, 0, 5), dtype=int), "last", "annotators, queries, k"),
+        ([[[1, 2]]], "ignored", "Unknown policy 'ignored' for absent items; choose last or left-out"),
     ],
 )
 def test_what_is_no_lists_is_refused(figure, lists, absent, message):

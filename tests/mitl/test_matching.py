@@ -133,7 +133,7 @@ def test_progress_is_told():
         (lambda: relaxed_greedy_matching(np.eye(3), 1, float("nan")), "0 or more, not nan"),
         (lambda: relaxed_greedy_matching(np.ones((0, 3)), 1, 1), "N, M >= 1"),
         (lambda: relaxed_greedy_matching([[1.0, np.nan]], 1, 1), "NaN"),
-        (lambda: relaxed_greedy_matching(Computed((2, 2), lambda r, c: np.ones((1, 2))), 1, 1), "as asked for"),
+        (lambda: relaxed_greedy_matching(Computed((2, 2), lambda r, c: np.ones((1, 2))), 1, 1), "instead of"),
         (lambda: Products(np.eye(3), np.eye(2)), r"not \(3, 3\) and \(2, 2\)"),
         (lambda: Matrix(np.array([[1j]])), "real numbers"),
     ],

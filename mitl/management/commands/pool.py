@@ -13,26 +13,29 @@ from mitl.pooling import pool_proposals
 
 class Command(ActCommand):
     help = (
-        "Join the top places of the annotators' newest lists into one pool: every pair once, with everyone who "
-        "named it, the direction, rank and score. The same again changes nothing."
+        "Join the top places of the annotators' newest lists into one pool: every pair once, with all annotators that "
+        "proposed it, the direction, rank and score. Running it again changes nothing."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the pool: letters, digits, - and _")
+        parser.add_argument("name", metavar="NAME", help="name of the pool: letters, digits, - and _")
         parser.add_argument("--collection", required=True, metavar="C", help="the collection that was searched")
-        parser.add_argument("--annotators", required=True, metavar="A,B", help="the machines, with commas between")
-        parser.add_argument("--queries", required=True, metavar="SAMPLE", help="the sample they were asked")
+        parser.add_argument("--annotators", required=True, metavar="A,B", help="annotators, separated by commas")
+        parser.add_argument("--queries", required=True, metavar="SAMPLE", help="the sample of queries")
         parser.add_argument("--top-k", type=int, default=5, metavar="K", help="places of each list (default 5)")
         parser.add_argument(
             "--control-depth",
             type=int,
             default=25,
             metavar="N",
-            help="negative controls stand outside this many places of every list (default 25)",
+            help="negative controls are outside this many places of every list (default 25)",
         )
         parser.add_argument(
-            "--direction", choices=("both", *Direction.values), default="both", help="i2t: images ask (default both)"
+            "--direction",
+            choices=("both", *Direction.values),
+            default="both",
+            help="i2t: images are queries (default both)",
         )
         parser.add_argument("--seed", type=int, default=0, metavar="S", help="recorded for the controls (default 0)")
 

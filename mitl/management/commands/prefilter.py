@@ -1,4 +1,4 @@
-"""prefilter NAME --pool P [--threshold 0.25]: a pool without the pairs that can hardly match."""
+"""prefilter NAME --pool P [--threshold 0.25]: a pool without unlikely pairs."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ from mitl.pooling import prefilter_pool
 
 class Command(ActCommand):
     help = (
-        "Make a pool of another one's pairs, less those whose caption shares too little with the image's own captions "
-        "(BLEU-1 after stemming, without stop words). The other pool stays. The same again changes nothing."
+        "Copy a pool without the pairs whose caption shares too few words with the image's own captions "
+        "(BLEU-1 after stemming, without stop words). The other pool stays. Running it again changes nothing."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the new pool: letters, digits, - and _")
-        parser.add_argument("--pool", required=True, metavar="P", help="the pool whose pairs are looked at")
+        parser.add_argument("name", metavar="NAME", help="name of the new pool: letters, digits, - and _")
+        parser.add_argument("--pool", required=True, metavar="P", help="the pool to filter")
         parser.add_argument(
             "--threshold",
             type=float,
             default=UNLIKELY_BELOW,
             metavar="T",
-            help=f"pairs below it are dropped, above 0 and at most 1 (default {UNLIKELY_BELOW})",
+            help=f"drop pairs that score below this, above 0 and at most 1 (default {UNLIKELY_BELOW})",
         )
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def test_a_second_estimate_costs_nothing_and_tells_the_price(zoo, sample, stub, 
     assert len(stub.asked) == asked
     assert first.price == second.price == 1  # 100 tokens at 10,000 a million
     assert second.pairs_a_second <= 100
-    assert f"for about {second.pairs:,}.00 in money, less what was paid for before" in str(second)
+    assert f"at a price of about {second.pairs:,}.00, less for pairs that were paid for before" in str(second)
 
 
 def test_a_search_that_broke_off_goes_on_without_paying_again(zoo, sample, stub, words):

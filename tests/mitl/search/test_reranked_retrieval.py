@@ -18,8 +18,8 @@ from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
+from tests.mitl.search.test_rerank import slow_rerank
 from tests.mitl.searches import retrieve
-from tests.mitl.test_reranking import slow_rerank
 
 I2T, T2I = Direction
 ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "2")

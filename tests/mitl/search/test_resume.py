@@ -22,7 +22,7 @@ STRIP = 4
 @pytest.fixture
 def zoo(db, monkeypatch):
     """Twelve images: three strips."""
-    monkeypatch.setattr("mitl.topk.sweeping.STRIP", STRIP)
+    monkeypatch.setattr("mitl.topk.sweep.STRIP", STRIP)
     return make_collection(images=12, captions_each=2)
 
 
@@ -83,7 +83,7 @@ def test_another_depth_does_not_go_on_from_there(zoo, theirs):
 def search_apart(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Run the search in a process of its own."""
     command = [sys.executable, "-m", "tests.mitl.killable_search", *map(str, arguments)]
-    return subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import redis
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 300  # seconds, far more than is needed
 
 COLLECTION = """
