@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
+from hypothesis import settings as hypothesis_settings
 
 from config.celery import app
 from crowd import channels
@@ -16,6 +17,10 @@ from tests.crowd.fakes import FakePlatform
 __all__ = ["chromium", "open_page", "page", "phone"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
+
+# How long an example takes says more about what else the machine does than about the code.
+hypothesis_settings.register_profile("no deadline", deadline=None)
+hypothesis_settings.load_profile("no deadline")
 
 
 def pytest_collection_modifyitems(config, items):
