@@ -177,7 +177,7 @@ def test_images_without_files_are_counted_for_machines_that_look(zoo):
 def test_ids_that_the_files_lack_are_named(zoo, tmp_path):
     theirs, *_ = embeddings_of(zoo, tmp_path)
     zoo.images.create(key="new", file_name="new.jpg").captions.create(collection=zoo, key="n", text="new")
-    with pytest.raises(CounterpartError, match="theirs has no embedding of 1 images that it is asked for: new"):
+    with pytest.raises(CounterpartError, match="theirs has no embedding of 1 images that are needed: new"):
         retrieve(zoo, annotators=[theirs])
 
 

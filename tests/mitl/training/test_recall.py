@@ -15,13 +15,13 @@ class Fixed(EmbeddingAnnotator):
     looks_at_pictures = False
 
     def __init__(self, scores):
-        self._scores = np.asarray(scores, dtype=np.float32)
+        self._given = np.asarray(scores, dtype=np.float32)
 
     def encode_images(self, images):
         return np.eye(3, dtype=np.float32)[[int(image.key) for image in images]]
 
     def encode_captions(self, captions):
-        return self._scores.T[[int(caption.key) for caption in captions]]
+        return self._given.T[[int(caption.key) for caption in captions]]
 
 
 class Joint(CrossEncoder, JointScores):
