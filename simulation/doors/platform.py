@@ -114,7 +114,8 @@ class PlatformDoor:
 
     def outcomes(self) -> Counter[str]:
         """Count what the platform took by the states of our assignments; "" for what was not collected yet."""
-        stored = Assignment.objects.filter(hit__round=self.round, external_id__in=self.taken)
+        taken_in = Assignment.objects.listed().without_claims()  # a platform gives the id of a returned one out again
+        stored = taken_in.filter(hit__round=self.round, external_id__in=self.taken)
         states = Counter[str](stored.values_list("state", flat=True))
         states[""] = len(self.taken) - states.total()
         return states
