@@ -21,7 +21,9 @@ export function draftSaver(url, show) {
     const { signal } = stopped;
     const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", signal });
     if (response.status >= 500) throw new Error(`status ${response.status}`);
-    return response.ok ? "" : (await response.json()).error;
+    // Read to the end, or a later stop() would abort an answer that has arrived.
+    const { error } = await response.json();
+    return response.ok ? "" : error;
   }
 
   async function sendAll() {
