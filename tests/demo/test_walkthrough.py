@@ -1,14 +1,17 @@
 """The demo, whole: what make demo plays, and what its figures promise."""
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
 
 from annotation.models import Judgment
 from dataset.models import Verdict, Version
 from demo.management.commands.demo import table
-from demo.walkthrough import JUDGED, OPEN, VERSION, demonstrate
+from demo.walkthrough import JUDGED, LOGIN, OPEN, VERSION, demonstrate, make_login
 from evaluation.models import Score
 from hits.models import Round
 from mitl.models import Direction
+from tests.crawling import broken_links
 
 pytestmark = pytest.mark.slow
 
@@ -20,6 +23,7 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
         assert figures.released[direction].precision >= 0.95
     assert VERSION in table(figures)
     _every_station_shows_rows()
+    _no_link_is_broken()
     _played_again_it_changes_nothing(figures)
 
 
@@ -27,6 +31,13 @@ def _every_station_shows_rows() -> None:
     assert Verdict.objects.filter(aggregation__round__name=JUDGED).count() > 1_000
     assert Round.objects.get(name=OPEN).state == "open"
     assert Score.objects.filter(run__version__name=VERSION).count() == 5 * 3 * 2
+
+
+def _no_link_is_broken() -> None:
+    make_login()
+    client = Client()
+    client.force_login(User.objects.get(username=LOGIN))
+    assert broken_links(client, "/") == {}
 
 
 def _played_again_it_changes_nothing(figures) -> None:
