@@ -6,11 +6,11 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotation.decisions import reverse
 from annotation.models import Appeal, Rejection
-from annotation.reversing import reverse
-from annotation.wording import check_words
 from core.errors import CounterpartError
 from core.events import record
+from core.words import check_words
 
 WINDOW = timedelta(days=30)
 LONGEST = {"appeal": 4096, "answer": 1024}

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from annotation.calls import want_seats_posted
 from annotation.ledger import balance_of, commitment_of, spent_on
+from annotation.platforms import want_seats_posted
 from core.errors import CounterpartError
 from core.events import record
 from hits.models import Round, Seat

@@ -1,21 +1,38 @@
-"""What a person decided takes effect: the votes and their seat, the pay, the money planned, and the record of it."""
+"""Decisions of a person on submitted work: do the votes count, is the work paid. Rejections, and their reversal.
+
+No rule, task or simulated crowd calls anything here; a failed control opens a review and no more.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
 
 from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
 
+from annotation import platforms
 from annotation.budget import locked
 from annotation.leases import claim, move
-from annotation.models import Assignment, Decision, Payment
-from annotation.payments import owe, withdraw
-from core.errors import CounterpartError
+from annotation.models import Assignment, Decision, Payment, PlatformState, Rejection
+from annotation.payments import owe, owe_bonus, withdraw
+from annotation.platforms import want_call
+from core.errors import CounterpartError, some_of
 from core.events import record
+from core.words import check_words
+from hits.models import Round
+from hits.prices import cents
 
 State = Assignment.State
 
 Pay = Callable[[Assignment], Payment]
 
 DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
+LONGEST = {"reason": 1024, "evidence": 10_000}
+WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
+COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
 
 
 def for_ruling(assignment: Assignment) -> Assignment:
@@ -59,3 +76,224 @@ def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> N
             f"The seat of {assignment} was given to somebody else, so its votes cannot count again; keep them excluded."
         )
     move(assignment, come_from=state, to=wanted, actor=actor)
+
+
+def decide(
+    assignment: Assignment,
+    *,
+    votes_count: bool,
+    paid: bool,
+    reason: str,
+    by: User,
+    grounds: str = "",
+    evidence: str = "",
+) -> Decision | None:
+    """Decide, or decide anew, whether the votes of an assignment count and whether it is paid.
+
+    Votes that do not count open the seat for somebody else; they can count again while nobody has it. Not to pay is a
+    rejection, which needs grounds, a reason that the worker reads, and evidence; work that
+    counts is paid. None: the rejection waits for a second person, and nothing has changed yet.
+    Raises CounterpartError without a reason, for an assignment that is not flagged, accepted or excluded,
+    for a seat that was given away, and for pay that cannot be given or taken back. Nothing is changed then.
+    """
+    if not reason.strip():
+        raise CounterpartError(f"{assignment} cannot be decided without a reason; say why in a sentence.")
+    if not paid:
+        if votes_count:
+            raise CounterpartError(f"{assignment} cannot count and go unpaid; pay it, or exclude its votes.")
+        rejection = reject(assignment, grounds=grounds, reason=reason, evidence=evidence, by=by)
+        assignment.refresh_from_db(fields=["state"])
+        return assignment.decisions.last() if rejection.holds else None
+    with transaction.atomic():
+        decision = _decide_to_pay(assignment, votes_count=votes_count, reason=reason, by=by)
+    assignment.refresh_from_db(fields=["state"])
+    return decision
+
+
+def _decide_to_pay(assignment: Assignment, *, votes_count: bool, reason: str, by: User) -> Decision:
+    """Pay, which ends a rejection that holds and one that is proposed."""
+    standing = standing_rejection(assignment)
+    if standing and standing.holds:
+        return reverse(standing, reason=reason, by=by, votes_count=votes_count)
+    if standing:
+        drop_proposal(standing, by=by)
+    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay_once)
+
+
+@dataclass(frozen=True)
+class MassPolicy:
+    """When a rejection is one of many, so that a second person has to agree: it is at least the ``earliest``-th that
+    stands in its round, and makes more than ``share`` of the round's decided work or more than ``per_worker`` of one
+    worker's there."""
+
+    earliest: int = 4
+    share: float = 0.05
+    per_worker: int = 3
+
+
+def reject(
+    assignment: Assignment,
+    *,
+    grounds: str,
+    reason: str,
+    evidence: str,
+    by: User,
+    policy: MassPolicy = MassPolicy(),  # noqa: B008  frozen
+) -> Rejection:
+    """Exclude the votes of an assignment and refuse to pay it, or propose that where a second person has to agree.
+
+    Raises CounterpartError for missing or unfit words, grounds that no platform accepts, work that cannot be decided,
+    was paid or is being paid, and one that is rejected already. Nothing is changed then.
+    """
+    words = _checked(grounds, reason, evidence)
+    with transaction.atomic():
+        round = locked(assignment.hit.round)
+        current = for_ruling(assignment)
+        _refuse_settled(current)
+        needs_second = _is_one_of_many(round, current, policy)
+        rejection = Rejection.objects.create(assignment=current, by=by, needs_second=needs_second, **words)
+        record("rejection proposed", current, actor=str(by), rejection=rejection.pk, grounds=grounds)
+        if not needs_second:
+            _take_effect(rejection)
+    return rejection
+
+
+def second(rejection: Rejection, *, by: User) -> Rejection:
+    """Agree to a proposed rejection, which then holds.
+
+    Raises CounterpartError for its proposer, and for one that holds or was dropped.
+    """
+    if rejection.by_id == by.pk:
+        raise CounterpartError(f"You proposed the {rejection}; somebody else has to agree to it.")
+    with transaction.atomic():
+        _check_ready(rejection)
+        waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
+        if not waiting.update(seconded_by=by, seconded_at=timezone.now()):
+            raise CounterpartError(f"The {rejection} does not wait for anybody; reload the page.")
+        rejection.refresh_from_db()
+        record("rejection seconded", rejection.assignment, actor=str(by), rejection=rejection.pk)
+        _take_effect(rejection)
+    return rejection
+
+
+def drop_proposal(rejection: Rejection, *, by: User) -> None:
+    """Give up a rejection that does not hold yet; the work waits for its decision again.
+
+    Raises CounterpartError for one that holds or was dropped.
+    """
+    with transaction.atomic():
+        waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
+        if not waiting.update(dropped_at=timezone.now()):
+            raise CounterpartError(f"The {rejection} is no proposal any more; reload the page.")
+        record("rejection dropped", rejection.assignment, actor=str(by), rejection=rejection.pk)
+
+
+def standing_rejection(assignment: Assignment) -> Rejection | None:
+    """Return the assignment's rejection that holds or is proposed, or None."""
+    return assignment.rejections.filter(dropped_at=None).select_related("by", "seconded_by").first()
+
+
+def _checked(grounds: str, reason: str, evidence: str) -> dict[str, str]:
+    """Return the words of a rejection. Raises CounterpartError for what a worker could rightly complain about."""
+    if grounds not in Rejection.Grounds.values:
+        raise CounterpartError(
+            f"{grounds!r} are no grounds to leave work unpaid; choose one of: {some_of(Rejection.Grounds.values)}. "
+            "A failed control alone is none: exclude the votes and pay."
+        )
+    return {
+        "grounds": grounds,
+        "reason": check_words(reason, what="reason that the worker reads", at_most=LONGEST["reason"]),
+        "evidence": check_words(evidence, what="evidence", at_most=LONGEST["evidence"]),
+    }
+
+
+def _refuse_settled(assignment: Assignment) -> None:
+    if standing_rejection(assignment):
+        raise CounterpartError(f"{assignment} is rejected already, or proposed to be; see its page.")
+    if compensation_of(assignment):
+        raise CounterpartError(
+            f"{assignment} was paid by a bonus, as an earlier rejection was wrong; exclude its votes."
+        )
+    approved = Q(platform_state=PlatformState.APPROVED) | Q(auto_approval_at__lte=timezone.now())
+    if Assignment.objects.filter(approved, pk=assignment.pk).exists():
+        raise CounterpartError(
+            f"{assignment} was approved by its platform and is paid; it cannot be rejected any more."
+        )
+
+
+def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) -> bool:
+    """Whether one more rejection would be one of many. What is proposed counts, so that nobody runs ahead."""
+    standing = Rejection.objects.filter(assignment__hit__round=round, dropped_at=None)
+    number = standing.count() + 1
+    if number < policy.earliest:
+        return False
+    decided = Assignment.objects.filter(hit__round=round, decisions__isnull=False).exclude(pk=assignment.pk)
+    of_worker = standing.filter(assignment__worker=assignment.worker_id).count() + 1
+    return number > policy.share * (decided.distinct().count() + 1) or of_worker > policy.per_worker
+
+
+def _check_ready(rejection: Rejection) -> None:
+    approved = Assignment.objects.filter(pk=rejection.assignment_id, platform_state=PlatformState.APPROVED)
+    if approved.exists():
+        raise CounterpartError(f"The platform has paid the work meanwhile; drop the {rejection}.")
+
+
+def _take_effect(rejection: Rejection) -> None:
+    """Exclude the votes, take back what is owed, and have the platform refuse to pay."""
+    assignment = for_ruling(rejection.assignment)
+    rule(assignment, votes_count=False, paid=False, reason=rejection.reason, by=rejection.by)
+    if assignment.hit.round.settles:
+        want_call(rejection)
+
+
+def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = False) -> Decision:
+    """End a rejection that holds, and pay the work.
+
+    Raises CounterpartError without a reason, for a rejection that does not hold, and while the platform is being told
+    of it; CeilingError past the round's ceiling. Nothing is changed then.
+    """
+    if not reason.strip():
+        raise CounterpartError(f"The {rejection} cannot be reversed without a reason; say why in a sentence.")
+    with transaction.atomic():
+        current = for_ruling(rejection.assignment)
+        _drop(rejection)
+        record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
+        pay = owe if gives_reward(rejection) else partial(_compensate, actor=str(by))
+        return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
+
+
+def reversible_until(rejection: Rejection) -> datetime | None:
+    """Return until when the platform itself reverses the rejection; None where there is no such end."""
+    work = rejection.assignment
+    return work.submitted_at + WINDOW if work.external_id and work.submitted_at else None
+
+
+def gives_reward(rejection: Rejection) -> bool:
+    """Whether the work can still be paid its reward. False: its platform has rejected it for good."""
+    work, until = rejection.assignment, reversible_until(rejection)
+    if work.platform_state != PlatformState.REJECTED:
+        return True
+    return until is not None and timezone.now() < until and platforms.postings.can_pay_reward(work)
+
+
+def compensation_of(assignment: Assignment) -> Payment | None:
+    """Return the bonus that was given in place of the reward, where there was one."""
+    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=COMPENSATION).first()
+
+
+def pay_once(assignment: Assignment) -> Payment:
+    """Owe the reward, unless as much was given as a bonus already. Raises what ``owe`` raises."""
+    return compensation_of(assignment) or owe(assignment)
+
+
+def _compensate(assignment: Assignment, *, actor: str) -> Payment:
+    return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=COMPENSATION, actor=actor)
+
+
+def _drop(rejection: Rejection) -> None:
+    rejection.refresh_from_db()
+    if not rejection.holds:
+        raise CounterpartError(f"The {rejection} does not hold; reload the page.")
+    told = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
+    if not told.update(dropped_at=timezone.now(), call=Rejection.Call.NONE):
+        raise CounterpartError(f"The platform is just being told of the {rejection}; try again in a minute.")

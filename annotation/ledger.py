@@ -9,9 +9,9 @@ from io import StringIO
 
 from django.db.models import Count, Q, Sum, TextChoices
 
-from annotation.coming import asked_of, short_of
+from annotation import platforms
 from annotation.models import Payment
-from annotation.wording import harmless
+from core.words import harmless
 from hits.models import Round, Seat
 from hits.prices import cents
 
@@ -111,7 +111,9 @@ def balances_of(rounds: Sequence[Round]) -> dict[int, Balance]:
     """Return the balance of each round, by its id, with as many queries for many rounds as for one."""
     commitments = _commitments(rounds)
     is_open = {round.pk for round in rounds if round.state == "open"}
-    short = short_of([round for round in rounds if round.pk in is_open and round.settles])
+    short = platforms.postings.seats_without_posting(
+        [round for round in rounds if round.pk in is_open and round.settles]
+    )
     empty = _seats([round for round in rounds if round.pk in is_open and not round.settles], Seat.State.OPEN)
     return {
         round.pk: Balance(round.ceiling, bound, waiting=bound.due + short[round.pk] + empty[round.pk])
@@ -185,7 +187,7 @@ def payments_as_csv(round: Round) -> Iterator[str]:
 
 def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
     payments = _payments(rounds)
-    asked = asked_of([round for round in rounds if round.settles])
+    asked = platforms.postings.answer_sets_due([round for round in rounds if round.settles])
     at_work = _seats([round for round in rounds if not round.settles], Seat.State.TAKEN)
     commitments = {}
     for round in rounds:

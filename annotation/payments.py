@@ -6,11 +6,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.budget import check_may_give, check_owed, locked
-from annotation.calls import want_call
 from annotation.models import Assignment, Payment, Worker
-from annotation.wording import check_words
+from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
+from core.words import check_words
 from hits.models import Round
 from hits.prices import cents
 

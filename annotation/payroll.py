@@ -9,11 +9,11 @@ from pathlib import Path
 
 from django.db import transaction
 
-from annotation.codes import completion_code
 from annotation.models import Payment, Worker, WorkerIdentity
 from annotation.payments import mark_paid
-from annotation.wording import harmless
+from annotation.receipts import completion_code
 from core.errors import CounterpartError, some_of
+from core.words import harmless
 from hits.models import Round
 
 COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")

@@ -9,9 +9,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from annotation.admission import has_room
-from annotation.answers import Answer, check_answer_set
+from annotation.answers import Answer, SeatLostError, check_answer_set, drafts_of, put_drafts
 from annotation.budget import has_room_for_seat
-from annotation.drafts import SeatLostError, drafts_of, put_drafts
 from annotation.grading import grade
 from annotation.leases import claim, move
 from annotation.models import Assignment, Judgment

@@ -1,10 +1,16 @@
 """Who works: the pseudonym behind a platform's id, and their consent."""
 
+import re
+from collections.abc import Sequence
+
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.models import Worker, WorkerIdentity
+from annotation.models import Exclusion, Worker, WorkerIdentity
+from annotation.platforms import want_call
+from core.errors import CounterpartError
 from core.events import record
+from core.words import check_words
 
 
 def actor_of(worker: Worker) -> str:
@@ -47,3 +53,43 @@ def locked(worker_id: int) -> Worker:
 def _known(platform_id: dict[str, str]) -> Worker | None:
     identity = WorkerIdentity.objects.select_related("worker").filter(**platform_id).first()
     return identity.worker if identity else None
+
+
+def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:
+    """Shut a worker out of all our rounds, here and on the platforms that know them; what they hold they may finish.
+
+    Raises CounterpartError without a reason, and for somebody who is excluded already.
+    """
+    reason = check_words(reason, what="reason", at_most=2_000)
+    with transaction.atomic():
+        standing = Exclusion.objects.filter(worker=worker, lifted_at=None)
+        if standing.exists():
+            raise CounterpartError(f"Worker {worker} is excluded already; lift that first to give another reason.")
+        exclusion = Exclusion.objects.create(worker=worker, reason=reason, by=by)
+        record("excluded from further work", worker, actor=by, reason=reason)
+        want_call(exclusion)
+    return exclusion
+
+
+def readmit(worker: Worker, *, by: str) -> Exclusion:
+    """Lift a worker's exclusion. Raises CounterpartError for somebody who is not excluded."""
+    with transaction.atomic():
+        exclusion = Exclusion.objects.select_for_update().filter(worker=worker, lifted_at=None).first()
+        if exclusion is None:
+            raise CounterpartError(f"Worker {worker} is not excluded.")
+        exclusion.lifted_at = timezone.now()
+        exclusion.save(update_fields=["lifted_at"])
+        record("readmitted", worker, actor=by)
+        want_call(exclusion)
+    return exclusion
+
+
+WORD = re.compile(r"[A-Za-z0-9]{4,64}")
+
+
+def mask_workers(texts: Sequence[str]) -> list[str]:
+    """Return the texts with every known platform id of a worker replaced by their pseudonym; one query for all."""
+    words = {word for text in texts for word in WORD.findall(text)}
+    known = WorkerIdentity.objects.filter(external_id__in=words) if words else WorkerIdentity.objects.none()
+    names = {one.external_id: one.worker.pseudonym for one in known.select_related("worker")}
+    return [WORD.sub(lambda found: names.get(found[0], found[0]), text) for text in texts]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotation.appeals import appealable_until
+from annotation.decisions import gives_reward, reversible_until
 from annotation.models import Appeal, Assignment, Judgment, Rejection
-from annotation.reversing import gives_reward, reversible_until
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS, Level
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotation.masking import mask_workers
+from annotation.workers import mask_workers
 from console.templatetags.console import counted
 from core.errors import CounterpartError
 from core.events import record

@@ -8,8 +8,8 @@ from statistics import median
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
-from annotation.masking import mask_workers
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from annotation.workers import mask_workers
 from crowd.channels import CHANNELS
 from crowd.channels.markets import market_of
 from crowd.models import Message

@@ -16,6 +16,8 @@ class Event(models.Model):
     subject = models.CharField(max_length=120, help_text="The changed row, as app.model:key.")
     data = models.JSONField(default=dict)
 
+    free_text = ("data",)
+
     class Meta:
         ordering = ["-id"]
         indexes = [models.Index(fields=["subject", "id"])]
@@ -51,6 +53,8 @@ class Job(models.Model):
         default=timezone.now, help_text="Last sign of life; an old one means a lost process."
     )
     finished_at = models.DateTimeField(null=True)
+
+    free_text = ("message",)
 
     class Meta:
         ordering = ["-created_at"]

@@ -15,9 +15,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotation.answers import ANSWERS_FIELD, RECEIPT_FIELD, Answer, check_answer_set, decode_answers
+from annotation.answers import ANSWERS_FIELD, RECEIPT_FIELD, Answer, check_answer_set, decode_answers, drafted_answers
 from annotation.budget import CeilingError
-from annotation.drafts import drafted_answers
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
 from annotation.models import Assignment, AssignmentQuerySet, Decision, Draft, Judgment, PlatformState, WorkerIdentity

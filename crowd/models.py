@@ -118,6 +118,8 @@ class Audit(models.Model):
     differences = models.JSONField(default=list, help_text="Rows of words, each with whether it can be repaired.")
     repaired = models.PositiveIntegerField(null=True, help_text="Repaired just before; null if nothing was asked.")
 
+    free_text = ("differences",)
+
     class Meta:
         ordering = ["-id"]
 
@@ -134,6 +136,9 @@ class Message(models.Model):
     by = models.CharField(max_length=150)
     at = models.DateTimeField(default=timezone.now)
     failure = models.TextField(blank=True, help_text="Why the platform could not deliver it.")
+
+    free_text = ("subject", "text", "failure")
+    personal_text = ("worker", "subject", "text", "failure")
 
     class Meta:
         ordering = ["id"]
@@ -179,6 +184,8 @@ class Outbox(models.Model):
     due_at = models.DateTimeField(
         default=timezone.now, help_text="Not to be sent before; one that is being sent is lost if this passes."
     )
+
+    free_text = ("payload", "error")
 
     class Meta:
         verbose_name_plural = "outbox"

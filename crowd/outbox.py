@@ -14,8 +14,8 @@ from django.db import transaction
 from django.db.models import F, Model, QuerySet
 from django.utils import timezone
 
-from annotation.masking import mask_workers
 from annotation.models import Exclusion, Payment, Rejection, WantsCall
+from annotation.workers import mask_workers
 from config.celery import app
 from core.events import record, subject_of
 from core.progress import Progress, silent

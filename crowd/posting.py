@@ -4,11 +4,11 @@ from django.db import transaction
 from django.db.models import F
 
 from annotation.budget import locked, room
-from annotation.coming import COMING, short_of_work
 from core.events import record
 from crowd import channels
 from crowd.models import Outbox, Posting
 from crowd.outbox import send_round_on_commit, write_down
+from crowd.seats import COMING, hits_to_post
 from hits.models import HIT, Round
 
 State, Call = Posting.State, Outbox.Call
@@ -29,7 +29,7 @@ def post_open_seats(round: Round) -> int:
         if current.state != "open":
             return 0
         left, cost = room(current), current.seat_cost
-        for hit, missing in list(short_of_work(current)):
+        for hit, missing in list(hits_to_post(current)):
             affordable = int(left // cost) - added if cost else missing
             added += _post(current, hit, min(missing, affordable))
         send_round_on_commit(current)

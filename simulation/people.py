@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from numpy.typing import NDArray
 
 from annotation.answers import ASKS_REASONS, Answer
-from annotation.deciding import decide
+from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
 from hits.question import Shortcoming, WrongWay
 from simulation.profiles import Profile

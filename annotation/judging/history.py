@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotation.admission import Permit
 from annotation.appeals import appealable_until
-from annotation.codes import completion_code
 from annotation.judging.links import Visit
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
+from annotation.receipts import completion_code
 
 State = Assignment.State
 

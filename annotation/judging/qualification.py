@@ -9,9 +9,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.admission import permit_of
 from annotation.answers import Answer
-from annotation.judging.forms import parse_answers, parse_number, places_of
 from annotation.judging.links import Trouble, Visit, refuse_excluded, visit_of
-from annotation.judging.sheet import picture_response, sheet_of
+from annotation.judging.sheet import parse_answers, parse_number, picture_response, places_of, sheet_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError

@@ -12,10 +12,17 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.admission import has_joined, is_full, join_round, permit_of
-from annotation.answers import ANSWERS_FIELD, RECEIPT_FIELD, Answer, encode_answers
+from annotation.answers import (
+    ANSWERS_FIELD,
+    RECEIPT_FIELD,
+    Answer,
+    SeatLostError,
+    drafted_answers,
+    drop_draft,
+    encode_answers,
+    save_draft,
+)
 from annotation.appeals import appeal
-from annotation.drafts import SeatLostError, drafted_answers, drop_draft, save_draft
-from annotation.judging.forms import parse_active_seconds, parse_answers, parse_draft, places_of
 from annotation.judging.history import completion_code_of, earned, receipt_of, refusals_of, work_of
 from annotation.judging.links import (
     WORKER_LIFE,
@@ -30,7 +37,16 @@ from annotation.judging.links import (
     visit_of,
     visit_token,
 )
-from annotation.judging.sheet import contact, picture_response, sheet_of, terms_of
+from annotation.judging.sheet import (
+    contact,
+    parse_active_seconds,
+    parse_answers,
+    parse_draft,
+    picture_response,
+    places_of,
+    sheet_of,
+    terms_of,
+)
 from annotation.leases import lease_seat, return_assignment
 from annotation.models import Assignment, Rejection, Worker
 from annotation.repair import repair_if_due

@@ -29,6 +29,8 @@ class Decision(models.Model):
     )
     at = models.DateTimeField(default=timezone.now)
 
+    free_text = ("reason",)
+
     class Meta:
         ordering = ["id"]
 
@@ -59,6 +61,8 @@ class Rejection(WantsCall):
     seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     seconded_at = models.DateTimeField(null=True)
     dropped_at = models.DateTimeField(null=True, help_text="Given up before it held, or reversed after.")
+
+    free_text = ("reason", "evidence")
 
     class Meta:
         ordering = ["id"]
@@ -96,6 +100,9 @@ class Appeal(models.Model):
     answered_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     answered_at = models.DateTimeField(null=True)
 
+    free_text = ("answer",)
+    personal_text = ("rejection__assignment__worker", "text")
+
     class Meta:
         ordering = ["id"]
 
@@ -127,6 +134,8 @@ class Payment(WantsCall):
     state = models.CharField(max_length=9, choices=State, default=State.OWED)
     created_at = models.DateTimeField(default=timezone.now)
     paid_at = models.DateTimeField(null=True)
+
+    free_text = ("reason",)
 
     class Meta:
         permissions = [("pay_workers", "May see whom to pay, with platform ids, and mark it paid")]

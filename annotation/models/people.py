@@ -70,6 +70,8 @@ class Exclusion(WantsCall):
     at = models.DateTimeField(default=timezone.now)
     lifted_at = models.DateTimeField(null=True)
 
+    free_text = ("reason",)
+
     class Meta:
         ordering = ["id"]
         constraints = [

@@ -100,6 +100,9 @@ class Assignment(PlatformFields):
 
     objects = AssignmentQuerySet.as_manager()
 
+    free_text = ("problem",)
+    personal_text = ("worker", "content")
+
     class Meta:
         ordering = ["id"]
         permissions = [("decide_assignment", "May decide whether votes count and work is paid")]

@@ -7,10 +7,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.budget import set_ceiling
-from annotation.codes import Proof, verify_code
 from annotation.ledger import accounts_of, earners_of, payments_as_csv
 from annotation.models import Payment
 from annotation.payroll import as_text, mark_wages, wages_of, write_wages
+from annotation.receipts import Proof, verify_code
 from annotation.wages import fair_reward, shortfall_of, timing_of
 from console import tasks
 from console.pagination import page_of

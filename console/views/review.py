@@ -10,11 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.appeals import answer_appeal, appeal
-from annotation.deciding import decide
-from annotation.masking import mask_workers
+from annotation.decisions import decide, drop_proposal, reverse, second
 from annotation.models import Appeal, Assignment, Rejection
-from annotation.rejecting import drop_proposal, second
-from annotation.reversing import reverse
+from annotation.workers import mask_workers
 from console.answer_sheets import RejectionSheet, answers_of, rejections_of
 from console.forms import DecisionForm
 from console.pagination import page_of

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.exclusions import exclude, readmit
-from annotation.forgetting import forget_worker
+from annotation.erasure import forget_worker
 from annotation.models import Assignment, Exclusion, Payment, Worker
+from annotation.workers import exclude, readmit
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, payers_only, stewards_only
 from console.records import current_exclusion, messages_to, origins_of, record_of, rounds_of

@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.drafts import SeatLostError, drafts_of, drop_draft, save_draft
+from annotation.answers import SeatLostError, drafts_of, drop_draft, save_draft
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Draft
 from annotation.submissions import Answer, submit_answers

@@ -5,7 +5,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.drafts import save_draft
+from annotation.answers import save_draft
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Draft, Judgment
 from annotation.submissions import Answer, SeatLostError, mark_submitted, submit_answers

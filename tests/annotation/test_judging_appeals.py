@@ -5,11 +5,11 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 
 from annotation.appeals import answer_appeal
+from annotation.decisions import MassPolicy, reject
 from annotation.judging.links import worker_token
 from annotation.models import Appeal, Rejection
 from annotation.outages import OUTAGE, pay_for_outage
 from annotation.payments import owe_bonus
-from annotation.rejecting import MassPolicy, reject
 from tests.annotation.answering import home_of
 from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled
 from tests.factories import make_worker

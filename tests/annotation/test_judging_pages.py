@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.drafts import save_draft
+from annotation.answers import save_draft
 from annotation.judging import links
 from annotation.judging.links import MAX_BODY
 from annotation.leases import expire_leases, lease_seat

@@ -6,9 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotation.codes import completion_code
 from annotation.models import Admission, TestAttempt, Worker
 from annotation.qualification_tests import Plan, make_test
+from annotation.receipts import completion_code
 from hits.models import Round
 from tests.factories import make_round
 

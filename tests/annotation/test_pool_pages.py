@@ -8,10 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.admission import join_round
-from annotation.codes import completion_code
 from annotation.judging import links
+from annotation.judging.links import read_worker_token
 from annotation.models import Admission, Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
 from annotation.qualification_tests import Plan, make_test
+from annotation.receipts import completion_code
 from hits.models import Round
 from tests.annotation.answering import address, home_of, leased, submit
 from tests.factories import make_round, make_worker
@@ -211,7 +212,8 @@ def test_after_the_last_try_the_pages_say_so_kindly(stranger, tested):
         result = stranger.post(page_of_test(tested, worker), answers(tested, rightly=False, number=number)).text
     assert "It says nothing about you" in result
     assert "no HIT for you in this round" in stranger.get(home_of(worker, tested)).text
-    assert stranger.get(page_of_test(tested, worker)).url == home_of(worker, tested)
+    token = stranger.get(page_of_test(tested, worker)).url.removeprefix("/judge/me/").rstrip("/")
+    assert read_worker_token(token) == (worker.pseudonym, tested.pk)
     stranger.post(page_of_test(tested, worker), answers(tested, number=3))
     assert TestAttempt.objects.count() == 2
 

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.deciding import decide
+from annotation.decisions import decide
 from annotation.grading import accept, flag
 from annotation.leases import lease_seat
 from annotation.payments import mark_paid

@@ -7,10 +7,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotation.codes import completion_code
 from annotation.leases import lease_seat
 from annotation.models import Admission, Assignment, Payment, WorkerIdentity
 from annotation.qualification_tests import Plan, make_test
+from annotation.receipts import completion_code
 from annotation.submissions import submit_answers
 from core.models import Event
 from hits.models import Round

@@ -8,8 +8,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.appeals import appeal
+from annotation.decisions import MassPolicy, reject
 from annotation.models import Appeal, Assignment, Payment, Rejection
-from annotation.rejecting import MassPolicy, reject
 from console.dashboard import needs_of_all_rounds
 from crowd import channels
 from crowd.outbox import deliver_due

@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.exclusions import exclude
 from annotation.grading import grade
 from annotation.models import Assignment, Exclusion, Payment, Worker, WorkerIdentity
+from annotation.workers import exclude
 from crowd import channels
 from crowd.models import Message, Outbox
 from tests.console.conftest import answer_rightly, answer_wrongly

@@ -31,7 +31,7 @@ def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> Posting
     )
 
 
-def claims(posting: Posting, *, assignment: str = "ASSIGNED", worker: str = "AWORKER", to: str = ORIGIN) -> dict:
+def claims(posting: Posting, *, assignment: str = "ASSIGNED", worker: str = "AWORKERONE", to: str = ORIGIN) -> dict:
     """What MTurk adds to our address for somebody who has accepted the HIT."""
     return {
         "assignmentId": assignment,

@@ -16,7 +16,7 @@ from tests.annotation.answering import leased
 from tests.crowd.framing import ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
 from tests.factories import make_assignment, make_round
 
-KNOWN = {"channel": "mturk", "environment": "emulator", "external_id": "AWORKER"}
+KNOWN = {"channel": "mturk", "environment": "emulator", "external_id": "AWORKERONE"}
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def test_no_worker_id_is_logged(stranger, posting, caplog):
     caplog.set_level(logging.DEBUG)
     pages_of(stranger, posting)
     stranger.get(frame_of(claims(posting) | {"turkSubmitTo": "https://evil.example"}))
-    assert "AWORKER" not in caplog.text
+    assert "AWORKERONE" not in caplog.text
 
 
 # Tokens
@@ -195,7 +195,7 @@ def sharing(db) -> list[Posting]:
 def test_answers_that_the_platform_has_not_confirmed_yet_count_as_given(stranger, sharing):
     save(stranger, sharing[0], assignment="A1")
     assert "1 of the 4 pairs" in turned_away(stranger, sharing[1], assignment="A2")
-    assert enter(stranger, sharing[1], assignment="A2", worker="AOTHER")
+    assert enter(stranger, sharing[1], assignment="A2", worker="AWORKERTWO")
 
 
 def test_a_hit_that_was_only_looked_at_does_not_count(stranger, sharing):
@@ -214,20 +214,20 @@ def test_who_gave_a_saved_hit_back_may_take_it_anew(stranger, posting):
 
 
 def test_a_reissued_assignment_shows_another_worker_nothing_of_the_first(stranger, posting):
-    first, second = enter(stranger, posting), enter(stranger, posting, worker="AOTHER")
+    first, second = enter(stranger, posting), enter(stranger, posting, worker="AWORKERTWO")
     stranger.post(first + "draft/", {"place": "1", "level-1": "4"})
     assert " checked" not in stranger.get(second).text
     stranger.post(second, form_of(posting, level=1))
     levels = [{draft.level for draft in claim.drafts.all()} for claim in Assignment.objects.all()]
     assert sorted(map(sorted, levels)) == [[1], [4]]
-    assert Assignment.objects.exclude(receipt="").get().worker.identities.get().external_id == "AOTHER"
+    assert Assignment.objects.exclude(receipt="").get().worker.identities.get().external_id == "AWORKERTWO"
 
 
 def test_a_submitted_assignment_is_open_to_nobody_else(stranger, posting):
     save(stranger, posting)
     confirm(Assignment.objects.get())
-    assert "This is somebody else" in turned_away(stranger, posting, worker="AOTHER")
-    assert not Worker.objects.filter(identities__external_id="AOTHER").exists()
+    assert "This is somebody else" in turned_away(stranger, posting, worker="AWORKERTWO")
+    assert not Worker.objects.filter(identities__external_id="AWORKERTWO").exists()
 
 
 def test_a_turn_stays_with_the_posting_it_began_at(stranger, db):

@@ -5,9 +5,8 @@ from copy import copy
 
 import pytest
 
-from annotation.answers import decode_answers
-from annotation.drafts import drafted_answers
-from annotation.judging.forms import places_of
+from annotation.answers import decode_answers, drafted_answers
+from annotation.judging.sheet import places_of
 from annotation.models import Assignment, Draft, Judgment, Worker, WorkerIdentity
 from core.models import Event
 from crowd.models import Posting
@@ -74,7 +73,7 @@ def test_arriving_makes_a_worker_who_consented_and_their_claim(stranger, posting
     assert (claim.state, claim.seat, claim.platform_state, claim.drafts.count()) == ("leased", None, "", 0)
     assert claim.worker.consented_at
     identity = claim.worker.identities.get()
-    assert (identity.channel, identity.environment, identity.external_id) == ("mturk", "emulator", "AWORKER")
+    assert (identity.channel, identity.environment, identity.external_id) == ("mturk", "emulator", "AWORKERONE")
     assert posting.hit.seats.get().state == "open"
 
 
@@ -89,26 +88,33 @@ def test_content_follows_the_posting_and_not_who_comes_first(stranger, db):
     first, second = make_round(hits=2).hits.all()
     posts = {hit: post_hit(hit, f"HIT{hit.number}") for hit in (first, second)}
     for hit in (second, first):
-        url = enter(stranger, posts[hit], assignment=f"A{hit.number}", worker=f"AW{hit.number}")
+        url = enter(stranger, posts[hit], assignment=f"A{hit.number}", worker=f"AWORKER{hit.number}")
         sentences = re.findall(r'<blockquote[^>]*id="sentence-\d"[^>]*>(.*?)</blockquote>', stranger.get(url).text)
         assert sentences == list(hit.items.order_by("place").values_list("caption__text", flat=True))
 
 
 def test_the_address_of_the_sheet_names_nobody(stranger, posting):
     url = enter(stranger, posting)
-    assert "AWORKER" not in url + stranger.get(url).text
+    assert "AWORKERONE" not in url + stranger.get(url).text
 
 
 def test_equal_values_sent_twice_are_one_and_unequal_ones_are_refused(stranger, posting):
     fields = claims(posting)
-    assert stranger.get(frame_of(fields | {"workerId": ["AWORKER"] * 2})).status_code == 302
-    refused = stranger.get(frame_of(fields | {"workerId": ["AWORKER", "AOTHER"]}))
+    assert stranger.get(frame_of(fields | {"workerId": ["AWORKERONE"] * 2})).status_code == 302
+    refused = stranger.get(frame_of(fields | {"workerId": ["AWORKERONE", "AWORKERTWO"]}))
     assert (refused.status_code, Worker.objects.count()) == (400, 1)
     assert "different values" in refused.text
 
 
 @pytest.mark.parametrize(
-    "change", [{"turkSubmitTo": "https://evil.example"}, {"workerId": ""}, {"assignmentId": "<b>"}, {"hitId": ""}]
+    "change",
+    [
+        {"turkSubmitTo": "https://evil.example"},
+        {"workerId": ""},
+        {"workerId": "AB"},
+        {"assignmentId": "<b>"},
+        {"hitId": ""},
+    ],
 )
 def test_an_address_that_the_platform_does_not_make_stores_nothing(stranger, posting, change):
     answer = stranger.get(frame_of(claims(posting) | change))
@@ -255,8 +261,8 @@ def test_what_the_platform_confirmed_without_our_save_takes_no_answers_any_more(
 
 def test_a_platform_id_stands_in_one_table_only(stranger, posting):
     save(stranger, posting)
-    assert WorkerIdentity.objects.get().external_id == "AWORKER"
-    assert not any("AWORKER" in str(event.__dict__) for event in Event.objects.all())
+    assert WorkerIdentity.objects.get().external_id == "AWORKERONE"
+    assert not any("AWORKERONE" in str(event.__dict__) for event in Event.objects.all())
 
 
 def test_two_clicks_on_submit_send_the_same_receipt(stranger, posting, monkeypatch):

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from playwright.sync_api import expect
 
-from annotation.deciding import decide
+from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
 from hits.models import Round
 from tests.browser import Underway

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.budget import CeilingError, set_ceiling
-from annotation.deciding import decide
+from annotation.decisions import decide
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.ledger import balances, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment

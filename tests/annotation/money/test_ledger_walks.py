@@ -9,13 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotation.budget import set_ceiling
-from annotation.deciding import decide
+from annotation.decisions import decide, drop_proposal, second
 from annotation.grading import accept
 from annotation.leases import expire_leases, return_assignment
 from annotation.ledger import balances
 from annotation.models import Assignment, Payment, Rejection
 from annotation.payments import mark_paid, mark_reward_paid, owe_bonus, withdraw
-from annotation.rejecting import drop_proposal, second
 from annotation.repair import free_orphaned_seats
 from core.errors import CounterpartError
 from crowd.channels import ChannelError

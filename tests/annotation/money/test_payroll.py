@@ -7,12 +7,12 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.codes import completion_code
 from annotation.grading import accept
 from annotation.leases import lease_seat
 from annotation.ledger import balances
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from annotation.payroll import mark_wages, wages_of, write_wages
+from annotation.receipts import completion_code
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event

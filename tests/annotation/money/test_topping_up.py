@@ -5,7 +5,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.budget import CeilingError, set_ceiling
-from annotation.forgetting import forget_worker
+from annotation.erasure import forget_worker
 from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
 from annotation.payroll import mark_wages, write_wages

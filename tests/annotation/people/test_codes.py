@@ -6,10 +6,10 @@ import re
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.codes import completion_code, verify_code
 from annotation.grading import accept
 from annotation.leases import lease_seat, return_assignment
 from annotation.models import Assignment, Worker
+from annotation.receipts import completion_code, verify_code
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Round

@@ -1,9 +1,11 @@
 import pytest
+from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.models import JSONField, TextField
 from django.utils import timezone
 
-from annotation.forgetting import forget_worker
+from annotation.erasure import forget_worker
 from annotation.grading import accept
 from annotation.leases import lease_seat
 from annotation.models import Appeal, Assignment, Decision, Exclusion, Payment, Rejection, Worker, WorkerIdentity
@@ -20,7 +22,7 @@ from tests.factories import make_round
 
 @pytest.fixture
 def worker(db) -> Worker:
-    worker = worker_for(channel="mturk", environment="sandbox", external_id="SECRET1")
+    worker = worker_for(channel="mturk", environment="sandbox", external_id="SECRETID1")
     give_consent(worker)
     return worker
 
@@ -29,7 +31,7 @@ def test_no_table_ties_a_forgotten_worker_to_the_platform(worker):
     worker_for(channel="mturk", environment="sandbox", external_id="OTHER")
     assert forget_worker(worker.pseudonym, actor="robin") == 1
     assert list(WorkerIdentity.objects.values_list("external_id", flat=True)) == ["OTHER"]
-    assert not any("SECRET1" in str(vars(event)) for event in Event.objects.all())
+    assert not any("SECRETID1" in str(vars(event)) for event in Event.objects.all())
 
 
 def texts_in_the_database() -> str:
@@ -47,15 +49,15 @@ def leave_traces(worker: Worker, person) -> Assignment:
     """Put the platform's id of the worker wherever words may stand, as careless people and platforms do."""
     made = posted()
     assignment = accepted(made)
-    said = "Worker SECRET1 wrote as SECRET1."
+    said = "Worker SECRETID1 wrote as SECRETID1."
     Assignment.objects.update(worker=worker, content=f"<Answer>{said}</Answer>", problem=said)
-    Message.objects.create(worker=worker, subject="Dear SECRET1", text=said, by="robin", failure=said)
+    Message.objects.create(worker=worker, subject="Dear SECRETID1", text=said, by="robin", failure=said)
     Exclusion.objects.create(worker=worker, reason=said, by="robin")
     words = {"grounds": "random", "reason": said, "evidence": said, "dropped_at": timezone.now()}
     rejection = Rejection.objects.create(assignment=assignment, by=person, **words)
-    Appeal.objects.create(rejection=rejection, text="I am Jo of SECRET1", answer=said)
+    Appeal.objects.create(rejection=rejection, text="I am Jo of SECRETID1", answer=said)
     Decision.objects.update(reason=said)
-    Outbox.objects.update(error=said, payload={"SECRET1": [said]})
+    Outbox.objects.update(error=said, payload={"SECRETID1": [said]})
     record("noted", assignment, actor="robin", said=said)
     Payment.objects.update(state="paid", reason=said)
     return assignment
@@ -63,10 +65,10 @@ def leave_traces(worker: Worker, person) -> Assignment:
 
 def test_no_id_of_a_forgotten_worker_is_left_anywhere(worker, person, platform):
     leave_traces(worker, person)
-    assert "SECRET1" in texts_in_the_database()
+    assert "SECRETID1" in texts_in_the_database()
     forget_worker(worker.pseudonym, actor="robin")
     left = texts_in_the_database()
-    assert "SECRET1" not in left
+    assert "SECRETID1" not in left
     assert "I am Jo" not in left
 
 
@@ -75,15 +77,50 @@ def test_the_platforms_ids_of_their_assignments_and_the_words_around_theirs_stay
     before = Assignment.objects.get().external_id
     forget_worker(worker.pseudonym, actor="robin")
     work = Assignment.objects.get()
-    assert (work.external_id, work.content, work.worker) == (before, "", worker)
+    assert (work.external_id, work.content, work.worker) == (before, "[erased]", worker)
     assert Exclusion.objects.get().reason == "Worker [erased] wrote as [erased]."
     assert Outbox.objects.first().payload == {"[erased]": ["Worker [erased] wrote as [erased]."]}
 
 
-def test_longer_words_that_hold_the_id_are_other_words(worker, person):
-    record("noted", worker, actor="robin", said="SECRET12 and ASECRET1")
+def test_names_and_folders_that_hold_a_forgotten_id_stay_as_they_are(worker):
+    round = make_round(name="SECRETID1-pilot")
+    record("packed", round, actor="robin")
     forget_worker(worker.pseudonym, actor="robin")
-    assert Event.objects.get(verb="noted").data == {"said": "SECRET12 and ASECRET1"}
+    round.refresh_from_db()
+    assert round.name == "SECRETID1-pilot"
+
+
+def test_an_id_too_short_for_a_platform_is_replaced_nowhere(db):
+    worker = worker_for(channel="mturk", environment="sandbox", external_id="AB")
+    record("noted", worker, actor="robin", said="round AB-pilot")
+    forget_worker(worker.pseudonym, actor="robin")
+    assert Event.objects.get(verb="noted").data == {"said": "round AB-pilot"}
+
+
+def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_people():
+    columns = {
+        f"{model._meta.label}.{field.name}"
+        for app in ("core", "hits", "annotation", "crowd")
+        for model in apps.get_app_config(app).get_models()
+        for field in model._meta.concrete_fields
+        if isinstance(field, TextField | JSONField)
+        and field.name not in (*getattr(model, "free_text", ()), *getattr(model, "personal_text", ()))
+    }
+    assert columns == {
+        "core.Job.params",
+        "hits.Round.design",
+        "hits.Round.summary",
+        "hits.Round.offer",
+        "hits.Round.fees",
+        "annotation.TestAttempt.answers",
+        "annotation.Assignment.finish_fields",
+    }
+
+
+def test_longer_words_that_hold_the_id_are_other_words(worker, person):
+    record("noted", worker, actor="robin", said="SECRETID12 and ASECRETID1")
+    forget_worker(worker.pseudonym, actor="robin")
+    assert Event.objects.get(verb="noted").data == {"said": "SECRETID12 and ASECRETID1"}
 
 
 def test_ids_of_our_own_pool_are_deleted_and_searched_for_nowhere(db):
@@ -96,9 +133,9 @@ def test_ids_of_our_own_pool_are_deleted_and_searched_for_nowhere(db):
 def test_work_that_was_not_taken_in_is_taken_in_first(worker, platform):
     begin(posted())
     Assignment.objects.update(worker=worker, seat=None)
-    with pytest.raises(CounterpartError, match="1 submissions of worker .* were not taken in; sync"):
+    with pytest.raises(CounterpartError, match="1 submissions of worker .* are not stored yet; sync"):
         forget_worker(worker.pseudonym, actor="robin")
-    assert WorkerIdentity.objects.filter(external_id="SECRET1").exists()
+    assert WorkerIdentity.objects.filter(external_id="SECRETID1").exists()
 
 
 def test_the_work_of_a_forgotten_worker_stays(worker):
@@ -110,7 +147,7 @@ def test_the_work_of_a_forgotten_worker_stays(worker):
 
 def test_a_forgotten_worker_who_comes_back_is_somebody_new(worker):
     forget_worker(worker.pseudonym, actor="robin")
-    assert worker_for(channel="mturk", environment="sandbox", external_id="SECRET1") != worker
+    assert worker_for(channel="mturk", environment="sandbox", external_id="SECRETID1") != worker
 
 
 def test_forgetting_twice_erases_nothing_more(worker):

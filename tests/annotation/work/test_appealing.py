@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.appeals import WINDOW, answer_appeal, appeal, appealable_until
+from annotation.decisions import MassPolicy, reject
 from annotation.models import Appeal, Payment, Rejection
-from annotation.rejecting import MassPolicy, reject
 from core.errors import CounterpartError
 from core.models import Event
 from tests.annotation.money.moneyed import WORDS, flagged, pooled

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.deciding import decide
+from annotation.decisions import decide
 from annotation.grading import accept, flag
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Decision, Payment

@@ -10,10 +10,18 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.deciding import decide
+from annotation.decisions import (
+    COMPENSATION,
+    MassPolicy,
+    decide,
+    drop_proposal,
+    gives_reward,
+    reject,
+    reverse,
+    reversible_until,
+    second,
+)
 from annotation.models import Assignment, Decision, Payment, Rejection
-from annotation.rejecting import MassPolicy, drop_proposal, reject, second
-from annotation.reversing import COMPENSATION, gives_reward, reverse, reversible_until
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.channels import ChannelError
@@ -110,10 +118,10 @@ def calls_in_source(word: str) -> dict[str, list[str]]:
 
 
 def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_it():
-    assert set(calls_in_source("Rejection.objects.create(")) == {"annotation/rejecting.py"}
-    assert set(calls_in_source("want_call(rejection")) == {"annotation/rejecting.py"}
+    assert set(calls_in_source("Rejection.objects.create(")) == {"annotation/decisions.py"}
+    assert set(calls_in_source("want_call(rejection")) == {"annotation/decisions.py"}
     assert set(calls_in_source("write_down(Call.REJECT")) == {"crowd/outbox.py"}
-    assert set(calls_in_source("reject(")) == {"annotation/deciding.py"}
+    assert set(calls_in_source("reject(")) == {"annotation/decisions.py"}
 
 
 def test_only_the_staffs_page_and_the_simulated_reviewer_decide_and_the_latter_always_pays():

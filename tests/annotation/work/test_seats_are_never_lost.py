@@ -11,7 +11,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from annotation.deciding import decide
+from annotation.decisions import decide
 from annotation.grading import accept, flag
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Decision, Payment
