@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from annotation.ledger import EARNED
 from annotation.models import (
     CLAIM,
     Admission,
@@ -65,7 +64,7 @@ def make_admission(
     """Return an admission for a round to be published. Raises CounterpartError for limits out of range."""
     for name, wanted in {"capacity": capacity, "per_worker": per_worker}.items():
         if wanted is not None and not 1 <= wanted <= MOST:
-            raise CounterpartError(f"{name} is {wanted}; give 1 to {MOST:,}, or leave it out for any number.")
+            raise CounterpartError(f"Invalid {name} {wanted}: use 1 to {MOST:,}, or leave it out for no limit.")
     return Admission(capacity=capacity, per_worker=per_worker, test=test)
 
 
@@ -122,7 +121,7 @@ def admit(round: Round, worker: Worker) -> bool:
     is excluded, and before the round's test is passed.
     """
     if is_excluded(worker):
-        raise NotAdmittedError(f"Worker {worker} is excluded from our rounds; lift that before giving out work.")
+        raise NotAdmittedError(f"Worker {worker} is excluded. Lift the exclusion first.")
     admission = admission_of(round)
     if admission.test and not tries_of(admission.test, worker).passed:
         raise NotAdmittedError(f"Worker {worker} has not passed the test {admission.test} of round {round} yet.")
@@ -156,6 +155,8 @@ def pairs_seen(worker: Worker, *, again: HIT | None = None) -> Pairs:
 def hits_of(worker: Worker) -> AssignmentQuerySet:
     """Return the worker's assignments but for those that they returned or let expire, unpaid, and those that they only
     opened on a platform."""
-    is_paid = Exists(Payment.objects.filter(assignment=OuterRef("pk"), state__in=EARNED))  # as work that we lost is
+    is_paid = Exists(
+        Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED)
+    )  # as work that we lost is
     theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker)
     return theirs.exclude(CLAIM, receipt="", platform_state=PlatformState.UNCONFIRMED)

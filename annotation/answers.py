@@ -1,4 +1,4 @@
-"""One answer as every channel brings it, what makes an answer set valid, and its compact form."""
+"""One answer as every channel brings it, what makes an answer set valid, and drafts: answers that may still change."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -
         raise CounterpartError(f"Pair {place} has a reason that was not asked for; choose its level again.")
     explains = asked and answer.shortcoming == Shortcoming.WRONG_WAY
     if (answer.wrong_way and not explains) or answer.wrong_way not in ("", *WrongWay.values):
-        raise CounterpartError(f"Pair {place} says what is wrong where that was not asked; choose its reason again.")
+        raise CounterpartError(f"Pair {place} has a detail that was not asked for; choose its reason again.")
     if complete and asked and not answer.shortcoming:
         raise CounterpartError(f"Pair {place} lacks its reason; choose why the sentence is not perfect.")
     if complete and explains and not answer.wrong_way:
@@ -99,7 +99,7 @@ def _answer(word: str, place: int, item_id: int) -> Answer:
 
 
 class SeatLostError(CounterpartError):
-    """The assignment was submitted, returned, or ran out and its seat went to somebody else."""
+    """The assignment was submitted or returned, or it expired and its seat was given to another worker."""
 
 
 def drafts_of(assignment: Assignment) -> QuerySet[Draft]:
@@ -131,7 +131,7 @@ def save_draft(assignment: Assignment, answer: Answer) -> None:
 
 
 def drop_draft(assignment: Assignment, *, item_id: int) -> None:
-    """Forget the draft of one item, as when its answer is undone. Raises what ``save_draft`` raises."""
+    """Delete the draft of one item, as when its answer is undone. Raises what ``save_draft`` raises."""
     with transaction.atomic():
         _own_place(assignment, item_id)
         drafts_of(assignment).filter(item_id=item_id).delete()

@@ -49,7 +49,7 @@ def check_owed(round: Round, amount: Decimal) -> None:
     if left < 0:
         promised = round.ceiling - left - amount
         raise CeilingError(
-            f"Round {round} has promised ${promised}; ${amount} more would pass its ceiling of ${round.ceiling}. "
+            f"Round {round} has committed ${promised}; ${amount} more would pass its ceiling of ${round.ceiling}. "
             "Raise it with set_ceiling."
         )
 
@@ -59,7 +59,7 @@ def check_may_give(round: Round, amount: Decimal) -> None:
     left = max(room(round, beside_waiting=True), Decimal(0))
     if amount > left:
         raise CeilingError(
-            f"Round {round} has ${left} to give within its ceiling of ${round.ceiling}; this takes ${amount}. "
+            f"Round {round} has ${left} left below its ceiling of ${round.ceiling}; this takes ${amount}. "
             "Raise it with set_ceiling."
         )
 
@@ -75,7 +75,7 @@ def set_ceiling(round: Round, amount: Decimal | str, *, actor: str) -> Round:
         held = locked(round)
         if ceiling < (bound := commitment_of(held).bound):
             raise CounterpartError(
-                f"Round {round} has paid, owes or has promised ${bound}; its ceiling cannot be ${ceiling}."
+                f"Round {round} has paid, owes or has committed ${bound}; its ceiling cannot be ${ceiling}."
             )
         if ceiling != held.ceiling:
             Round.objects.filter(pk=held.pk).update(ceiling=ceiling)

@@ -73,7 +73,8 @@ def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> N
         return
     if state == State.EXCLUDED and not claim(assignment.seat_id):
         raise CounterpartError(
-            f"The seat of {assignment} was given to somebody else, so its votes cannot count again; keep them excluded."
+            f"The seat of {assignment} was given to another worker, so its votes cannot count again. "
+            "Keep them excluded."
         )
     move(assignment, come_from=state, to=wanted, actor=actor)
 
@@ -100,7 +101,7 @@ def decide(
         raise CounterpartError(f"{assignment} cannot be decided without a reason; say why in a sentence.")
     if not paid:
         if votes_count:
-            raise CounterpartError(f"{assignment} cannot count and go unpaid; pay it, or exclude its votes.")
+            raise CounterpartError(f"{assignment} cannot count and stay unpaid: pay it, or exclude its votes.")
         rejection = reject(assignment, grounds=grounds, reason=reason, evidence=evidence, by=by)
         assignment.refresh_from_db(fields=["state"])
         return assignment.decisions.last() if rejection.holds else None
@@ -169,7 +170,7 @@ def second(rejection: Rejection, *, by: User) -> Rejection:
         _check_ready(rejection)
         waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
         if not waiting.update(seconded_by=by, seconded_at=timezone.now()):
-            raise CounterpartError(f"The {rejection} does not wait for anybody; reload the page.")
+            raise CounterpartError(f"The {rejection} does not wait for a second person; reload the page.")
         rejection.refresh_from_db()
         record("rejection seconded", rejection.assignment, actor=str(by), rejection=rejection.pk)
         _take_effect(rejection)
@@ -184,7 +185,7 @@ def drop_proposal(rejection: Rejection, *, by: User) -> None:
     with transaction.atomic():
         waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
         if not waiting.update(dropped_at=timezone.now()):
-            raise CounterpartError(f"The {rejection} is no proposal any more; reload the page.")
+            raise CounterpartError(f"The {rejection} is not a proposal any more; reload the page.")
         record("rejection dropped", rejection.assignment, actor=str(by), rejection=rejection.pk)
 
 
@@ -197,8 +198,8 @@ def _checked(grounds: str, reason: str, evidence: str) -> dict[str, str]:
     """Return the words of a rejection. Raises CounterpartError for what a worker could rightly complain about."""
     if grounds not in Rejection.Grounds.values:
         raise CounterpartError(
-            f"{grounds!r} are no grounds to leave work unpaid; choose one of: {some_of(Rejection.Grounds.values)}. "
-            "A failed control alone is none: exclude the votes and pay."
+            f"{grounds!r} are not valid grounds for a rejection; choose one of: {some_of(Rejection.Grounds.values)}. "
+            "A failed control alone is not enough: exclude the votes and pay."
         )
     return {
         "grounds": grounds,
@@ -211,14 +212,10 @@ def _refuse_settled(assignment: Assignment) -> None:
     if standing_rejection(assignment):
         raise CounterpartError(f"{assignment} is rejected already, or proposed to be; see its page.")
     if compensation_of(assignment):
-        raise CounterpartError(
-            f"{assignment} was paid by a bonus, as an earlier rejection was wrong; exclude its votes."
-        )
+        raise CounterpartError(f"{assignment} was paid by a bonus after an earlier rejection; exclude its votes.")
     approved = Q(platform_state=PlatformState.APPROVED) | Q(auto_approval_at__lte=timezone.now())
     if Assignment.objects.filter(approved, pk=assignment.pk).exists():
-        raise CounterpartError(
-            f"{assignment} was approved by its platform and is paid; it cannot be rejected any more."
-        )
+        raise CounterpartError(f"{assignment} was approved by its platform and is paid; it cannot be rejected.")
 
 
 def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) -> bool:
@@ -235,7 +232,7 @@ def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) ->
 def _check_ready(rejection: Rejection) -> None:
     approved = Assignment.objects.filter(pk=rejection.assignment_id, platform_state=PlatformState.APPROVED)
     if approved.exists():
-        raise CounterpartError(f"The platform has paid the work meanwhile; drop the {rejection}.")
+        raise CounterpartError(f"The platform has paid the work; drop the {rejection}.")
 
 
 def _take_effect(rejection: Rejection) -> None:
@@ -296,4 +293,4 @@ def _drop(rejection: Rejection) -> None:
         raise CounterpartError(f"The {rejection} does not hold; reload the page.")
     told = Rejection.objects.filter(pk=rejection.pk, dropped_at=None).exclude(call=Rejection.Call.UNDER_WAY)
     if not told.update(dropped_at=timezone.now(), call=Rejection.Call.NONE):
-        raise CounterpartError(f"The platform is just being told of the {rejection}; try again in a minute.")
+        raise CounterpartError(f"The {rejection} is being sent to the platform; try again in a minute.")

@@ -91,7 +91,7 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
     with transaction.atomic():
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
         if locked(worker.pk).consented_at is None:
-            raise CounterpartError(f"Worker {worker} has not consented yet; ask for consent before giving out work.")
+            raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
         held = Assignment.objects.filter(worker=worker, hit__round=round)
         _expire(_overdue(held))
         if running := held.filter(state=State.LEASED, deadline__gt=timezone.now()).first():

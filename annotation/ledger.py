@@ -16,7 +16,6 @@ from hits.models import Round, Seat
 from hits.prices import cents
 
 NOTHING = Decimal("0.00")
-EARNED = Payment.EARNED
 COLUMNS = ("number", "at", "worker", "assignment", "kind", "reason", "amount", "fee", "state", "paid_at")
 
 
@@ -24,9 +23,9 @@ class Account(TextChoices):
     """Where a round's money is. All accounts sum to zero: ``outside`` is the ceiling, negated."""
 
     OUTSIDE = "outside"
-    FREE = "free", "free (within the ceiling, promised to nobody)"
-    PLANNED = "planned", "planned (seats that wait for an answer set)"
-    HELD = "held", "held (set aside by the platform for posted HITs)"
+    FREE = "free", "free (below the ceiling and not committed)"
+    PLANNED = "planned", "planned (open seats)"
+    HELD = "held", "held (reserved by the platform for posted HITs)"
     OWED = "owed", "owed (earned and not yet paid, with its fee)"
     PAID = "paid", "paid (to workers)"
     FEES = "fees", "fees (to the platform)"
@@ -141,7 +140,7 @@ def earners_of(round: Round) -> list[Earner]:
     """Return what each worker has earned, the highest sums first."""
     owed, paid = Q(state=Payment.State.OWED), Q(state=Payment.State.PAID)
     rows = (
-        Payment.objects.filter(round=round, state__in=EARNED)
+        Payment.objects.filter(round=round, state__in=Payment.EARNED)
         .order_by()
         .values("assignment__worker__pseudonym")
         .annotate(
@@ -199,7 +198,7 @@ def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
 def _payments(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
     """Return what each round owes with its fees, has paid, and paid as fees."""
     sums: dict[int, dict[str, Decimal]] = defaultdict(dict)
-    earned = Payment.objects.filter(round__in=rounds, state__in=EARNED).order_by()
+    earned = Payment.objects.filter(round__in=rounds, state__in=Payment.EARNED).order_by()
     totals = earned.values_list("round", "state").annotate(rewards=Sum("amount"), fees=Sum("fee"))
     for round, state, amount, fee in totals:
         if state == Payment.State.OWED:

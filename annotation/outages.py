@@ -1,11 +1,10 @@
-"""Pay for work that a fault of ours has lost: listed by a platform, or begun in our own pool."""
+"""Pay for work that an outage has lost: listed by a platform, or begun in the browser pool."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.decisions import DECIDABLE, for_ruling, rule
 from annotation.leases import move, return_assignment
-from annotation.ledger import EARNED
 from annotation.models import Assignment, Decision, Payment, PlatformState
 from annotation.payments import mark_reward_paid, owe, owe_bonus
 from core.errors import CounterpartError
@@ -14,18 +13,18 @@ from hits.prices import cents
 
 State = Assignment.State
 
-OUTAGE = "A fault of ours kept your work from being saved. It is paid all the same."
+OUTAGE = "An error on our side kept your work from being saved. You are paid for it."
 
 
 def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
-    """Pay for work whose answers a fault of ours has lost; nothing is counted, and the seat stays open.
+    """Pay for work whose answers an outage of ours has lost; nothing is counted, and the seat stays open.
 
     Work on a platform is paid its reward, provided that the platform lists it and no whole answer set is here. Work in
-    our own pool that was begun and never submitted is paid as much as a bonus, and ends. Repeating it changes nothing.
+    the browser pool that was begun and never submitted is paid as much as a bonus, and ends. Repeating changes nothing.
     Raises CounterpartError without a reason and for any other work, CeilingError past the round's ceiling.
     """
     if not reason.strip():
-        raise CounterpartError("Say which fault lost the work; the journal keeps it.")
+        raise CounterpartError("The reason is missing: say which fault lost the work. The event log keeps it.")
     with transaction.atomic():
         current = Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
         pay = _pay_listed if current.external_id else _pay_begun
@@ -38,7 +37,7 @@ def _pay_listed(assignment: Assignment, *, reason: str, by: User) -> Payment:
         raise CounterpartError(f"{assignment} is {told}; its platform has to list it as submitted.")
     if assignment.is_claim:
         _exclude_lost(assignment, reason=reason, by=by)
-    elif paid := Payment.objects.filter(assignment=assignment, state__in=EARNED).first():
+    elif paid := Payment.objects.filter(assignment=assignment, state__in=Payment.EARNED).first():
         return paid
     elif not assignment.problem:
         raise CounterpartError(f"The answers of {assignment} are here; decide it on its page.")
@@ -52,7 +51,7 @@ def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:
     """Exclude work of which nothing is here, so that it can be paid; a seat waits for somebody else."""
     move(assignment, come_from=State.LEASED, to=State.EXCLUDED, actor=str(by), problem="")
     Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
-    record("lost by us", assignment, actor=str(by), reason=reason)
+    record("lost in an outage", assignment, actor=str(by), reason=reason)
 
 
 def _pay_begun(assignment: Assignment, *, reason: str, by: User) -> Payment:
@@ -60,7 +59,7 @@ def _pay_begun(assignment: Assignment, *, reason: str, by: User) -> Payment:
         raise CounterpartError(f"{assignment} was submitted; decide it on its page, where it can be paid as well.")
     _end(assignment, actor=str(by))
     payment = owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=OUTAGE, actor=str(by))
-    record("lost by us", assignment, actor=str(by), reason=reason)
+    record("lost in an outage", assignment, actor=str(by), reason=reason)
     return payment
 
 

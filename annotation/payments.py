@@ -42,7 +42,7 @@ def owe_bonus(assignment: Assignment, *, amount: Decimal, reason: str, actor: st
     """
     reason = check_words(reason, what="reason of a bonus", at_most=LONGEST_REASON)
     if amount != cents(amount) or amount <= 0:
-        raise CounterpartError(f"A bonus of ${amount} cannot be paid; give whole cents above nothing.")
+        raise CounterpartError(f"Invalid bonus ${amount}: use a positive amount in whole cents.")
     with transaction.atomic():
         round = locked(assignment.hit.round)
         if given := Payment.objects.filter(assignment=assignment, kind=Kind.BONUS, reason=reason).first():
@@ -74,9 +74,11 @@ def withdraw(assignment: Assignment, *, actor: str) -> bool:
             record("withdrawn", payment, actor=actor, amount=str(payment.amount))
             return True
         if owed.exists():
-            raise CounterpartError(f"The ${payment.amount} for {assignment} are on their way; try again in a minute.")
+            raise CounterpartError(
+                f"The payment of ${payment.amount} for {assignment} is being made; try again in a minute."
+            )
         raise CounterpartError(
-            f"The ${payment.amount} for {assignment} were paid already; decide again and leave the work paid."
+            f"The ${payment.amount} for {assignment} are paid already; decide again and leave the work paid."
         )
 
 
@@ -133,9 +135,9 @@ def _move(payment: Payment, come_from: str, to: str, *, verb: str, actor: str) -
 
 def _check_reachable(assignment: Assignment, round: Round) -> None:
     if assignment.submitted_at is None:
-        raise CounterpartError(f"{assignment} was not submitted, so {round.channel} would pay no bonus for it.")
+        raise CounterpartError(f"{assignment} was not submitted, so {round.channel} pays no bonus for it.")
     if Worker.objects.filter(pk=assignment.worker_id, forgotten_at__isnull=False).exists():
-        raise CounterpartError(f"The worker of {assignment} was forgotten, so no bonus can reach them any more.")
+        raise CounterpartError(f"The worker of {assignment} was forgotten, so no bonus can be sent to them.")
 
 
 def _reward_of(assignment: Assignment) -> Payment | None:

@@ -9,7 +9,6 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.admission import hits_of
 from annotation.models import Assignment, Payment, Worker
-from annotation.submissions import receipt_of
 from core.errors import CounterpartError
 from hits.models import Round
 from hits.prices import cents
@@ -33,6 +32,11 @@ class Proof:
     paid: Decimal
 
 
+def receipt_of(assignment: Assignment) -> str:
+    """Return the code that proves to us that this assignment was submitted: its number and a signature."""
+    return f"{assignment.pk}-{salted_hmac('hits.receipt', str(assignment.pk)).hexdigest()[:10]}"
+
+
 def completion_code(round: Round, worker: Worker) -> str:
     """Return the code for a worker's work in a round: always the same, and nobody can make one up."""
     name = f"{round.pk}-{worker.pk}"
@@ -53,7 +57,7 @@ def verify_code(code: str) -> Proof:
     if proof:
         return proof
     raise CounterpartError(
-        f"The code {code.strip()[:60]!r} is none of ours: check it for a slip, or ask the worker to copy it again."
+        f"Invalid code {code.strip()[:60]!r}. Check it for typing errors, or ask the worker to copy it again."
     )
 
 

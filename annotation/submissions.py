@@ -6,7 +6,6 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
 from annotation.admission import has_room
 from annotation.answers import Answer, SeatLostError, check_answer_set, drafts_of, put_drafts
@@ -14,6 +13,7 @@ from annotation.budget import has_room_for_seat
 from annotation.grading import grade
 from annotation.leases import claim, move
 from annotation.models import Assignment, Judgment
+from annotation.receipts import receipt_of
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -74,11 +74,6 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
         if _regain(assignment) and move(assignment, come_from=State.EXPIRED, to=State.SUBMITTED, actor=actor, **fields):
             return assignment.receipt
     return None
-
-
-def receipt_of(assignment: Assignment) -> str:
-    """Return the code that proves to us that this assignment was submitted: its number and a signature."""
-    return f"{assignment.pk}-{salted_hmac('hits.receipt', str(assignment.pk)).hexdigest()[:10]}"
 
 
 @transaction.atomic

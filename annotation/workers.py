@@ -64,7 +64,9 @@ def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:
     with transaction.atomic():
         standing = Exclusion.objects.filter(worker=worker, lifted_at=None)
         if standing.exists():
-            raise CounterpartError(f"Worker {worker} is excluded already; lift that first to give another reason.")
+            raise CounterpartError(
+                f"Worker {worker} is excluded already. Lift the exclusion first to give another reason."
+            )
         exclusion = Exclusion.objects.create(worker=worker, reason=reason, by=by)
         record("excluded from further work", worker, actor=by, reason=reason)
         want_call(exclusion)

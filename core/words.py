@@ -1,4 +1,4 @@
-"""What may be said to a worker: something, not too long, and in characters that every platform takes."""
+"""Text that people enter: not empty, not too long, no control characters; and safe cells of CSV files."""
 
 import unicodedata
 
@@ -12,15 +12,15 @@ def check_words(text: str, *, what: str, at_most: int) -> str:
     characters, or holds control characters other than tabs and line ends."""
     text = text.strip()
     if not text:
-        raise CounterpartError(f"The {what} is empty; say it in a sentence.")
+        raise CounterpartError(f"The {what} is empty; write a sentence.")
     if len(text) > at_most:
         raise CounterpartError(f"The {what} has {len(text):,} characters; shorten it to {at_most:,}.")
     odd = [f"U+{ord(sign):04X}" for sign in text if unicodedata.category(sign) == "Cc" and sign not in ALLOWED]
     if odd:
-        raise CounterpartError(f"The {what} holds {len(odd)} control characters: {some_of(odd)}. Remove them.")
+        raise CounterpartError(f"The {what} contains {len(odd)} control characters: {some_of(odd)}. Remove them.")
     return text
 
 
 def harmless(cell: str) -> str:
-    """Keep a spreadsheet from reading a cell of a CSV file as a formula: the apostrophe makes it text."""
+    """Prefix a cell that a spreadsheet would read as a formula with an apostrophe, which makes it text."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell

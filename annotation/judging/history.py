@@ -39,8 +39,8 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """One refused HIT of the worker; ``appeal`` is their objection, if they made one, with its answer."""
+class RejectedWork:
+    """One rejected HIT of the worker, and their ``appeal`` with its answer, if they made one."""
 
     rejection: Rejection
     until: datetime
@@ -48,7 +48,7 @@ class Refusal:
 
     @property
     def is_open(self) -> bool:
-        """Whether the worker may still object."""
+        """Whether the worker may still appeal."""
         return self.rejection.holds and self.appeal is None and timezone.now() <= self.until
 
 
@@ -77,12 +77,11 @@ def completion_code_of(visit: Visit, permit: Permit, *, nothing_left: bool = Fal
     return completion_code(visit.round, visit.worker) if is_over and done.exists() else ""
 
 
-def refusals_of(worker: Worker) -> list[Refusal]:
-    """Return what we refused to pay the worker and what became of their objections, the latest first. What is only
-    proposed concerns nobody yet."""
+def rejected_work_of(worker: Worker) -> list[RejectedWork]:
+    """Return the worker's rejected HITs and their appeals, the latest first; no rejection that is only proposed."""
     theirs = Rejection.objects.filter(assignment__worker=worker).select_related("appeal", "assignment")
     return [
-        Refusal(one, appealable_until(one), appeal)
+        RejectedWork(one, appealable_until(one), appeal)
         for one in theirs.order_by("-id")
         if (appeal := getattr(one, "appeal", None)) or one.holds
     ]
@@ -94,7 +93,7 @@ def _work(assignment: Assignment) -> Work:
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
         submitted_at=assignment.submitted_at,
-        outcome=OUTCOMES.get(State(assignment.state), "lost by us"),
+        outcome=OUTCOMES.get(State(assignment.state), "lost in an outage"),
         pay=sum((payment.amount for payment in payments), Decimal(0)) if payments else None,
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),

@@ -1,4 +1,4 @@
-"""Signed links, which take the place of a login: who may see a page, and a kind page for those who may not."""
+"""Signed links, which take the place of a login: who may see a page, and an error page for others."""
 
 import secrets
 from collections.abc import Callable
@@ -32,7 +32,7 @@ View = Callable[..., HttpResponseBase]
 
 
 class Trouble(Exception):  # noqa: N818  a page to show, not a fault of ours
-    """What a worker is told instead of the page they asked for; ``home`` is the token of their own page."""
+    """An error page for a worker; ``home`` is the token of their own page."""
 
     def __init__(self, title: str, text: str, *, status: int, home: str = "") -> None:
         super().__init__(title)
@@ -99,9 +99,9 @@ def joined_round(join_key: str) -> Round:
     """Return the round that a join link opens, provided that it is for browsers and people may work on it."""
     round = Round.objects.select_related("admission__test").filter(join_key=join_key, channel="browser").first()
     if round is None or round.state == "draft":
-        raise Trouble("This link is not valid", "Check that it was copied whole, or ask for a new one.", status=404)
+        raise Trouble("Invalid link", "Check that it was copied whole, or ask for a new one.", status=404)
     if round.state == "closed":
-        raise Trouble("This round is closed", "All answers are in. Thank you for wanting to help.", status=410)
+        raise Trouble("This round is closed", "It has all the answers it needs. Thank you.", status=410)
     return round
 
 
@@ -111,37 +111,37 @@ def visit_of(token: str) -> Visit:
     try:
         pseudonym, round_id = read_worker_token(token)
     except SignatureExpired as expired:
-        raise Trouble("This link is too old", with_link, status=410) from expired
+        raise Trouble("This link has expired", with_link, status=410) from expired
     except BadSignature as forged:
-        raise Trouble("This link is not valid", "Check that it was copied whole. " + with_link, status=404) from forged
+        raise Trouble("Invalid link", "Check that it was copied whole. " + with_link, status=404) from forged
     worker = Worker.objects.filter(pseudonym=pseudonym).first()
     round = Round.objects.select_related("admission__test").filter(pk=round_id).first()
     if worker is None or round is None:
-        raise Trouble("This round is gone", "Ask the people who sent you the link.", status=404)
+        raise Trouble("This round does not exist any more", "Ask the people who sent you the link.", status=404)
     return Visit(worker, round)
 
 
 def refuse_excluded(visit: Visit) -> None:
     """Raise Trouble for a worker who gets no more HITs from us; their own page stays open to them."""
     if is_excluded(visit.worker):
-        text = "Our rounds are not open to you any more. What you did for us stands on your own page, with its pay."
-        raise Trouble("We have no more work for you", text, status=403, home=visit.token)
+        text = "You were excluded from our rounds. Your page lists the work you submitted and its pay."
+        raise Trouble("There are no more HITs for you", text, status=403, home=visit.token)
 
 
 def assignment_of(token: str) -> Assignment:
-    """Return the assignment of our own pool that a HIT's link names."""
+    """Return the assignment of the browser pool that a HIT's link names."""
     try:
         key = read_assignment_token(token)
     except SignatureExpired as expired:
         text = "The link to a HIT holds for a week. Your own page lists what you submitted."
-        raise Trouble("This link is too old", text, status=410) from expired
+        raise Trouble("This link has expired", text, status=410) from expired
     except BadSignature as forged:
         text = "Check that it was copied whole, or go back to your own page and continue from there."
-        raise Trouble("This link is not valid", text, status=404) from forged
+        raise Trouble("Invalid link", text, status=404) from forged
     pooled = Assignment.objects.filter(external_id="").select_related("hit__round", "worker")
     assignment = pooled.filter(pk=key).first()
     if assignment is None:
-        raise Trouble("This HIT is gone", "Ask the people who sent you the link.", status=404)
+        raise Trouble("This HIT does not exist any more", "Ask the people who sent you the link.", status=404)
     return assignment
 
 

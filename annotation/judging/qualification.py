@@ -1,4 +1,4 @@
-"""The test before a round's first HIT: its pairs on the sheet that HITs have, and a kind word about the result."""
+"""The test before a round's first HIT: its pairs on the sheet that HITs have, and its result."""
 
 from collections.abc import Mapping
 
@@ -46,7 +46,7 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
 def _tries_of(visit: Visit) -> Tries:
     permit = permit_of(visit.round, visit.worker)
     if permit.tries is None or visit.round.state == "draft":
-        raise Trouble("There is no test here", "This round asks for none.", status=404, home=visit.token)
+        raise Trouble("There is no test here", "This round has no test.", status=404, home=visit.token)
     refuse_excluded(visit)
     return permit.tries
 

@@ -79,7 +79,7 @@ def sheet_of(items: Items, answers: Mapping[int, Answer], *, reasons: bool, prob
 
 
 def terms_of(round: Round) -> dict[str, Any]:
-    """Return what a worker should know beforehand: how much, how long, by which levels, and whom to ask."""
+    """Return what a worker should know beforehand: pay, time, levels and contact."""
     return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "levels": LEVELS, **contact()}
 
 
@@ -93,7 +93,7 @@ def contact() -> dict[str, str]:
 def picture_response(file: str | None, *, place: int) -> HttpResponseBase:
     """Send the stored file as the picture at ``place``; 404 without a file, or where it is gone."""
     if not file or not default_storage.exists(file):
-        return HttpResponse("This picture is not here.", status=404, content_type="text/plain")
+        return HttpResponse("Picture not found.", status=404, content_type="text/plain")
     kind = guess_type(file)[0] or "application/octet-stream"
     response = FileResponse(default_storage.open(file), filename=f"picture-{place}", content_type=kind)
     response["Cache-Control"] = "private, max-age=3600"

@@ -23,7 +23,7 @@ from annotation.answers import (
     save_draft,
 )
 from annotation.appeals import appeal
-from annotation.judging.history import completion_code_of, earned, receipt_of, refusals_of, work_of
+from annotation.judging.history import completion_code_of, earned, receipt_of, rejected_work_of, work_of
 from annotation.judging.links import (
     WORKER_LIFE,
     Trouble,
@@ -86,7 +86,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
         "returned": "returned" in request.GET,
         "works": works,
         "earned": earned(works),
-        "refusals": refusals_of(visit.worker),
+        "rejected": rejected_work_of(visit.worker),
         "code": completion_code_of(visit, permit, nothing_left=nothing_left),
     }
     return render(request, "judging/home.html", {**context, **_terms(visit.round)})
@@ -111,19 +111,19 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
 
 
 @require_POST
-def object_to(request: HttpRequest, token: str, rejection_id: int) -> HttpResponse:
-    """Keep the objection and go back to the worker's page."""
+def appeal_against(request: HttpRequest, token: str, rejection_id: int) -> HttpResponse:
+    """Store the appeal and go back to the worker's page."""
     visit = visit_of(token)
     rejection = Rejection.objects.filter(pk=rejection_id, assignment__worker=visit.worker).first()
     if rejection is None:
         raise Trouble(
-            "This is not your work", "Go back to your own page and object from there.", status=404, home=visit.token
+            "This is not your work", "Go back to your own page and appeal from there.", status=404, home=visit.token
         )
     try:
         appeal(rejection, text=request.POST.get("text", ""), actor=actor_of(visit.worker))
     except CounterpartError as error:
-        raise Trouble("Your objection was not taken", str(error), status=422, home=visit.token) from error
-    return redirect(f"{reverse('judging:home', args=[visit.token])}#refused")
+        raise Trouble("Your appeal was not stored", str(error), status=422, home=visit.token) from error
+    return redirect(f"{reverse('judging:home', args=[visit.token])}#rejected")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -195,7 +195,7 @@ def _consent(request: HttpRequest, round: Round) -> Visit:
     try:
         visit = read_visit_token(request.POST.get("visit", ""))
     except BadSignature as error:
-        raise Trouble("This form is too old", "Open the join link once more and agree again.", status=410) from error
+        raise Trouble("This form has expired", "Open the join link once more and agree again.", status=410) from error
     worker = worker_for(channel="browser", external_id=visit)
     give_consent(worker)
     return Visit(worker, round)
@@ -210,7 +210,7 @@ def _refuse_unwelcome(round: Round, known: Visit | None) -> None:
 
 
 def _full() -> Trouble:
-    text = "As many people as it needs have joined. Thank you for wanting to help; perhaps the next one has a place."
+    text = "As many people as it needs have joined. Thank you; the next round may have a place."
     return Trouble("This round is full", text, status=410)
 
 
@@ -273,7 +273,7 @@ def _keep(assignment: Assignment, answers: list[Answer]) -> None:
 
 
 def _lost(assignment: Assignment) -> Trouble:
-    text = "It was returned, or its time ran out and it went to somebody else. That does you no harm. Take another one."
+    text = "It was returned, or its time ran out and another worker has it. You have no disadvantage. Take another one."
     return Trouble("This HIT is no longer yours", text, status=409, home=visit_behind(assignment).token)
 
 

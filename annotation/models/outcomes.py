@@ -90,7 +90,7 @@ class Rejection(WantsCall):
 
 
 class Appeal(models.Model):
-    """A worker's objection to a rejection, and what a person answered."""
+    """A worker's appeal against a rejection, and what a person answered."""
 
     rejection = models.OneToOneField(Rejection, on_delete=models.PROTECT, related_name="appeal")
     text = models.TextField(max_length=4096)

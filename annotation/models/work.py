@@ -37,7 +37,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
 
 class PlatformFields(models.Model):
-    """What an assignment carries where its worker came from a platform; empty in our own pool."""
+    """What an assignment carries where its worker came from a platform; empty in the browser pool."""
 
     channel = models.CharField(max_length=20, blank=True)
     environment = models.CharField(max_length=20, blank=True)
@@ -59,7 +59,7 @@ class Assignment(PlatformFields):
     """One worker's turn at a HIT: leased → submitted → accepted | flagged → accepted | excluded,
     or leased → returned | expired.
 
-    In our own pool it holds a seat from the start. A visitor of a platform only claims to have taken the HIT: their
+    In the browser pool it holds a seat from the start. A visitor of a platform only claims to have taken the HIT: their
     assignment is leased without a seat until the platform lists it. Platforms give one assignment id to several
     workers, one after the other; only a submission binds the id to its worker.
     """

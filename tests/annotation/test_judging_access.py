@@ -48,7 +48,7 @@ def test_an_old_link_says_how_to_go_on(stranger, made, assignment, monkeypatch):
     monkeypatch.setattr(signing.time, "time", lambda: future)
     for link in links:
         response = stranger.get(link)
-        assert (response.status_code, "This link is too old" in response.text) == (410, True)
+        assert (response.status_code, "This link has expired" in response.text) == (410, True)
 
 
 def test_a_link_to_a_row_that_is_gone_says_so(stranger, assignment):

@@ -30,10 +30,10 @@ def page_of(client, rejection):
     return client.get(home_of(work.worker, work.hit.round)).text
 
 
-def object_to(client, rejection, worker=None, text="I read every picture."):
+def make_appeal(client, rejection, worker=None, text="I read every picture."):
     work = rejection.assignment
     token = worker_token(worker or work.worker, work.hit.round)
-    return client.post(reverse("judging:object", args=[token, rejection.pk]), {"text": text})
+    return client.post(reverse("judging:appeal", args=[token, rejection.pk]), {"text": text})
 
 
 def test_the_page_says_why_and_until_when_one_may_object(stranger, rejection):
@@ -52,29 +52,29 @@ def test_a_proposal_is_not_shown(stranger, reviewing):
     assert "Not paid" not in page_of(stranger, proposal)
 
 
-def test_an_objection_is_taken_once_and_shown_as_waiting(stranger, rejection):
-    assert object_to(stranger, rejection).status_code == 302
+def test_an_appeal_is_taken_once_and_shown_as_waiting(stranger, rejection):
+    assert make_appeal(stranger, rejection).status_code == 302
     assert Appeal.objects.get().text == "I read every picture."
     page = page_of(stranger, rejection)
     assert "Somebody who did not decide this reads it" in page
     assert "<textarea" not in page
-    assert object_to(stranger, rejection, text="And another thing.").status_code == 422
+    assert make_appeal(stranger, rejection, text="And another thing.").status_code == 422
 
 
-def test_nobody_objects_for_another(stranger, rejection):
-    answer = object_to(stranger, rejection, worker=make_worker())
+def test_nobody_appeals_for_another(stranger, rejection):
+    answer = make_appeal(stranger, rejection, worker=make_worker())
     assert (answer.status_code, Appeal.objects.count()) == (404, 0)
 
 
-def test_an_empty_objection_is_told_kindly(stranger, rejection):
-    answer = object_to(stranger, rejection, text=" ")
+def test_an_empty_appeal_is_told_kindly(stranger, rejection):
+    answer = make_appeal(stranger, rejection, text=" ")
     assert (answer.status_code, Appeal.objects.count()) == (422, 0)
-    assert "The objection is empty" in answer.text
+    assert "The appeal is empty" in answer.text
 
 
 @pytest.mark.parametrize(("upheld", "told"), [(True, "You were right: it is paid."), (False, "was turned down.")])
 def test_the_answer_is_shown(stranger, rejection, upheld, told):
-    object_to(stranger, rejection)
+    make_appeal(stranger, rejection)
     other = User.objects.create_user(username="sam")
     answer_appeal(Appeal.objects.get(), upheld=upheld, answer="We looked at all of it.", by=other)
     page = page_of(stranger, rejection)

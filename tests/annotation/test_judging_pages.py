@@ -69,7 +69,7 @@ def test_a_forged_visit_makes_no_worker(stranger, made):
 
 def test_the_join_link_knows_who_was_here_before(stranger, made):
     consent(stranger, made)
-    assert f"Go on as {Worker.objects.get().pseudonym}" in stranger.get(join_page(made)).text
+    assert f"Continue as {Worker.objects.get().pseudonym}" in stranger.get(join_page(made)).text
 
 
 def test_the_cookie_is_hidden_from_scripts_and_other_sites(stranger, made):

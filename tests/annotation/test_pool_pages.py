@@ -210,7 +210,7 @@ def test_after_the_last_try_the_pages_say_so_kindly(stranger, tested):
     worker = make_worker()
     for number in (1, 2):
         result = stranger.post(page_of_test(tested, worker), answers(tested, rightly=False, number=number)).text
-    assert "It says nothing about you" in result
+    assert "do not take it personally" in result
     assert "no HIT for you in this round" in stranger.get(home_of(worker, tested)).text
     token = stranger.get(page_of_test(tested, worker)).url.removeprefix("/judge/me/").rstrip("/")
     assert read_worker_token(token) == (worker.pseudonym, tested.pk)

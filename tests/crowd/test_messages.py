@@ -44,5 +44,5 @@ def test_words_to_nobodys_address_are_refused(db):
 
 
 def test_words_that_no_database_takes_are_refused(worker):
-    with pytest.raises(CounterpartError, match=r"holds 1 control characters: U\+0000"):
+    with pytest.raises(CounterpartError, match=r"contains 1 control characters: U\+0000"):
         write_once(worker, subject="Thank\0you", text="Your notes helped.", by="robin")

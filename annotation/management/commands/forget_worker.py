@@ -28,6 +28,6 @@ class Command(ActCommand):
 
 def _confirmed(pseudonym: str) -> bool:
     try:
-        return input(f"Erase every platform id of worker {pseudonym}? This cannot be undone. [y/N] ").lower() == "y"
+        return input(f"Delete every platform ID of worker {pseudonym}? This cannot be undone. [y/N] ").lower() == "y"
     except EOFError:
         return False

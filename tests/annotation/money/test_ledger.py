@@ -176,7 +176,7 @@ def test_a_bonus_takes_nothing_that_is_planned_for_others(db):
     made = pooled(hits=2)
     work = accepted(made)
     set_ceiling(made, Decimal("1.40"), actor="robin")
-    with pytest.raises(CeilingError, match=r"has \$0.10 to give within its ceiling of \$1.40; this takes \$0.11"):
+    with pytest.raises(CeilingError, match=r"has \$0.10 left below its ceiling of \$1.40; this takes \$0.11"):
         owe_bonus(work, amount=Decimal("0.11"), reason="Thank you.", actor="robin")
     owe_bonus(work, amount=Decimal("0.10"), reason="Thank you.", actor="robin")
     assert books(made) == {"planned": "0.65", "owed": "0.75"}
@@ -185,8 +185,8 @@ def test_a_bonus_takes_nothing_that_is_planned_for_others(db):
 @pytest.mark.parametrize(
     ("amount", "reason", "message"),
     [
-        ("0.005", "x", "cannot be paid"),
-        ("0", "x", "cannot be paid"),
+        ("0.005", "x", "Invalid bonus"),
+        ("0", "x", "Invalid bonus"),
         ("1", "  ", "is empty"),
         ("1", "a\x00b", "1 control characters: U\\+0000"),
         ("1", "x" * 201, "has 201 characters; shorten it to 200"),
@@ -214,7 +214,7 @@ def test_a_raised_ceiling_lets_waiting_seats_be_posted(person, platform):
 
 def test_a_ceiling_cannot_fall_below_what_is_gone(db, platform):
     made = posted(hits=2)
-    with pytest.raises(CounterpartError, match=r"has paid, owes or has promised \$1.56; .* be \$1.55"):
+    with pytest.raises(CounterpartError, match=r"has paid, owes or has committed \$1.56; .* be \$1.55"):
         set_ceiling(made, Decimal("1.55"), actor="robin")
     set_ceiling(made, Decimal("1.56"), actor="robin")
     assert books(made) == {"held": "1.56"}
@@ -222,7 +222,7 @@ def test_a_ceiling_cannot_fall_below_what_is_gone(db, platform):
 
 def test_a_ceiling_cannot_fall_below_what_is_being_posted(db, platform):
     made = publish_round(make_round(hits=2, published=False), channel="mturk", actor="robin")
-    with pytest.raises(CounterpartError, match=r"promised \$1.56"):
+    with pytest.raises(CounterpartError, match=r"committed \$1.56"):
         set_ceiling(made, Decimal("1.55"), actor="robin")
 
 

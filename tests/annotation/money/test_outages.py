@@ -28,7 +28,7 @@ def test_confirmed_work_that_was_lost_is_paid_its_reward_and_counts_for_nothing(
     payment = pay_for_outage(lost, reason="The disk was full.", by=person)
     assert (payment.kind, payment.state, payment.assignment.state) == ("reward", "owed", "excluded")
     assert (Decision.objects.get().by, Decision.objects.get().votes_count) == (person, False)
-    assert Event.objects.get(verb="lost by us").data == {"reason": "The disk was full."}
+    assert Event.objects.get(verb="lost in an outage").data == {"reason": "The disk was full."}
 
 
 def test_it_is_paid_once(lost, person):

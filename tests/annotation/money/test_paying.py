@@ -60,7 +60,7 @@ def test_nothing_is_owed_past_the_ceiling(db):
     first, second, third = [excluded(made) for _ in range(3)]
     Round.objects.update(ceiling="1.30")
     owe(first), owe(second)
-    with pytest.raises(CeilingError, match=r"promised \$1.30; \$0.65 more would pass its ceiling of \$1.30"):
+    with pytest.raises(CeilingError, match=r"committed \$1.30; \$0.65 more would pass its ceiling of \$1.30"):
         owe(third)
     assert Payment.objects.count() == 2
 
@@ -162,7 +162,7 @@ def test_money_that_may_be_on_its_way_cannot_be_withdrawn(db, platform, attempts
     for _ in range(attempts):
         deliver(call.pk)
         Outbox.objects.update(due_at=timezone.now())
-    with pytest.raises(CounterpartError, match="are on their way; try again"):
+    with pytest.raises(CounterpartError, match="is being made; try again"):
         withdraw(assignment, actor="robin")
     assert Payment.objects.get().state == Payment.State.OWED
 
@@ -172,7 +172,7 @@ def test_money_cannot_be_withdrawn_while_its_call_is_made(db, platform, monkeypa
     owe(assignment)
 
     def pay(payment, *, token):
-        with pytest.raises(CounterpartError, match="are on their way; try again"):
+        with pytest.raises(CounterpartError, match="is being made; try again"):
             withdraw(assignment, actor="robin")
         return True
 

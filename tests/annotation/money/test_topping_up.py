@@ -41,7 +41,7 @@ def test_who_was_forgotten_is_not_owed_what_no_platform_could_bring_them(db, pla
     gone = Assignment.objects.first()
     forget_worker(gone.worker.pseudonym, actor="robin")
     assert top_up(made, actor="robin").assignments == 4
-    with pytest.raises(CounterpartError, match="was forgotten, so no bonus can reach them"):
+    with pytest.raises(CounterpartError, match="was forgotten, so no bonus can be sent to them"):
         owe_bonus(gone, amount=Decimal("0.10"), reason="Thanks.", actor="robin")
 
 
@@ -73,7 +73,7 @@ def test_work_that_is_worth_its_reward_gets_nothing(db):
 def test_past_the_ceiling_nobody_gets_anything(db):
     made = slow(pooled(hits=5))
     set_ceiling(made, Decimal("4.99"), actor="robin")
-    with pytest.raises(CeilingError, match=r"has \$1.74 to give .*; this takes \$1.75"):
+    with pytest.raises(CeilingError, match=r"has \$1.74 left .*; this takes \$1.75"):
         top_up(made, actor="robin")
     assert not bonuses().exists()
 

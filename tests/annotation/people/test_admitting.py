@@ -204,7 +204,7 @@ def test_publishing_sets_who_may_work(db):
 
 @pytest.mark.parametrize("wish", [{"capacity": 0}, {"per_worker": -1}, {"capacity": 10**7}])
 def test_a_number_that_lets_nobody_in_is_refused(wish):
-    with pytest.raises(CounterpartError, match="leave it out for any number"):
+    with pytest.raises(CounterpartError, match="leave it out for no limit"):
         make_admission(**wish)
 
 

@@ -22,81 +22,81 @@ def rejection(person) -> Rejection:
     return reject(flagged(pooled()), **WORDS, by=person)
 
 
-def object_to(rejection) -> Appeal:
+def make_appeal(rejection) -> Appeal:
     return appeal(rejection, text="I read every picture.", actor="worker:x")
 
 
-def test_an_objection_is_kept_and_told(rejection):
-    made = object_to(rejection)
+def test_an_appeal_is_kept_and_told(rejection):
+    made = make_appeal(rejection)
     assert (made.text, made.upheld, made.answered_at) == ("I read every picture.", None, None)
     assert Event.objects.get(verb="appealed").actor == "worker:x"
 
 
 def test_one_objects_once(rejection):
-    object_to(rejection)
-    with pytest.raises(CounterpartError, match="objected before"):
+    make_appeal(rejection)
+    with pytest.raises(CounterpartError, match="appealed already"):
         appeal(rejection, text="And another thing.", actor="worker:x")
     assert Appeal.objects.get().text == "I read every picture."
 
 
 def test_a_button_pressed_twice_objects_once_and_complains_of_nothing(rejection):
-    assert object_to(rejection) == object_to(rejection)
+    assert make_appeal(rejection) == make_appeal(rejection)
     assert Event.objects.filter(verb="appealed").count() == 1
 
 
 @pytest.mark.parametrize(("text", "message"), [("  ", "is empty"), ("x" * 4097, "shorten it to 4,096"), ("\x1b", "U")])
-def test_an_objection_needs_fit_words(rejection, text, message):
+def test_an_appeal_needs_fit_words(rejection, text, message):
     with pytest.raises(CounterpartError, match=message):
         appeal(rejection, text=text, actor="worker:x")
 
 
-def test_a_proposal_needs_no_objection(person):
+def test_a_proposal_needs_no_appeal(person):
     proposal = reject(flagged(pooled()), **WORDS, by=person, policy=MassPolicy(earliest=1, share=0.0))
-    with pytest.raises(CounterpartError, match="nothing to object to"):
-        object_to(proposal)
+    with pytest.raises(CounterpartError, match="nothing to appeal"):
+        make_appeal(proposal)
 
 
-def test_an_objection_is_possible_for_thirty_days(rejection):
+def test_an_appeal_is_possible_for_thirty_days(rejection):
     assert appealable_until(rejection) == rejection.at + WINDOW
     Rejection.objects.update(at=timezone.now() - WINDOW - timedelta(minutes=1))
     rejection.refresh_from_db()
-    with pytest.raises(CounterpartError, match="An objection was possible until"):
-        object_to(rejection)
+    with pytest.raises(CounterpartError, match="An appeal was possible until"):
+        make_appeal(rejection)
 
 
-def test_an_objection_that_is_upheld_pays(rejection, person):
-    answered = answer_appeal(object_to(rejection), upheld=True, answer="You are right. Sorry.", by=person)
+def test_an_appeal_that_is_upheld_pays(rejection, person):
+    answered = answer_appeal(make_appeal(rejection), upheld=True, answer="You are right. Sorry.", by=person)
     rejection.refresh_from_db()
     assert (answered.upheld, answered.answered_by, rejection.holds) == (True, person, False)
     assert Payment.objects.get().state == Payment.State.OWED
 
 
-def test_who_rejected_cannot_turn_the_objection_down(rejection, person):
-    with pytest.raises(CounterpartError, match="somebody else has to turn the objection down"):
-        answer_appeal(object_to(rejection), upheld=False, answer="No.", by=person)
+def test_who_rejected_cannot_turn_the_appeal_down(rejection, person):
+    with pytest.raises(CounterpartError, match="somebody else has to turn the appeal down"):
+        answer_appeal(make_appeal(rejection), upheld=False, answer="No.", by=person)
     assert Appeal.objects.get().answered_at is None
 
 
-def test_who_agreed_to_the_rejection_cannot_turn_the_objection_down_either(rejection, other):
+def test_who_agreed_to_the_rejection_cannot_turn_the_appeal_down_either(rejection, other):
     Rejection.objects.update(seconded_by=other)
     with pytest.raises(CounterpartError, match="somebody else"):
-        answer_appeal(object_to(rejection), upheld=False, answer="No.", by=other)
+        answer_appeal(make_appeal(rejection), upheld=False, answer="No.", by=other)
 
 
 def test_somebody_else_may_turn_it_down_with_an_answer(rejection, other):
-    answered = answer_appeal(object_to(rejection), upheld=False, answer="All 18 are alike.", by=other)
+    answered = answer_appeal(make_appeal(rejection), upheld=False, answer="All 18 are alike.", by=other)
     rejection.refresh_from_db()
     assert (answered.upheld, rejection.holds, Payment.objects.count()) == (False, True, 0)
 
 
 def test_an_answer_needs_words(rejection, other):
     with pytest.raises(CounterpartError, match="The answer is empty"):
-        answer_appeal(object_to(rejection), upheld=True, answer=" ", by=other)
+        answer_appeal(make_appeal(rejection), upheld=True, answer=" ", by=other)
 
 
-def test_an_objection_is_answered_once(rejection, other, person):
-    made = object_to(rejection)
+def test_an_appeal_is_answered_once(rejection, other, person):
+    made = make_appeal(rejection)
     answer_appeal(made, upheld=True, answer="Sorry.", by=person)
-    with pytest.raises(CounterpartError, match="was answered before"):
+    with pytest.raises(CounterpartError, match="is answered already"):
         answer_appeal(made, upheld=False, answer="No.", by=other)
     assert Payment.objects.count() == 1

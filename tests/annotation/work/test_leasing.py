@@ -112,7 +112,7 @@ def test_a_running_lease_survives_the_closing_of_its_round(db):
 
 
 def test_a_worker_without_consent_gets_no_seat(db):
-    with pytest.raises(CounterpartError, match="has not consented yet; ask for consent"):
+    with pytest.raises(CounterpartError, match="has not consented yet. Ask for consent"):
         lease_seat(make_round(), worker=make_worker(consented=False))
     assert Seat.objects.get().state == Seat.State.OPEN
 

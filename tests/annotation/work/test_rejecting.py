@@ -68,11 +68,14 @@ def test_the_house_pool_tells_nobody(person):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"grounds": "failed_control"}, "'failed_control' are no grounds .* A failed control alone is none"),
+        (
+            {"grounds": "failed_control"},
+            "'failed_control' are not valid grounds .* A failed control alone is not enough",
+        ),
         ({"grounds": ""}, "choose one of: empty, random, automated, instructions, too_fast"),
         ({"reason": " "}, "The reason that the worker reads is empty"),
         ({"reason": "x" * 1025}, "has 1,025 characters; shorten it to 1,024"),
-        ({"reason": "bad\x07work"}, r"holds 1 control characters: U\+0007"),
+        ({"reason": "bad\x07work"}, r"contains 1 control characters: U\+0007"),
         ({"evidence": "\n"}, "The evidence is empty"),
     ],
 )
@@ -178,14 +181,14 @@ def test_a_second_person_lets_it_hold(person, other):
 def test_a_rejection_is_seconded_once(person, other):
     rejection = proposed(pooled(), person)
     second(rejection, by=other)
-    with pytest.raises(CounterpartError, match="does not wait for anybody"):
+    with pytest.raises(CounterpartError, match="does not wait for a second person"):
         second(rejection, by=other)
 
 
 def test_a_proposal_that_is_dropped_leaves_the_work_to_be_decided(person, other):
     rejection = proposed(pooled(), person)
     drop_proposal(rejection, by=other)
-    with pytest.raises(CounterpartError, match="does not wait for anybody"):
+    with pytest.raises(CounterpartError, match="does not wait for a second person"):
         second(rejection, by=other)
     assert (Assignment.objects.get().state, Decision.objects.count()) == (State.FLAGGED, 0)
 
@@ -224,7 +227,7 @@ def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, cha
 def test_what_the_platform_approves_meanwhile_cannot_be_seconded(person, other, platform):
     rejection = proposed(posted(), person)
     Assignment.objects.update(platform_state="approved")
-    with pytest.raises(CounterpartError, match="has paid the work meanwhile"):
+    with pytest.raises(CounterpartError, match="has paid the work"):
         second(rejection, by=other)
     rejection.refresh_from_db()
     assert rejection.is_proposal
@@ -263,7 +266,7 @@ def test_a_rejection_that_is_on_its_way_cannot_be_reversed(person, platform):
     rejection = reject(flagged(posted()), **WORDS, by=person)
     platform.failures = [ChannelError("The line was cut.")]
     make_wanted_calls()
-    with pytest.raises(CounterpartError, match="just being told of the rejection .* try again in a minute"):
+    with pytest.raises(CounterpartError, match="rejection .* is being sent to the platform; try again in a minute"):
         reverse(rejection, reason="Wrong.", by=person)
 
 
