@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -26,12 +27,14 @@ WORD = re.compile(r"([1-4])([a-d]?)([e-n]?)")
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons."""
+    """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons.
+    ``saved_at``: when it was saved as a draft."""
 
     item_id: int
     level: int
     shortcoming: str = ""
     wrong_way: str = ""
+    saved_at: datetime | None = field(default=None, compare=False)
 
 
 def check_answer_set(answers: Sequence[Answer], items: Mapping[int, Item], *, reasons: bool) -> None:
@@ -113,7 +116,7 @@ def drafts_of(assignment: Assignment) -> QuerySet[Draft]:
 def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
     """Return the latest draft of each item, by item."""
     return {
-        draft.item_id: Answer(draft.item_id, draft.level, draft.shortcoming, draft.wrong_way)
+        draft.item_id: Answer(draft.item_id, draft.level, draft.shortcoming, draft.wrong_way, draft.saved_at)
         for draft in drafts_of(assignment)
     }
 

@@ -12,6 +12,7 @@ from django.core.signing import BadSignature, SignatureExpired
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.admission import is_excluded
@@ -32,11 +33,12 @@ View = Callable[..., HttpResponseBase]
 
 
 class Trouble(Exception):  # noqa: N818  a page to show, not a fault of ours
-    """An error page for a worker; ``home`` is the token of their own page."""
+    """An error page for a worker; ``home`` is the token of their own page, ``over`` the name of the copy in their browser
+    that is of no more use."""
 
-    def __init__(self, title: str, text: str, *, status: int, home: str = "") -> None:
+    def __init__(self, title: str, text: str, *, status: int, home: str = "", over: str = "") -> None:
         super().__init__(title)
-        self.title, self.text, self.status, self.home = title, text, status, home
+        self.title, self.text, self.status, self.home, self.over = title, text, status, home, over
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,9 @@ def answered(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> Htt
         refuse_large(request)
         response = view(request, *args, **kwargs)
     except Trouble as trouble:
-        response = render(request, "judging/trouble.html", {"trouble": trouble}, status=trouble.status)
+        response = render(
+            request, "judging/trouble.html", {"trouble": trouble, "over": trouble.over}, status=trouble.status
+        )
     response.headers.setdefault("Cache-Control", "private, no-store")
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
@@ -155,6 +159,11 @@ def worker_token(worker: Worker, round: Round) -> str:
 
 def assignment_token(assignment: Assignment) -> str:
     return signing.dumps(assignment.pk, salt=ASSIGNMENT_SALT)
+
+
+def copy_key(assignment: Assignment) -> str:
+    """Name the copy of an assignment's answers in its worker's browser, the same at every address it has."""
+    return salted_hmac("counterpart.judging.copy", str(assignment.pk)).hexdigest()[:20]
 
 
 def visit_token() -> str:

@@ -45,6 +45,8 @@ class Pair:
     level: int = 0
     shortcoming: str = ""
     wrong_way: str = ""
+    saved: int = 0
+    """When this answer was saved, in milliseconds since 1970; 0 if it was not."""
 
     def is_finished(self, *, reasons: bool) -> bool:
         if not (reasons and self.level in ASKS_REASONS):
@@ -105,8 +107,15 @@ def _minutes(round: Round) -> str:
     return f"about {max(1, -(-round.expected_seconds // 60))}" if round.expected_seconds else "5–10"
 
 
-def _said(answer: Answer | None) -> tuple[int, str, str]:
-    return (answer.level, answer.shortcoming, answer.wrong_way) if answer else (0, "", "")
+def milliseconds(time: datetime | None) -> int:
+    """Return a time as scripts count it; 0 for none."""
+    return int(time.timestamp() * 1000) if time else 0
+
+
+def _said(answer: Answer | None) -> tuple[int, str, str, int]:
+    if answer is None:
+        return 0, "", "", 0
+    return answer.level, answer.shortcoming, answer.wrong_way, milliseconds(answer.saved_at)
 
 
 PARTS = ("level", "shortcoming", "wrong_way")

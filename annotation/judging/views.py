@@ -29,6 +29,7 @@ from annotation.judging.links import (
     Trouble,
     Visit,
     assignment_token,
+    copy_key,
     joined_round,
     read_visit_token,
     read_worker_token,
@@ -39,6 +40,7 @@ from annotation.judging.links import (
 )
 from annotation.judging.sheet import (
     contact,
+    milliseconds,
     parse_active_seconds,
     parse_answers,
     parse_draft,
@@ -175,6 +177,7 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         "pairs": assignment.hit.items.count(),
         "permit": permit,
         "code": completion_code_of(visit, permit),
+        "over": copy_key(assignment),
     }
     return render(request, "judging/receipt.html", context)
 
@@ -274,13 +277,15 @@ def _keep(assignment: Assignment, answers: list[Answer]) -> None:
 
 def _lost(assignment: Assignment) -> Trouble:
     text = "It was returned, or its time ran out and another worker has it. You have no disadvantage. Take another one."
-    return Trouble("This HIT is no longer yours", text, status=409, home=visit_behind(assignment).token)
+    return Trouble(
+        "This HIT is no longer yours", text, status=409, home=visit_behind(assignment).token, over=copy_key(assignment)
+    )
 
 
 def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpResponse:
     hit = assignment.hit
     shown = sheet_of(hit.items.all(), drafted_answers(assignment), reasons=hit.round.reasons, problem=problem)
-    context = shown | {"round": hit.round, "address": request.path, **contact()}
+    context = shown | {"round": hit.round, "address": request.path, **_copy_of(assignment), **contact()}
     if not assignment.is_claim:
         context |= {
             "visit": visit_behind(assignment),
@@ -290,12 +295,17 @@ def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpRe
     return render(request, "judging/task.html", context, status=422 if problem else 200)
 
 
+def _copy_of(assignment: Assignment) -> dict[str, object]:
+    """Name the copy of the answers that the browser keeps, and give it our time."""
+    return {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
+
+
 def _submitted(request: HttpRequest, assignment: Assignment, *, at_once: bool = False) -> HttpResponse:
     """Go on to the receipt or, for a platform's visitor, show what is left to do there: send the platform the saved
     answers, until it has confirmed them. ``at_once`` has the page send them by itself."""
     if not assignment.finish_url:
         return redirect("judging:receipt", token=assignment_token(assignment))
-    context: dict[str, object] = {"assignment": assignment, "at_once": at_once, **contact()}
+    context = {"assignment": assignment, "at_once": at_once, "over": copy_key(assignment), **contact()}
     if assignment.is_submitted:
         return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
     answers = [*drafted_answers(assignment).values()]

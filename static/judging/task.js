@@ -2,6 +2,7 @@
 
 import { asksReasons, isFinished, readAnswer, unfoldReasons, writeAnswer } from "./answers.js";
 import { countActiveSeconds, showTimeLeft } from "./clock.js";
+import { deviceCopy, forgetOld } from "./copy.js";
 import { layDeck } from "./deck.js";
 import { draftSaver } from "./drafts.js";
 import { labelReasons, listen } from "./keys.js";
@@ -21,11 +22,10 @@ document.documentElement.classList.add("deck");
 byId("help-button").hidden = false;
 
 const announce = (text) => (byId("announce").textContent = text);
-const { save, stop } = draftSaver(form.dataset.draftUrl, (text, isTrouble) => {
-  byId("saved").textContent = text;
-  byId("saved").classList.toggle("trouble", isTrouble);
-  if (isTrouble) announce(text);
-});
+const { draftUrl, copy: copyKey, now } = form.dataset;
+const copy = draftUrl && deviceCopy(copyKey, Number(now));
+const saver = draftUrl && draftSaver(draftUrl, copy, { show: showSaved, gone: showGone }); // a test saves nothing
+const save = (pair, answer) => saver?.save(pair.dataset.place, answer);
 const deck = layDeck(pairs, {
   place: byId("place"),
   dots: byId("dots"),
@@ -39,13 +39,40 @@ const deck = layDeck(pairs, {
 });
 const enlarge = enlarger(byId("zoom"));
 
+function showSaved(text, isTrouble) {
+  const state = byId("saved");
+  if (isTrouble !== state.classList.contains("trouble")) announce(text);
+  state.textContent = text;
+  state.classList.toggle("trouble", isTrouble);
+}
+
+/** Say that the server takes no more answers of this HIT. */
+function showGone(why) {
+  showSaved("not saved", true);
+  byId("gone-text").textContent = why;
+  byId("gone").hidden = false;
+  scrollTo(0, 0);
+}
+
+/** Choose the answers that this device kept because the server had not confirmed them, and save them again. */
+function restore() {
+  forgetOld();
+  for (const pair of pairs) {
+    const kept = copy.newest(pair.dataset.place, Number(pair.dataset.saved ?? 0));
+    if (!kept) continue;
+    writeAnswer(pair, kept);
+    answers.set(pair, readAnswer(pair));
+    save(pair, kept);
+  }
+}
+
 /** Take notice of what is chosen now in `pair`. */
 function changed(pair) {
   const now = readAnswer(pair);
   done.push({ pair, before: answers.get(pair) });
   answers.set(pair, now);
   unfoldReasons(pair);
-  save(pair.dataset.place, now);
+  save(pair, now);
   deck.refresh();
 }
 
@@ -85,7 +112,7 @@ function undo() {
   writeAnswer(last.pair, last.before);
   answers.set(last.pair, last.before);
   unfoldReasons(last.pair);
-  save(last.pair.dataset.place, last.before);
+  save(last.pair, last.before);
   deck.show(pairs.indexOf(last.pair));
   announce(`Undone: pair ${last.pair.dataset.place}`);
 }
@@ -96,16 +123,20 @@ function toggleHelp() {
   else help.showModal();
 }
 
-function submit(event) {
+/** Lead to what is missing, or store the whole form and then let the browser send it, for the page that follows. */
+async function submit(event) {
   const missing = pairs.findIndex((pair) => !isFinished(pair));
-  if (missing < 0 && !submitting) {
-    submitting = true;
-    stop();
-    byId("submit").textContent = "Submitting …";
-    return;
-  }
-  event.preventDefault();
-  if (missing >= 0) deck.show(missing);
+  if (missing >= 0 || saver || submitting) event.preventDefault();
+  if (missing >= 0) return deck.show(missing);
+  if (submitting) return;
+  submitting = true;
+  const words = byId("submit-all").textContent;
+  byId("submit-all").textContent = "Submitting …";
+  if (!saver) return;
+  if (await saver.submit(form)) return form.submit();
+  submitting = false;
+  byId("submit-all").textContent = words;
+  byId("not-submitted").hidden = false;
 }
 
 form.addEventListener("pointerdown", () => (pointer = true));
@@ -123,7 +154,7 @@ form.addEventListener("change", (event) => {
   if (pointer && isFinished(pair)) setTimeout(() => deck.pair() === pair && advance(), LOOK);
 });
 form.addEventListener("submit", submit);
-addEventListener("submit", (event) => event.target.closest(".give-back") && stop());
+addEventListener("submit", (event) => event.target.closest(".give-back") && saver?.close());
 addEventListener("pageshow", (event) => event.persisted && location.reload());
 
 byId("previous").addEventListener("click", () => deck.show(deck.at() - 1));
@@ -136,6 +167,7 @@ for (const link of document.querySelectorAll('a[href^="#pair-"]')) {
     deck.show(pairs.findIndex((pair) => `#${pair.id}` === link.hash));
   });
 }
+if (saver) restore();
 for (const pair of pairs) {
   unfoldReasons(pair);
   labelReasons(pair);

@@ -191,7 +191,7 @@ def test_a_lost_connection_is_told_and_the_draft_saved_later(page, made):
     take(page, made)
     page.route("**/draft/", lambda route: route.abort())
     press(page, "1")
-    expect(page.locator("#saved")).to_have_text("not saved, trying again")
+    expect(page.locator("#saved")).to_have_text("offline: 1 answer kept on this device")
     page.unroute("**/draft/")
     saved(page)
     assert Draft.objects.count() == 1

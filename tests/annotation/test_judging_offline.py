@@ -1,0 +1,167 @@
+"""A worker whose connection is lost: every answer is kept on their device until the server has it."""
+
+import pytest
+from playwright.sync_api import Error, Page, expect
+
+from annotation.answers import save_draft
+from annotation.models import Assignment, Draft, Judgment
+from hits.models import Round
+from tests.annotation.answering import address, right_answers
+from tests.annotation.test_judging_browser import at, press, saved, stored, submit, take
+from tests.factories import make_collection, make_round
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
+
+
+@pytest.fixture
+def made() -> Round:
+    """One HIT of 4 pairs."""
+    return make_round()
+
+
+@pytest.fixture
+def full() -> Round:
+    """One HIT of 18 pairs."""
+    return make_round(make_collection(images=20, captions_each=1, pictures=True), candidates=16)
+
+
+def go_offline(page: Page) -> None:
+    page.context.set_offline(True)
+
+
+def go_online(page: Page) -> None:
+    page.context.set_offline(False)
+
+
+def reopen(page: Page) -> Page:
+    """Close the page while offline, and open its HIT anew once the network is back."""
+    again = page.context.new_page()
+    page.close()
+    go_online(again)
+    again.goto(address("task", Assignment.objects.get()))
+    return again
+
+
+def state(page: Page, text: str) -> None:
+    expect(page.locator("#saved")).to_have_text(text)
+
+
+def drafted() -> dict[int, int]:
+    return dict(Draft.objects.values_list("item__place", "level"))
+
+
+def test_what_was_answered_and_submitted_offline_is_stored_once(page, full):
+    take(page, full)
+    task = page.url
+    press(page, "1")
+    saved(page)
+    go_offline(page)
+    press(page, "2" * 17)
+    state(page, "offline: 17 answers kept on this device")
+    page.get_by_role("button", name="Submit 18 answers").click()
+    expect(page.get_by_text("Not submitted: the server cannot be reached.")).to_be_visible()
+    for leave in (page.go_back, lambda: page.goto(task)):
+        with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
+            leave()
+    go_online(page)
+    page.goto(task)
+    at(page, "All answers")
+    page.get_by_role("button", name="Submit 18 answers").click()
+    page.wait_for_url("**/receipt/")
+    assert stored() == {1: 1} | dict.fromkeys(range(2, 19), 2)
+    assert page.evaluate(KEPT) == []
+
+
+def test_a_page_closed_offline_loses_nothing(page, made):
+    take(page, made)
+    go_offline(page)
+    press(page, "123")
+    again = reopen(page)
+    at(again, "4 of 4")
+    saved(again)
+    assert drafted() == {1: 1, 2: 2, 3: 3}
+    assert again.evaluate(KEPT) == []
+
+
+def test_the_state_never_says_saving_while_offline(page, made):
+    take(page, made)
+    page.evaluate("""() => {
+        window.told = [];
+        new MutationObserver(() => told.push(document.getElementById("saved").textContent))
+            .observe(document.getElementById("saved"), { childList: true });
+    }""")
+    go_offline(page)
+    press(page, "123")
+    state(page, "offline: 3 answers kept on this device")
+    assert "saving" not in page.evaluate("told")
+    go_online(page)
+    saved(page)
+    assert drafted() == {1: 1, 2: 2, 3: 3}
+
+
+def test_a_server_that_fails_is_not_called_offline(page, made):
+    take(page, made)
+    page.route("**/draft/", lambda route: route.fulfill(status=503, body="busy"))
+    press(page, "1")
+    state(page, "not saved: 1 answer kept on this device")
+
+
+def test_where_nothing_can_be_stored_the_state_does_not_promise_it(page, made):
+    page.add_init_script(
+        "delete window.localStorage; Object.defineProperty(window, 'localStorage', {get() { throw 1 }})"
+    )
+    take(page, made)
+    go_offline(page)
+    press(page, "1")
+    state(page, "offline: 1 answer kept while this page is open")
+
+
+def test_an_answer_saved_later_elsewhere_is_newer_than_the_copy(page, made):
+    take(page, made)
+    go_offline(page)
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    assignment = Assignment.objects.get()
+    save_draft(assignment, right_answers(assignment, level=3)[0])
+    Draft.objects.update(saved_at="2100-01-01T00:00Z")
+    page = reopen(page)
+    expect(page.locator("#pair-1 [value='3']")).to_be_checked()
+    assert drafted() == {1: 3}
+
+
+def test_submitting_goes_on_after_the_connection_is_back(page, made):
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    go_offline(page)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    expect(page.get_by_text("Not submitted: the server cannot be reached.")).to_be_visible()
+    go_online(page)
+    submit(page)
+    assert Judgment.objects.count() == 4
+
+
+def test_the_copy_goes_with_a_hit_that_was_submitted_elsewhere(page, made, stranger):
+    take(page, made)
+    go_offline(page)
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    assignment = Assignment.objects.get()
+    fields = {f"level-{place}": "1" for place in range(1, 5)}
+    stranger.post(address("task", assignment), fields)
+    page = reopen(page)
+    page.wait_for_url("**/receipt/")
+    page.wait_for_function(f"{KEPT}.length === 0")
+
+
+def test_the_copy_goes_with_a_hit_that_is_returned(page, made):
+    take(page, made)
+    page.route("**/draft/", lambda route: route.abort())
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    page.get_by_text("Return this HIT", exact=True).click()
+    page.get_by_role("button", name="Return it unanswered").click()
+    page.wait_for_url("**/judge/me/**")
+    assert page.evaluate(KEPT) == []
