@@ -33,8 +33,8 @@ View = Callable[..., HttpResponseBase]
 
 
 class Trouble(Exception):  # noqa: N818  a page to show, not a fault of ours
-    """An error page for a worker; ``home`` is the token of their own page, ``over`` the name of the copy in their browser
-    that is of no more use."""
+    """An error page for a worker; ``home`` is the token of their own page, ``over`` the name of the copy in their
+    browser that is of no more use."""
 
     def __init__(self, title: str, text: str, *, status: int, home: str = "", over: str = "") -> None:
         super().__init__(title)
