@@ -15,13 +15,14 @@ State = Assignment.State
 
 
 def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
-    """Accept a submitted assignment without a wrong control, flag it otherwise. Returns how many were wrong.
+    """Accept a submitted assignment that answers every control right, flag it otherwise. Returns how many were wrong.
 
-    ``policy`` names the right levels of each polarity. Retired controls do not count. An assignment that
-    was decided meanwhile stays as it is.
+    ``policy`` names the right levels of each polarity. Retired controls do not count. A pair that the worker judged
+    before is not stored again: an assignment that lacks a control is flagged. One that was decided meanwhile stays as
+    it is.
     """
     failures = count_failures(assignment, policy=policy)
-    if failures:
+    if failures or lacks_control(assignment):
         flag(assignment, control_failures=failures)
     else:
         accept(assignment)
@@ -55,6 +56,12 @@ def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int
         .values_list("item__control__polarity", "level")
     )
     return sum(level not in policy[polarity] for polarity, level in answered)
+
+
+def lacks_control(assignment: Assignment) -> bool:
+    """Whether a control of the HIT has no answer in the assignment."""
+    controls = assignment.hit.items.filter(control__isnull=False).exclude(control__state=Control.State.RETIRED)
+    return controls.exclude(judgments__assignment=assignment).exists()
 
 
 def grade_waiting(round: Round | None = None) -> int:

@@ -193,6 +193,7 @@ CONTACT = env.str("CONTACT", "")
 
 # How long a worker may keep a HIT before its seat is offered to another worker.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
+FEEDBACK_HOURS = env.int("FEEDBACK_HOURS", 24, validate=at_least_one)
 
 # MTurk, or a server with its protocol. Environments with real money are off unless MTURK_ENVIRONMENTS lists them.
 MTURK_ENVIRONMENTS = env.list("MTURK_ENVIRONMENTS", ["emulator"])

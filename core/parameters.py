@@ -122,7 +122,9 @@ def _flag(name: str) -> str:
 
 def _presentation(field: forms.Field, default: Any = "") -> dict[str, Any]:
     """Describe an option in ``--help``. Values stay text: the form field reads them."""
-    shown: dict[str, Any] = {"help": f"{field.help_text} (default {default})" if str(default) else str(field.help_text)}
+    shown: dict[str, Any] = {
+        "help": f"{field.help_text} (default {default})" if default not in (None, "") else str(field.help_text)
+    }
     if isinstance(field, forms.ChoiceField):
         choices: Any = field.choices
         return shown | {"choices": [value for value, _ in choices]}

@@ -68,9 +68,15 @@ class PackParameters(Parameters):
         ),
     ] = "avoid"
     seed: Annotated[
-        int,
-        forms.IntegerField(min_value=0, max_value=LARGEST_SEED, help_text="seed of everything that is random"),
-    ] = 0
+        int | None,
+        forms.IntegerField(
+            required=False,
+            min_value=0,
+            max_value=LARGEST_SEED,
+            help_text="seed of everything that is random (default: drawn at random and recorded, so that nobody can "
+            "compute which pairs are controls)",
+        ),
+    ] = None
     reward: Annotated[Decimal, DollarField(max_digits=8, help_text="US dollars for one assignment")] = Decimal("0.65")
     ceiling: Annotated[
         Decimal, DollarField(max_digits=12, help_text="maximum cost of the round in US dollars, fees included")

@@ -76,7 +76,7 @@ def _sample(parameters: RoundParameters, *, actor: str, progress: Progress) -> S
         collection=Collection.objects.named(parameters.collection),
         images=parameters.images,
         captions=parameters.captions,
-        seed=parameters.seed,
+        seed=parameters.seed or 0,
     )
 
 
@@ -115,7 +115,7 @@ def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Non
         top_k=parameters.top_k,
         control_depth=parameters.control_depth,
         direction=parameters.direction,
-        seed=parameters.seed,
+        seed=parameters.seed or 0,
         progress=progress,
     )
 

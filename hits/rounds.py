@@ -19,7 +19,7 @@ from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.colouring import pack_pairs
 from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
-from hits.parameters import PackParameters
+from hits.parameters import LARGEST_SEED, PackParameters
 from hits.prices import Costs, costs_by_channel
 from mitl.models import Pool
 
@@ -39,31 +39,34 @@ def pack_round(
     Every pair is a candidate of exactly one HIT; the last HIT is filled up with further gold controls. With
     ``sharing`` "avoid" no two items of a HIT share an image or a caption if the pool allows it; the summary counts
     the exceptions. The ceiling must cover at least the cost on the cheapest channel. The same name, pool and
-    parameters again return the existing round. The same pool and seed give the same plan in every database.
+    parameters again return the existing round. The same pool and seed give the same plan in every database; without
+    a seed one is drawn at random, as who knows it can compute which pairs are controls.
 
     Raises CounterpartError for a pool smaller than one HIT, a cost above the ceiling, a pool without controls, or a
     name that another round has; nothing is written then.
     """
     check_name(name)
-    plan = make_plan(
-        pool, design=parameters.design, seed=parameters.seed, sharing=parameters.sharing, progress=progress
-    )
+    existing, seed = _find(name), parameters.seed
+    if seed is None:
+        seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
+    plan = make_plan(pool, design=parameters.design, seed=seed, sharing=parameters.sharing, progress=progress)
     costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.replication)
     _check_ceiling(parameters, plan, costs)
     fields = {
         "pool": pool,
         "design": parameters.design.as_json(),
-        **{name: getattr(parameters, name) for name in ("seed", "reward", "reasons", "replication", "ceiling")},
+        "seed": seed,
+        **{name: getattr(parameters, name) for name in ("reward", "reasons", "replication", "ceiling")},
         "plan_hash": plan.hash,
     }
-    if existing := _find(name):
+    if existing:
         return _same(existing, fields)
     fields["summary"] = _summary(plan, parameters, costs)
     try:
         return _write(name, fields, plan, actor, progress)
     except IntegrityError:
-        if winner := _find(name):  # another process packed a round with this name in the meantime
-            return _same(winner, fields)
+        if _find(name):  # another process packed a round with this name in the meantime
+            return pack_round(name, pool, parameters, actor=actor, progress=progress)
         raise
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
+from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
@@ -27,7 +28,11 @@ OUTCOMES = {
 @dataclass(frozen=True)
 class Work:
     """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed; ``bonuses`` are the reasons
-    of what it has beyond its reward."""
+    of what it has beyond its reward.
+
+    Work whose controls failed waits for a person, other work is accepted at once. So that nobody can find the controls
+    by trying, all work is "being checked" until FEEDBACK_HOURS after its submission or the end of the round.
+    """
 
     receipt: str
     round_name: str
@@ -88,13 +93,20 @@ def rejected_work_of(worker: Worker) -> list[RejectedWork]:
 
 
 def _work(assignment: Assignment) -> Work:
-    payments = [payment for payment in assignment.payments.all() if payment.state != Payment.State.WITHDRAWN]
+    told = _may_be_told(assignment)
+    payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
     return Work(
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
         submitted_at=assignment.submitted_at,
-        outcome=OUTCOMES.get(State(assignment.state), "lost in an outage"),
+        outcome=OUTCOMES.get(State(assignment.state), "lost in an outage") if told else OUTCOMES[State.SUBMITTED],
         pay=sum((payment.amount for payment in payments), Decimal(0)) if payments else None,
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),
     )
+
+
+def _may_be_told(assignment: Assignment) -> bool:
+    if assignment.submitted_at is None or assignment.hit.round.closed_at:
+        return True
+    return timezone.now() >= assignment.submitted_at + timedelta(hours=settings.FEEDBACK_HOURS)

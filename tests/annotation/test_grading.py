@@ -57,6 +57,14 @@ def test_a_retired_control_does_not_count(submitted):
     assert grade(assignment) == 0
 
 
+def test_a_control_that_the_worker_judged_before_does_not_count_as_right(submitted):
+    assignment = submitted(1, 4)
+    assignment.judgments.filter(item__control__polarity=Polarity.POSITIVE).delete()
+    grade(assignment)
+    assignment.refresh_from_db()
+    assert (assignment.state, Payment.objects.count()) == (State.FLAGGED, 0)
+
+
 def test_a_suspected_control_still_counts(submitted):
     assignment = submitted(4, 4)
     Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.SUSPECTED)

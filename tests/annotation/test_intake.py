@@ -112,7 +112,7 @@ def test_a_wrong_way_needs_to_be_named(with_reasons):
 def test_reasons_that_were_not_asked_for_are_refused(with_reasons, level, shortcoming, wrong_way):
     answers = right_answers(with_reasons)
     odd = Answer(answers[0].item_id, level, shortcoming, wrong_way)
-    assert_refused(with_reasons, [odd, *answers[1:]], "Pair 1 (has a reason|says what is wrong)")
+    assert_refused(with_reasons, [odd, *answers[1:]], "Pair 1 has a (reason|detail) that was not asked")
 
 
 def test_a_round_without_reasons_takes_none(assignment):

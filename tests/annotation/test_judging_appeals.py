@@ -1,8 +1,9 @@
-"""A worker of the pool reads why work was refused, and objects, on their own page."""
+"""A worker of the pool reads why work was rejected, and appeals, on their own page."""
 
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.appeals import answer_appeal
 from annotation.decisions import MassPolicy, reject
@@ -10,6 +11,7 @@ from annotation.judging.links import worker_token
 from annotation.models import Appeal, Rejection
 from annotation.outages import OUTAGE, pay_for_outage
 from annotation.payments import owe_bonus
+from hits.models import Round
 from tests.annotation.answering import home_of
 from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled
 from tests.factories import make_worker
@@ -85,6 +87,7 @@ def test_the_answer_is_shown(stranger, rejection, upheld, told):
 def test_the_reason_of_a_bonus_is_shown(stranger, db):
     work = accepted(pooled())
     owe_bonus(work, amount=work.payments.get().amount, reason="Thank you <b>.", actor="robin")
+    Round.objects.update(closed_at=timezone.now())
     page = stranger.get(home_of(work.worker, work.hit.round)).text
     assert "Bonus: Thank you &lt;b&gt;." in page
     assert "$1.30 owed" in page

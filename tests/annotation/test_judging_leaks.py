@@ -2,15 +2,18 @@
 that came with a caption."""
 
 import re
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.utils import timezone
 
 from annotation.models import Assignment, Draft
 from annotation.submissions import submit_answers
 from corpus.models import Caption, Image
-from hits.models import Round
+from hits.models import Round, Seat
 from mitl.models import Proposal
 from tests.annotation.answering import address, home_of, leased, right_answers, submit
 from tests.factories import make_assignment, make_collection, make_round, picture
@@ -130,9 +133,32 @@ def test_a_picture_is_sent_under_a_name_that_tells_nothing(stranger, made):
     assert not {"Last-Modified", "ETag"} & set(response.headers)
 
 
-def test_a_worker_is_never_told_that_a_control_failed(stranger, made):
+@pytest.mark.parametrize("page", ["receipt", "home"])
+def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, page, django_capture_on_commit_callbacks):
+    shown = {}
+    for state in ("accepted", "flagged"):
+        assignment = make_assignment(Seat.objects.filter(hit__round=made, state="open").first())
+        answers = right_answers(assignment)
+        if state == "flagged":
+            answers = [replace(answer, level=5 - answer.level) for answer in answers]
+        with django_capture_on_commit_callbacks(execute=True):
+            submit_answers(assignment, answers=answers, active_seconds=60)
+        assignment.refresh_from_db()
+        assert assignment.state == state
+        url = address("receipt", assignment) if page == "receipt" else home_of(assignment.worker, made)
+        text = TOKEN.sub("", stranger.get(url).text)
+        for own in (assignment.receipt, assignment.worker.pseudonym):
+            text = text.replace(own, "")
+        shown[state] = re.sub(r'c\d+-\d+-[0-9a-f]{12}|\d+\xa0seconds ago|now|"over" content="[0-9a-f]*"', "", text)
+    assert shown["accepted"] == shown["flagged"]
+
+
+def test_the_outcome_is_told_after_the_delay(stranger, made, settings, django_capture_on_commit_callbacks):
     assignment = leased(made)
-    submit(stranger, assignment)
-    before = TOKEN.sub("", stranger.get(address("receipt", assignment)).text)
-    Assignment.objects.filter(pk=assignment.pk).update(state="flagged", control_failures=2)
-    assert TOKEN.sub("", stranger.get(address("receipt", assignment)).text) == before
+    with django_capture_on_commit_callbacks(execute=True):
+        submit(stranger, assignment)
+    assert "being checked" in stranger.get(address("receipt", assignment)).text
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(hours=settings.FEEDBACK_HOURS))
+    page = stranger.get(address("receipt", assignment)).text
+    assert "accepted" in page
+    assert "$0.65" in page

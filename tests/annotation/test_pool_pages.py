@@ -81,7 +81,7 @@ def test_consent_takes_a_place_and_a_full_round_takes_nobody_else(stranger, made
 def test_who_has_a_place_comes_back_in(stranger, made):
     limit(made, capacity=1)
     consent(stranger, made)
-    assert "Go on as" in stranger.get(join_page(made)).text
+    assert "Continue as" in stranger.get(join_page(made)).text
     assert stranger.post(join_page(made), {"again": "yes"}).url.startswith("/judge/me/")
 
 

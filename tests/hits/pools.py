@@ -27,7 +27,7 @@ def pool_of(n_pairs: int = 40, *, images: int = 30, name: str = "pool", collecti
 
 
 def pack(name: str, pool: Pool, *, actor: str = "command", progress: Progress = silent, **parameters: object) -> Round:
-    return pack_round(name, pool, PackParameters(**parameters), actor=actor, progress=progress)
+    return pack_round(name, pool, PackParameters(**{"seed": 0, **parameters}), actor=actor, progress=progress)
 
 
 def mirror_of(pool: Pool) -> Pool:

@@ -143,6 +143,20 @@ def test_planning_never_switches_the_garbage_collector_off(db, monkeypatch):
     pack("r", pool_of(40), design=SMALL)
 
 
+def test_without_a_seed_nobody_can_compute_which_pairs_are_controls(db):
+    pool = pool_of(40)
+    packed = [pack(f"r{number}", pool, design=SMALL, seed=None) for number in (1, 2)]
+    assert packed[0].plan_hash != packed[1].plan_hash
+    assert (
+        make_plan(pool, design=SMALL, seed=packed[0].seed, sharing="avoid", progress=silent).hash == packed[0].plan_hash
+    )
+
+
+def test_packing_again_without_a_seed_returns_the_existing_round(db):
+    pool = pool_of(40)
+    assert pack("r", pool, design=SMALL, seed=None) == pack("r", pool, design=SMALL, seed=None)
+
+
 def test_another_seed_gives_another_plan(db):
     pool = pool_of(40)
     first, second = (pack(f"r{seed}", pool, design=SMALL, seed=seed) for seed in (1, 2))
@@ -217,7 +231,7 @@ def test_a_name_stands_for_one_round(db, terms, differs):
 def test_losing_the_race_for_a_name_returns_the_winners_round(db, monkeypatch):
     pool = pool_of(40)
     winner = pack("r", pool, design=SMALL)
-    looked_up = iter([None, winner])
+    looked_up = iter([None, winner, winner])
     monkeypatch.setattr("hits.rounds._find", lambda name: next(looked_up))
     assert pack("r", pool, design=SMALL) == winner
 
