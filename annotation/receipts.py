@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db.models import QuerySet, Sum
-from django.utils.crypto import constant_time_compare, salted_hmac
 
 from annotation.admission import hits_of
 from annotation.models import Assignment, Payment, Worker
 from core.errors import CounterpartError
+from core.signatures import is_signature, signature
 from hits.models import Round
 from hits.prices import cents
 
-COMPLETION = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
-RECEIPT = re.compile(r"(\d{1,18})-([0-9a-f]{10})")
+COMPLETION, COMPLETION_LENGTH = "hits.completion", 12
+RECEIPT, RECEIPT_LENGTH = "hits.receipt", 10
+COMPLETION_CODE = re.compile(r"c(\d{1,18})-(\d{1,18})-([0-9a-f]{12})")
+RECEIPT_CODE = re.compile(r"(\d{1,18})-([0-9a-f]{10})")
 State = Assignment.State
 SUBMITTED = (State.SUBMITTED, State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 
@@ -34,13 +36,13 @@ class Proof:
 
 def receipt_of(assignment: Assignment) -> str:
     """Return the code that proves to us that this assignment was submitted: its number and a signature."""
-    return f"{assignment.pk}-{salted_hmac('hits.receipt', str(assignment.pk)).hexdigest()[:10]}"
+    return f"{assignment.pk}-{signature(RECEIPT, str(assignment.pk), length=RECEIPT_LENGTH)}"
 
 
 def completion_code(round: Round, worker: Worker) -> str:
-    """Return the code for a worker's work in a round: always the same, and nobody can make one up."""
+    """Return the code for a worker's work in a round: the same until the site's key changes; nobody can make one up."""
     name = f"{round.pk}-{worker.pk}"
-    return f"c{name}-{salted_hmac('hits.completion', name).hexdigest()[:12]}"
+    return f"c{name}-{signature(COMPLETION, name, length=COMPLETION_LENGTH)}"
 
 
 def verify_code(code: str) -> Proof:
@@ -50,10 +52,10 @@ def verify_code(code: str) -> Proof:
     """
     wanted = "".join(code.split()).lower()
     proof = None
-    if found := COMPLETION.fullmatch(wanted):
-        proof = _prove_round(wanted, round_id=int(found[1]), worker_id=int(found[2]))
-    elif found := RECEIPT.fullmatch(wanted):
-        proof = _prove_hit(wanted, assignment_id=int(found[1]))
+    if found := COMPLETION_CODE.fullmatch(wanted):
+        proof = _prove_round(found[3], round_id=int(found[1]), worker_id=int(found[2]))
+    elif found := RECEIPT_CODE.fullmatch(wanted):
+        proof = _prove_hit(found[2], assignment_id=int(found[1]))
     if proof:
         return proof
     raise CounterpartError(
@@ -61,9 +63,11 @@ def verify_code(code: str) -> Proof:
     )
 
 
-def _prove_round(code: str, *, round_id: int, worker_id: int) -> Proof | None:
+def _prove_round(signed: str, *, round_id: int, worker_id: int) -> Proof | None:
     round, worker = Round.objects.filter(pk=round_id).first(), Worker.objects.filter(pk=worker_id).first()
-    if round is None or worker is None or not constant_time_compare(code, completion_code(round, worker)):
+    if round is None or worker is None:
+        return None
+    if not is_signature(signed, COMPLETION, f"{round.pk}-{worker.pk}", length=COMPLETION_LENGTH):
         return None
     submitted = hits_of(worker).filter(hit__round=round, state__in=SUBMITTED).count()
     if not submitted:
@@ -72,10 +76,10 @@ def _prove_round(code: str, *, round_id: int, worker_id: int) -> Proof | None:
     return Proof(worker, round, "all their HITs in the round", submitted, *_sums(payments))
 
 
-def _prove_hit(code: str, *, assignment_id: int) -> Proof | None:
+def _prove_hit(signed: str, *, assignment_id: int) -> Proof | None:
     rows = Assignment.objects.select_related("hit__round", "worker")
     assignment = rows.filter(pk=assignment_id, state__in=SUBMITTED).first()
-    if assignment is None or not constant_time_compare(code, receipt_of(assignment)):
+    if assignment is None or not is_signature(signed, RECEIPT, str(assignment.pk), length=RECEIPT_LENGTH):
         return None
     payments = Payment.objects.filter(assignment=assignment)
     return Proof(assignment.worker, assignment.hit.round, f"HIT {assignment.hit.number}", 1, *_sums(payments))

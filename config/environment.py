@@ -2,7 +2,9 @@
 
 import os
 import secrets
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +13,7 @@ import dj_database_url
 from environs import Env, ValidationError, validate
 
 env = Env()
+LOCK_SECONDS = 20  # less than gunicorn lets a request take
 at_least_one = validate.Range(min=1, error="must be at least 1")
 
 
@@ -33,31 +36,64 @@ def database(sqlite_path: Path) -> dict[str, Any]:
     """Return Django's settings for DATABASE_URL, or for the SQLite file ``sqlite_path`` if it is unset.
 
     SQLite takes the write lock when a transaction begins (IMMEDIATE) and waits up to 30 seconds for it. A deferred
-    transaction would fail at once when it starts to write, instead of waiting.
+    transaction would fail at once when it starts to write, instead of waiting. With synchronous=FULL a commit survives
+    a power cut. PostgreSQL gives up waiting for a lock after LOCK_SECONDS; a connection that it dropped is replaced.
     """
     url = (
         env.str("DATABASE_URL", "", validate=scheme_in("postgres", "postgresql", "sqlite"))
         or f"sqlite:///{sqlite_path}"
     )
-    settings: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=60)}
+    settings: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)}
     if settings["ENGINE"].endswith("sqlite3"):
-        Path(str(settings["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+        _make_private(Path(str(settings["NAME"])))
         settings["CONN_MAX_AGE"] = 0
         settings["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 30,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
         }
+    else:
+        # The connection's options replace those of PGOPTIONS.
+        options = f"-c lock_timeout={LOCK_SECONDS}s {os.environ.get('PGOPTIONS', '')}"
+        settings.setdefault("OPTIONS", {}).setdefault("options", options.strip())
     return settings
 
 
-def kept_secret(path: Path) -> str:
-    """Return the secret in ``path``, created on first use and readable only by its owner."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def kept_secrets(path: Path) -> list[str]:
+    """Return the keys in ``path``, one a line, the newest first. On first use one is made, for its owner alone."""
+    if not path.exists():
+        descriptor, whole = tempfile.mkstemp(dir=path.parent)  # mode 0600
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(50))
+        with suppress(FileExistsError):  # Another process was first: its key counts.
+            os.link(whole, path)
+        os.unlink(whole)
+    return path.read_text().split()
+
+
+def private_folder(path: Path, *, ours: bool) -> None:
+    """Create a folder that only its owner may enter; close an existing one if it is ``ours`` alone."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if ours:
+        _close_to_others(path)
+
+
+def is_local(url: str) -> bool:
+    """Tell whether the address is one of this computer, which nobody else can open."""
+    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+
+
+def _make_private(database: Path) -> None:
+    """Create the file before SQLite does. SQLite gives its WAL the same permissions."""
+    database.parent.mkdir(parents=True, exist_ok=True)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secret := secrets.token_urlsafe(50))
-    return secret
+        os.close(os.open(database, os.O_CREAT, 0o600))
+    except OSError:
+        return  # Whatever is wrong with the path, the first query tells it.
+    _close_to_others(database)
+
+
+def _close_to_others(path: Path) -> None:
+    status = path.stat()
+    if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+        path.chmod(status.st_mode & 0o700)

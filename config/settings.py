@@ -7,20 +7,23 @@ from typing import Any
 from csp.constants import NONE, SELF
 from environs import validate
 
-from config.environment import at_least_one, database, env, folder, kept_secret, scheme_in
+from config.environment import at_least_one, database, env, folder, is_local, kept_secrets, private_folder, scheme_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+private_folder(VAR_DIR, ours=VAR_DIR == BASE_DIR / "var")
 
 # numba caches compiled code beside the source; if it cannot write there, importing it fails.
 if not os.access(BASE_DIR / "hits", os.W_OK):
     os.environ.setdefault("NUMBA_CACHE_DIR", str(VAR_DIR / "numba"))
 
 DEBUG = env.bool("DEBUG", False)
-SECRET_KEY = env.str("SECRET_KEY", "") or kept_secret(VAR_DIR / "secret_key")
+# Everything is signed with SECRET_KEY; what an older key signed is still valid.
+_given = env.str("SECRET_KEY", "")
+SECRET_KEY, *SECRET_KEY_FALLBACKS = [_given] if _given else kept_secrets(VAR_DIR / "secret_key")
+SECRET_KEY_FALLBACKS += env.list("SECRET_KEY_FALLBACKS", [])
 SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "testserver"])
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", SITE_URL.startswith("https://"))
 
@@ -98,6 +101,7 @@ MEDIA_ROOT = folder("MEDIA_ROOT", VAR_DIR / "media")
 AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
 AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None)
 AWS_DEFAULT_ACL = None
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_CACHE = folder("FILE_CACHE", VAR_DIR / "cache")
 STORAGES = {
     "default": {
@@ -195,8 +199,9 @@ CONTACT = env.str("CONTACT", "")
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
 FEEDBACK_HOURS = env.int("FEEDBACK_HOURS", 24, validate=at_least_one)
 
-# MTurk, or a server with its protocol. Environments with real money are off unless MTURK_ENVIRONMENTS lists them.
-MTURK_ENVIRONMENTS = env.list("MTURK_ENVIRONMENTS", ["emulator"])
+# MTurk, or a server with its protocol. Environments with real money are off unless MTURK_ENVIRONMENTS lists them, and
+# so is the emulator on a site that others reach.
+MTURK_ENVIRONMENTS = env.list("MTURK_ENVIRONMENTS", ["emulator"] if is_local(SITE_URL) else [])
 _mturk_keys = {
     "access_key": env.str("MTURK_ACCESS_KEY_ID", ""),
     "secret_key": env.str("MTURK_SECRET_ACCESS_KEY", ""),

@@ -9,7 +9,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-DEFAULT_HOSTS = {"127.0.0.1", "localhost", "testserver"}
+MIN_KEY_LENGTH, MIN_KEY_CHARACTERS = 50, 5  # as in Django's check --deploy
 
 
 def no_debug_in_public(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
@@ -17,6 +17,38 @@ def no_debug_in_public(app_configs: Sequence[AppConfig] | None, **_: Any) -> lis
     if settings.DEBUG and settings.SITE_URL.startswith("https://"):
         return [
             Error("DEBUG is on while SITE_URL is a public address.", hint="Unset DEBUG.", id="console.E001"),
+        ]
+    return []
+
+
+def secret_keys_are_strong(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Whoever guesses a key can forge worker links, receipts and logins. Older keys are still valid."""
+    named = {"SECRET_KEY": [settings.SECRET_KEY], "SECRET_KEY_FALLBACKS": settings.SECRET_KEY_FALLBACKS}
+    weak = [name for name, keys in named.items() if any(_is_weak(key) for key in keys)]
+    if settings.DEBUG or not weak:
+        return []
+    return [
+        Error(
+            f"{' and '.join(weak)} can be guessed: a key needs {MIN_KEY_LENGTH} random characters.",
+            hint="Make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))'",
+            id="console.E004",
+        )
+    ]
+
+
+def _is_weak(key: str) -> bool:
+    return len(key) < MIN_KEY_LENGTH or len(set(key)) < MIN_KEY_CHARACTERS or key.startswith("django-insecure-")
+
+
+def local_state_is_private(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """VAR_DIR holds the secret key, the database and the ids of workers."""
+    if Path(settings.VAR_DIR).stat().st_mode & 0o077:
+        return [
+            Warning(
+                f"Other users of this computer may enter VAR_DIR ({settings.VAR_DIR}).",
+                hint=f"chmod 700 {settings.VAR_DIR}",
+                id="console.W002",
+            )
         ]
     return []
 
@@ -67,4 +99,11 @@ def redis_needs_postgresql(app_configs: Sequence[AppConfig] | None, **_: Any) ->
     return []
 
 
-ALL = (no_debug_in_public, hosts_include_the_site, storage_is_writable, redis_needs_postgresql)
+ALL = (
+    no_debug_in_public,
+    secret_keys_are_strong,
+    local_state_is_private,
+    hosts_include_the_site,
+    storage_is_writable,
+    redis_needs_postgresql,
+)

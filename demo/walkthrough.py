@@ -4,8 +4,10 @@ import secrets
 from dataclasses import dataclass
 
 from django.contrib.auth.models import Group, User
+from django.db import connection
 
 from console.permissions import ADMIN
+from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
@@ -51,6 +53,21 @@ def demonstrate(*, progress: Progress = silent) -> Figures:
         _run_round(collection, annotators, progress)
     publish_round(_plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress), actor="demo")
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
+
+
+def refuse_other_databases() -> None:
+    """Raise CounterpartError if the database is neither empty nor one that the demo made: the demo adds a superuser."""
+    if Round._meta.db_table not in connection.introspection.table_names():
+        return
+    if Round.objects.filter(name=JUDGED, pool__collection__name=COLLECTION).exists():
+        return
+    collections = Collection.objects.exclude(name=COLLECTION).count()
+    accounts = User.objects.exclude(username=LOGIN).count()
+    if collections or accounts:
+        raise CounterpartError(
+            f"This database is not the demo's: other collections {collections}, other accounts {accounts}. "
+            "Run make demo, or set VAR_DIR to a new folder and unset DATABASE_URL."
+        )
 
 
 def figures(version: Version) -> Figures:

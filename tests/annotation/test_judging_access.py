@@ -51,6 +51,12 @@ def test_an_old_link_says_how_to_go_on(stranger, made, assignment, monkeypatch):
         assert (response.status_code, "This link has expired" in response.text) == (410, True)
 
 
+def test_a_changed_key_closes_no_link_that_a_worker_has(stranger, made, assignment, settings):
+    links = address("task", assignment), home_of(assignment.worker, made)
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "the new key"
+    assert [stranger.get(link).status_code for link in links] == [200, 200]
+
+
 def test_a_link_to_a_row_that_is_gone_says_so(stranger, assignment):
     link = address("task", assignment)
     assignment.delete()

@@ -12,6 +12,9 @@ def test_the_settings_that_come_with_the_house_pass(check):
     ("check", "change", "found"),
     [
         (checks.no_debug_in_public, {"DEBUG": True, "SITE_URL": "https://judge.example"}, "console.E001"),
+        (checks.secret_keys_are_strong, {"SECRET_KEY": "x"}, "console.E004"),
+        (checks.secret_keys_are_strong, {"SECRET_KEY": "ab" * 40}, "console.E004"),
+        (checks.secret_keys_are_strong, {"SECRET_KEY_FALLBACKS": ["changeme"]}, "console.E004"),
         (checks.hosts_include_the_site, {"SITE_URL": "https://judge.example"}, "console.E002"),
         (checks.storage_is_writable, {"MEDIA_ROOT": "/dev/null/media"}, "console.E003"),
         (
@@ -39,3 +42,15 @@ def test_a_host_that_is_allowed_in_any_way_passes(settings, allowed):
 def test_a_bucket_needs_no_folder(settings):
     settings.MEDIA_ROOT, settings.AWS_STORAGE_BUCKET_NAME = "/dev/null/media", "pictures"
     assert checks.storage_is_writable(None) == []
+
+
+def test_a_short_key_will_do_for_debugging(settings):
+    settings.SECRET_KEY, settings.DEBUG = "x", True
+    assert checks.secret_keys_are_strong(None) == []
+
+
+def test_local_state_that_others_may_enter_is_named(settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    tmp_path.chmod(0o755)
+    (message,) = checks.local_state_is_private(None)
+    assert (message.id, message.hint) == ("console.W002", f"chmod 700 {tmp_path}")

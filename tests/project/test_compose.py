@@ -1,6 +1,7 @@
 """The container files agree with the house: no engine runs here, so they are parsed."""
 
 import json
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,12 @@ def test_no_secret_has_a_default(compose):
     environment = compose["services"]["site"]["environment"]
     assert environment["SECRET_KEY"].startswith("${SECRET_KEY:?")
     assert "${POSTGRES_PASSWORD:?" in environment["DATABASE_URL"]
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".dockerignore"])
+@pytest.mark.parametrize("file", [".env", ".env.production"])
+def test_secrets_in_an_env_file_are_neither_committed_nor_copied_into_the_image(name, file):
+    assert any(fnmatch(file, line) for line in (ROOT / name).read_text().splitlines())
 
 
 def test_the_site_is_not_published_beyond_this_machine(compose):

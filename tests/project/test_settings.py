@@ -4,8 +4,14 @@ import os
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
+import psycopg2
 import pytest
+from django.contrib.auth.models import User
+from django.db import close_old_connections, connection
+
+from config.environment import kept_secrets
 
 
 def start(tmp_path, shown: str = "DATABASES['default']['ENGINE']", **environment: str):
@@ -55,6 +61,13 @@ def test_nonsense_is_refused_by_name(tmp_path, name, value):
     assert name in outcome.stderr or value in outcome.stderr
 
 
+def test_two_first_starts_at_once_agree_on_one_key(tmp_path):
+    with ThreadPoolExecutor(8) as starts:
+        keys = {tuple(keys) for keys in starts.map(kept_secrets, [tmp_path / "secret_key"] * 40)}
+    assert len(keys) == 1
+    assert os.listdir(tmp_path) == ["secret_key"]
+
+
 def test_the_made_secret_is_kept_and_private(tmp_path):
     start(tmp_path)
     secret = tmp_path / "secret_key"
@@ -62,3 +75,76 @@ def test_the_made_secret_is_kept_and_private(tmp_path):
     start(tmp_path)
     assert secret.read_text() == before
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+
+
+def test_an_older_key_below_the_first_line_is_still_valid(tmp_path):
+    (tmp_path / "secret_key").write_text("the-new-key\nthe-old-key\n")
+    assert start(tmp_path, shown="SECRET_KEY").stdout.strip() == "the-new-key"
+    outcome = start(tmp_path, shown="SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS="the-oldest-key")
+    assert outcome.stdout.strip() == "['the-old-key', 'the-oldest-key']"
+
+
+def test_other_users_cannot_read_the_state_of_a_new_site(tmp_path):
+    folder = tmp_path / "var"
+    start(folder, shown="VAR_DIR")
+    kept = {
+        path.name: stat.S_IMODE(path.stat().st_mode)
+        for path in (folder, *folder.glob("*_key"), *folder.glob("*.sqlite3"))
+    }
+    assert kept == {"var": 0o700, "secret_key": 0o600, "counterpart.sqlite3": 0o600}
+
+
+def test_other_users_cannot_read_a_database_that_an_earlier_release_made_for_all(tmp_path):
+    database = tmp_path / "elsewhere.sqlite3"
+    database.touch(mode=0o644)
+    start(tmp_path, DATABASE_URL=f"sqlite:///{database}")
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+
+
+def test_a_folder_that_holds_more_than_our_state_keeps_its_permissions(tmp_path):
+    tmp_path.chmod(0o755)
+    start(tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(
+    ("environment", "on"),
+    [
+        ({}, ["emulator"]),
+        ({"SITE_URL": "https://judge.example"}, []),
+        ({"SITE_URL": "https://judge.example", "MTURK_ENVIRONMENTS": "emulator,sandbox"}, ["emulator", "sandbox"]),
+    ],
+)
+def test_a_site_that_others_reach_serves_no_emulator_unless_asked(tmp_path, environment, on):
+    assert start(tmp_path, shown="MTURK_ENVIRONMENTS", **environment).stdout.strip() == str(on)
+
+
+def test_the_site_answers_to_no_host_of_the_tests(tmp_path):
+    assert start(tmp_path, shown="ALLOWED_HOSTS").stdout.strip() == "['127.0.0.1', 'localhost']"
+
+
+def test_a_power_cut_takes_back_no_commit_on_sqlite(db):
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL's own default is safe")
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+
+
+@pytest.mark.service
+def test_a_connection_that_postgresql_dropped_fails_no_request(transactional_db):
+    connection.ensure_connection()
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has no server")
+    with psycopg2.connect(connection.connection.dsn, password=connection.settings_dict["PASSWORD"]) as other:
+        other.cursor().execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+    close_old_connections()  # as at the start of each request
+    assert not User.objects.exists()
+
+
+@pytest.mark.service
+def test_nobody_waits_for_a_lock_until_the_server_kills_the_request(db):
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has a time-out of its own")
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone() == ("20s",)

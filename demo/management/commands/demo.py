@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.publishing import join_link
 from demo.local_site import free_port, serve
-from demo.walkthrough import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login
+from demo.walkthrough import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login, refuse_other_databases
 from hits.models import Round
 
 
@@ -37,9 +37,10 @@ class Command(BaseCommand):
         parser.add_argument("--no-serve", action="store_true", help="stop before serving the site")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        call_command("migrate", verbosity=0, interactive=False)
         progress = TerminalBar()
         try:
+            refuse_other_databases()
+            call_command("migrate", verbosity=0, interactive=False)
             figures = demonstrate(progress=progress)
         except CounterpartError as error:
             raise CommandError(str(error)) from error

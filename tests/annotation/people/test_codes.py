@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from annotation.grading import accept
 from annotation.leases import lease_seat, return_assignment
 from annotation.models import Assignment, Worker
-from annotation.receipts import completion_code, verify_code
+from annotation.receipts import completion_code, receipt_of, verify_code
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from hits.models import Round
@@ -82,6 +82,13 @@ def test_a_code_depends_on_the_sites_secret(made, worker, settings):
     assert completion_code(made, worker) != before
     with pytest.raises(CounterpartError):
         verify_code(before)
+
+
+def test_a_changed_key_voids_no_code_that_a_worker_kept(made, worker, settings):
+    settings.SECRET_KEY = "an old key"
+    kept = completion_code(made, worker), receipt_of(Assignment.objects.first())
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "the new key", ["an old key"]
+    assert [verify_code(code).worker for code in kept] == [worker, worker]
 
 
 def test_who_submitted_nothing_has_a_code_that_proves_nothing(db):

@@ -1,0 +1,43 @@
+"""The demo fills an empty database or its own, and no other: it adds a superuser whose password it prints."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from core.errors import CounterpartError
+from corpus.models import Collection
+from demo.walkthrough import COLLECTION, JUDGED, LOGIN, refuse_other_databases
+from tests.factories import make_collection, make_round
+
+
+def test_the_demo_gives_no_superuser_to_a_site_with_accounts(db):
+    User.objects.create_user(username="robin")
+    with pytest.raises(CommandError, match="not the demo's: other collections 0, other accounts 1"):
+        call_command("demo", "--no-serve")
+    assert not Collection.objects.exists()
+    assert not User.objects.filter(username=LOGIN).exists()
+
+
+def test_the_demo_leaves_a_database_of_other_collections_alone(db):
+    make_collection("coco")
+    with pytest.raises(CounterpartError, match="other collections 1"):
+        refuse_other_databases()
+
+
+def test_the_demo_fills_a_database_without_tables(db, monkeypatch):
+    monkeypatch.setattr("django.db.connection.introspection.table_names", list)
+    make_collection("coco")
+    refuse_other_databases()
+
+
+def test_a_demo_that_was_interrupted_goes_on(db):
+    make_collection(COLLECTION)
+    User.objects.create_user(username=LOGIN)
+    refuse_other_databases()
+
+
+def test_the_demo_runs_again_after_people_used_its_database(db):
+    make_round(make_collection(COLLECTION), JUDGED)
+    make_collection("mine")
+    User.objects.create_user(username="robin")
+    refuse_other_databases()
