@@ -105,9 +105,7 @@ FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_CACHE = folder("FILE_CACHE", VAR_DIR / "cache")
 STORAGES = {
     "default": {
-        "BACKEND": "storages.backends.s3.S3Storage"
-        if AWS_STORAGE_BUCKET_NAME
-        else "django.core.files.storage.FileSystemStorage"
+        "BACKEND": "storages.backends.s3.S3Storage" if AWS_STORAGE_BUCKET_NAME else "core.storage.WholeFileStorage"
     },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }

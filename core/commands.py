@@ -9,6 +9,8 @@ from django.db import DatabaseError, OperationalError, ProgrammingError
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 
+INTERRUPTED = 130  # as shells report Ctrl-C
+
 
 class ActCommand(BaseCommand):
     """A command that parses its options, calls one function and prints the result.
@@ -42,6 +44,10 @@ class ActCommand(BaseCommand):
             outcome = self.act(progress, **options)
         except CounterpartError as error:
             raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(_file_error(error)) from error
+        except KeyboardInterrupt as error:
+            raise CommandError("Stopped. Run the same command to start again.", returncode=INTERRUPTED) from error
         finally:
             progress.close()
         if not isinstance(outcome, dict):
@@ -58,6 +64,12 @@ def _database_error(error: DatabaseError) -> str:
         f"The database could not be used ({text[:200]}). If it is new, run migrate first; if it is busy, run the "
         "command again. --traceback shows the details."
     )
+
+
+def _file_error(error: OSError) -> str:
+    """Explain in one line a full disk, a file that may not be read or written, and the like."""
+    name = f": {error.filename}" if error.filename else ""
+    return f"{error.strerror or error}{name}. Correct that and run the command again. --traceback shows the details."
 
 
 def _lines(name: str, value: Any) -> list[str]:

@@ -25,9 +25,7 @@ class StoredFile:
 
 
 def write_file(path: str, content: bytes) -> StoredFile:
-    """Store ``content`` at ``path`` and replace any file there."""
-    if default_storage.exists(path):
-        default_storage.delete(path)
+    """Store ``content`` at ``path`` and replace any file there, at once for all readers."""
     return StoredFile(default_storage.save(path, ContentFile(content)), hashlib.sha256(content).hexdigest())
 
 

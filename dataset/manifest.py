@@ -1,13 +1,10 @@
 """The manifest of a version: what it was made from, its files and its figures."""
 
 import hashlib
-import tomllib
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-from django.conf import settings
-
+from core.version import software_version
 from corpus.models import Match, Sample
 from dataset.contents import JUDGED, Contents
 from dataset.merging import MergeTerm
@@ -44,11 +41,6 @@ def describe(
         "sources": _source_rows(version.name, contents),
         "files": files,
     }
-
-
-@cache
-def software_version() -> str:
-    return str(tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]["version"])
 
 
 def _describe_sample(sample: Sample) -> dict[str, Any]:

@@ -43,6 +43,7 @@ def postgres(folder: Path) -> Iterator[str]:
             return
     import pgserver
 
+    os.environ["PATH"] += f":{Path(pgserver.__file__).parent / 'pginstall/bin'}"  # pg_dump and pg_restore
     server = pgserver.get_server(folder / "postgres", cleanup_mode="stop")
     server.psql("ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();\n")
     try:

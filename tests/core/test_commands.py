@@ -18,3 +18,20 @@ def test_a_database_that_cannot_be_used_is_told_in_one_line(db, monkeypatch, err
     ) as told:
         call_command("close", "round-1", skip_checks=True)
     assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(28, "No space left on device", "/var/x"), r"^No space left on device: /var/x\. Correct that"),
+        (KeyboardInterrupt(), r"^Stopped\. Run the same command"),
+    ],
+)
+def test_a_full_disk_and_ctrl_c_are_told_in_one_line(db, monkeypatch, error, told):
+    def fail(rows: object, name: str) -> None:
+        raise error
+
+    monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
+    with pytest.raises(CommandError, match=told) as raised:
+        call_command("close", "round-1", skip_checks=True)
+    assert "\n" not in str(raised.value)

@@ -1,0 +1,37 @@
+"""restore FILE [--replace] [--yes]: put a backup in the place of the database, the stored files and the keys."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.backup import occupied, restore
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+
+
+class Command(ActCommand):
+    help = "Restore a backup into an empty database and VAR_DIR. Stop the site and the worker first."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="a file that backup wrote")
+        parser.add_argument("--replace", action="store_true", help="replace the database and the stored files")
+        parser.add_argument("--yes", action="store_true", help="do not ask before replacing")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        if options["replace"] and not options["yes"] and (found := occupied()) and not _confirmed(found):
+            raise CounterpartError("Nothing was changed.")
+        manifest = restore(options["file"], replace=options["replace"], progress=progress)
+        return (
+            f"Restored the backup of {manifest['made_at']} ({manifest['software']}): {len(manifest['files']):,} files. "
+            "Run migrate, then start the site and the worker."
+        )
+
+
+def _confirmed(found: str) -> bool:
+    try:
+        return input(f"{found} All of it will be lost. Replace it? [y/N] ").lower() == "y"
+    except EOFError:
+        return False

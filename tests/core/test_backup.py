@@ -1,0 +1,261 @@
+"""Backups of a site in use, and what restoring them promises. On PostgreSQL they need its client programs."""
+
+import shutil
+import sqlite3
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Event as Flag
+from threading import Thread
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+
+from core import backup as module
+from core import snapshots
+from core.archives import checked_manifest
+from core.backup import back_up, restore
+from core.errors import CounterpartError
+from core.files import write_file
+from core.models import Event
+from corpus.models import Collection, Image
+from mitl.annotators import vlm
+from tests.factories import make_collection
+
+
+@pytest.fixture
+def site(transactional_db, tmp_path) -> Path:
+    """A site with a collection and a stored file; returns the path of a backup of it."""
+    if connection.vendor == "postgresql" and not shutil.which("pg_dump"):
+        pytest.skip("PostgreSQL's client programs are not installed")
+    make_collection("zoo", images=2)
+    write_file("images/zoo/one.jpg", b"one")
+    back_up(tmp_path / "backup.tar")
+    return tmp_path / "backup.tar"
+
+
+def change_everything() -> None:
+    Collection.objects.update(description="changed")
+    write_file("images/zoo/one.jpg", b"changed")
+    write_file("images/zoo/new.jpg", b"new")
+
+
+def state() -> tuple[list, dict[str, bytes]]:
+    """All collections, and all stored files with their content."""
+    rows = list(Collection.objects.values_list("name", "description"))
+    stored = Path(default_storage.location)
+    return rows, {str(path.relative_to(stored)): path.read_bytes() for path in stored.rglob("*") if path.is_file()}
+
+
+BEFORE = [("zoo", "")], {"images/zoo/one.jpg": b"one"}
+
+
+@contextmanager
+def people_at_work(zoo: Collection):
+    """Meanwhile, a thread stores files, and in one transaction for each a row that names it and an event."""
+    stop, acknowledged = Flag(), []
+
+    def work() -> None:
+        while not stop.is_set():
+            number = len(acknowledged)
+            stored = write_file(f"images/zoo/{number}.jpg", b"%d" % number)
+            with transaction.atomic():
+                Image.objects.create(collection=zoo, key=f"new-{number}", file_name="x.jpg", file=stored.path)
+                Event.objects.create(actor="thread", verb="stored", subject="x")
+            acknowledged.append(number)
+        connection.close()
+
+    worker = Thread(target=work)
+    worker.start()
+    try:
+        yield acknowledged
+    finally:
+        stop.set()
+        worker.join()
+
+
+def test_a_backup_of_a_site_in_use_loses_no_acknowledged_work_and_tears_none(site, tmp_path):
+    zoo = Collection.objects.get()
+    images = Image.objects.filter(key__startswith="new-")
+    with people_at_work(zoo) as acknowledged:
+        for number in range(3):
+            while len(acknowledged) < 20 * (number + 1):
+                pass
+            before = len(acknowledged)
+            back_up(tmp_path / f"busy-{number}.tar")
+    restore(tmp_path / "busy-2.tar", replace=True)
+    assert before <= images.count() < len(acknowledged) + 1
+    assert images.count() == Event.objects.filter(actor="thread").count()
+    for image in images:
+        assert default_storage.open(image.file).read() == image.key.removeprefix("new-").encode()
+
+
+def test_everything_comes_back(site):
+    change_everything()
+    restore(site, replace=True)
+    assert state() == BEFORE
+
+
+def test_a_site_with_rows_is_not_overwritten_by_a_slip(site):
+    change_everything()
+    changed = state()
+    with pytest.raises(CounterpartError, match=r"has rows in \d tables: .*Pass --replace"):
+        restore(site, replace=False)
+    assert state() == changed
+
+
+def test_stored_files_without_a_database_are_not_overwritten_by_a_slip(site):
+    Collection.objects.all().delete()
+    with pytest.raises(CounterpartError, match="There are files in"):
+        restore(site, replace=False)
+
+
+def test_an_empty_site_needs_no_permission(site):
+    Collection.objects.all().delete()
+    shutil.rmtree(default_storage.location)
+    restore(site, replace=False)
+    assert state() == BEFORE
+
+
+def test_a_damaged_backup_changes_nothing(site):
+    content = bytearray(site.read_bytes())
+    content[2_000] ^= 1
+    site.write_bytes(content)
+    change_everything()
+    changed = state()
+    with pytest.raises(CounterpartError, match=r"1 \(database\."):
+        restore(site, replace=True)
+    assert state() == changed
+
+
+def test_a_database_that_cannot_be_replaced_keeps_its_files(site, monkeypatch):
+    change_everything()
+    changed = state()
+
+    def fail(path: Path) -> None:
+        raise CounterpartError("The database is in use.")
+
+    monkeypatch.setattr(module, "load_snapshot", fail)
+    with pytest.raises(CounterpartError, match="in use"):
+        restore(site, replace=True)
+    assert state() == changed
+
+
+def test_a_backup_of_another_engine_is_refused(site, monkeypatch):
+    monkeypatch.setattr(connection, "vendor", "another")
+    with pytest.raises(CounterpartError, match=r"The backup is of \w+, and this database is another"):
+        restore(site, replace=True)
+
+
+def test_a_backup_of_a_newer_version_is_refused(site, monkeypatch):
+    monkeypatch.setattr(module, "software_version", lambda: "0.0.9")
+    with pytest.raises(CounterpartError, match=r"newer version, counterpart .*; this is 0\.0\.9\. Install"):
+        restore(site, replace=True)
+
+
+def test_a_backup_with_migrations_that_we_lack_is_refused(site, tmp_path):
+    MigrationRecorder(connection).record_applied("core", "9999_later")
+    back_up(tmp_path / "later.tar")
+    MigrationRecorder(connection).record_unapplied("core", "9999_later")
+    with pytest.raises(CounterpartError, match=r"newer version, .* without core\.9999_later"):
+        restore(tmp_path / "later.tar", replace=True)
+
+
+def test_files_in_a_bucket_are_left_there(site, tmp_path, settings):
+    settings.AWS_STORAGE_BUCKET_NAME = "pictures"
+    assert back_up(tmp_path / "bucket.tar").stored_files == 0
+    change_everything()
+    restore(tmp_path / "bucket.tar", replace=True)
+    assert state()[1].keys() == {"images/zoo/one.jpg", "images/zoo/new.jpg"}
+    settings.AWS_STORAGE_BUCKET_NAME = ""
+    with pytest.raises(CounterpartError, match="are in the bucket pictures"):
+        restore(tmp_path / "bucket.tar", replace=True)
+
+
+def test_the_restored_site_has_the_keys_that_signed_its_codes(site, tmp_path, settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", ["old", "oldest"]
+    back_up(tmp_path / "keys.tar")
+    restore(tmp_path / "keys.tar", replace=True)
+    assert (tmp_path / "secret_key").read_text().split() == ["new", "old", "oldest"]
+    assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_given_key_that_signed_none_of_the_codes_is_refused(site, settings, monkeypatch):
+    change_everything()
+    changed = state()
+    monkeypatch.setenv("SECRET_KEY", "another")
+    settings.SECRET_KEY = "another"
+    with pytest.raises(CounterpartError, match="other keys than SECRET_KEY and SECRET_KEY_FALLBACKS"):
+        restore(site, replace=True)
+    assert state() == changed
+
+
+def test_answers_that_were_paid_for_come_back(site, tmp_path, settings):
+    assert module.PAID_ANSWERS == vlm.LEDGER
+    ledger = tmp_path / vlm.LEDGER
+    with closing(sqlite3.connect(ledger)) as open_ledger:
+        open_ledger.execute("CREATE TABLE request (cost)")
+        open_ledger.execute("INSERT INTO request VALUES (7)")
+        open_ledger.commit()
+    back_up(tmp_path / "paid.tar")
+    ledger.unlink()
+    restore(tmp_path / "paid.tar", replace=True)
+    with closing(sqlite3.connect(ledger)) as open_ledger:
+        assert open_ledger.execute("SELECT cost FROM request").fetchall() == [(7,)]
+
+
+def test_a_file_that_is_being_written_is_left_out(site, tmp_path):
+    (tmp_path / "media/images/zoo/.two.jpg.part").write_bytes(b"half")
+    assert back_up(tmp_path / "again.tar").stored_files == 1
+    assert "media/images/zoo/.two.jpg.part" not in checked_manifest(tmp_path / "again.tar")["files"]
+
+
+def test_a_backup_among_the_stored_files_is_refused(db, settings):
+    with pytest.raises(CounterpartError, match="among the stored files"):
+        back_up(Path(settings.MEDIA_ROOT) / "backup.tar")
+
+
+def test_missing_client_programs_are_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(connection, "vendor", "postgresql")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(CounterpartError, match="pg_dump is not installed"):
+        snapshots.take_snapshot(tmp_path / "x")
+
+
+def test_a_database_that_somebody_keeps_locked_is_told_and_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(snapshots, "PATIENCE", 0)
+    paths = [tmp_path / "from", tmp_path / "to"]
+    for path in paths:
+        with closing(sqlite3.connect(path)) as made:
+            made.execute("CREATE TABLE t (x)")
+    with closing(sqlite3.connect(paths[1], isolation_level=None)) as busy:
+        busy.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(CounterpartError, match="is in use. Stop the site"):
+            snapshots.copy_sqlite(*paths)
+
+
+def test_replacing_asks_first(site, monkeypatch):
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
+    change_everything()
+    changed = state()
+    with pytest.raises(CommandError, match=r"^Nothing was changed\.$"):
+        call_command("restore", str(site), "--replace")
+    assert ("All of it will be lost" in asked[0], state()) == (True, changed)
+
+
+def test_the_commands_tell_what_they_did(site, tmp_path, capsys):
+    call_command("backup", str(tmp_path / "two.tar"))
+    call_command("restore", str(tmp_path / "two.tar"), "--replace", "--yes")
+    told = capsys.readouterr().out
+    assert "stored files: 1. It holds the secret key" in told
+    assert "Run migrate, then start the site" in told
+
+
+@pytest.mark.parametrize("name", ["backup", "restore"])
+def test_a_path_that_cannot_be_used_is_told_in_one_line(transactional_db, name, tmp_path):
+    with pytest.raises(CommandError, match=r"^(No such file or directory|.*not a backup).*nowhere") as told:
+        call_command(name, str(tmp_path / "nowhere" / "backup.tar"))
+    assert "\n" not in str(told.value)
