@@ -45,8 +45,10 @@ class ArchiveWriter:
 def new_archive(target: Path) -> Iterator[ArchiveWriter]:
     """Write an archive that appears at ``target`` when it is whole and on the disk. Its owner alone may read it.
 
-    Raises CounterpartError if there is a file already.
+    Raises CounterpartError if there is a file already, or no such folder.
     """
+    if not target.absolute().parent.is_dir():
+        raise CounterpartError(f"There is no folder {target.parent}. Create it first.")
     if target.exists():
         raise CounterpartError(f"{target} exists already. Choose another name, or delete it first.")
     with TemporaryDirectory(dir=target.absolute().parent, prefix=".backup-") as folder:

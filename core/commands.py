@@ -9,8 +9,6 @@ from django.db import DatabaseError, OperationalError, ProgrammingError
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 
-INTERRUPTED = 130  # as shells report Ctrl-C
-
 
 class ActCommand(BaseCommand):
     """A command that parses its options, calls one function and prints the result.
@@ -46,8 +44,6 @@ class ActCommand(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(_file_error(error)) from error
-        except KeyboardInterrupt as error:
-            raise CommandError("Stopped. Run the same command to start again.", returncode=INTERRUPTED) from error
         finally:
             progress.close()
         if not isinstance(outcome, dict):
