@@ -11,8 +11,8 @@ from core.progress import Progress
 from corpus.models import Collection, Sample
 from evaluation.analyses import Findings
 from mitl.charts import Spec, heat_map, heat_maps
-from mitl.diversity import POLICIES, Absent, first_place_ranks, rank_correlations
 from mitl.models import Annotator, Direction
+from mitl.rank_agreement import POLICIES, Absent, first_place_ranks, rank_correlations
 from mitl.search.store import newest_lists
 
 HELP = "How differently annotators rank: Kendall's tau-b of their stored lists, and the ranks of the best items."

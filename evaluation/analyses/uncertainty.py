@@ -8,9 +8,9 @@ from core.progress import Progress
 from corpus.models import Collection, Match
 from evaluation.analyses import Findings
 from mitl.charts import Spec, level_chart
+from mitl.item_uncertainty import Multiplicity, count_positives, measure_uncertainty, multiplicity
 from mitl.models import Annotator
 from mitl.search.gallery import open_gallery
-from mitl.uncertainty import Multiplicity, count_positives, measure_uncertainty, multiplicity
 
 HELP = "Whether a probabilistic annotator (pcme) is less certain about items with more matches (figure 3b)."
 ROWS = 12  # levels shown on the terminal

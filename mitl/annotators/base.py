@@ -39,7 +39,7 @@ from mitl.options import Settings
 from mitl.search.embeddings import EmbeddingCache, Embeddings, encode_rows
 from mitl.search.gallery import BothFound, Gallery, Places
 from mitl.search.lists import BothLists
-from mitl.search.pairs import JointScores, Pace, Scoring, pairs_to_score, rank
+from mitl.search.pair_scores import JointScores, Pace, Scoring, pairs_to_score, rank
 from mitl.search.quick import MEMORY, refuse_faiss, topk_of_blocks, topk_of_embeddings
 
 __all__ = [

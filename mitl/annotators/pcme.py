@@ -2,8 +2,8 @@
 
 Chun, Oh, Rezende, Kalantidis and Larlus (2021), "Probabilistic embeddings for cross-modal retrieval". The means are
 PVSE's embeddings with K = 1; an uncertainty module on each side gives the logarithm of the standard deviation.
-Distributions are compared by seeded samples; ``mitl.uncertainty`` reports their width. Where the published code and the
-paper differ, the code is followed. Training follows the first stage of the authors' COCO recipe by default.
+Distributions are compared by seeded samples; ``mitl.item_uncertainty`` reports their width. Where the code of the
+authors and the paper differ, the code is followed. Training follows the first stage of their COCO recipe by default.
 """
 
 from collections.abc import Sequence

@@ -5,7 +5,7 @@ from decimal import Decimal
 from time import perf_counter
 
 from mitl.search.gallery import Gallery, Places
-from mitl.search.pairs import Pace, SampledPairs, Scoring
+from mitl.search.pair_scores import Pace, SampledPairs, Scoring
 from mitl.search.request import CASCADE_DEPTH, Cascade
 
 FEWEST_TIMED = 3  # batches

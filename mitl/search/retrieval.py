@@ -14,7 +14,7 @@ from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Retrieval
 from mitl.search.estimates import Estimate, estimate
 from mitl.search.lists import BothLists, load_lists, with_ids
-from mitl.search.pairs import Scoring
+from mitl.search.pair_scores import Scoring
 from mitl.search.request import Search
 from mitl.search.rerank import topk_reranked
 from mitl.search.store import find_retrieval, open_checkpoints, retrievals_of, store_retrieval

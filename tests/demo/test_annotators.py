@@ -9,7 +9,7 @@ from demo.annotators import ANNOTATORS, add_demo_annotators, train_demo_annotato
 from demo.collection import make_demo_collection
 from mitl.annotators import kind_of, load
 from mitl.annotators.base import CrossEncoder
-from mitl.diversity import first_place_ranks
+from mitl.rank_agreement import first_place_ranks
 from mitl.registration import add_annotator, read_export
 from mitl.search.gallery import open_gallery
 

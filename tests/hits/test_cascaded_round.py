@@ -15,7 +15,7 @@ from hits.parameters import RoundParameters
 from hits.pipeline import start_pipeline
 from hits.tasks import plan_round
 from mitl.models import Retrieval
-from mitl.search.pairs import GROUP
+from mitl.search.pair_scores import GROUP
 from tests.factories import make_annotator, make_collection
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from mitl.diversity import first_place_ranks, rank_correlations
+from mitl.rank_agreement import first_place_ranks, rank_correlations
 
 
 def lists_of(rng: np.random.Generator, machines: int, queries: int, k: int, items: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mitl.uncertainty import Level, multiplicity
+from mitl.item_uncertainty import Level, multiplicity
 
 
 def slow_tau_b(a: np.ndarray, b: np.ndarray) -> float:

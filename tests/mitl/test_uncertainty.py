@@ -5,9 +5,9 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match
+from mitl.item_uncertainty import count_positives, kept_uncertainty, measure_uncertainty
 from mitl.search import embeddings
 from mitl.search.gallery import open_gallery
-from mitl.uncertainty import count_positives, kept_uncertainty, measure_uncertainty
 from tests.factories import make_annotator, make_collection
 from tests.mitl import unsure
 from tests.mitl.plugged import plug_in

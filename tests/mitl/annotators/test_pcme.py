@@ -11,11 +11,11 @@ from mitl.annotators import load
 from mitl.annotators import pcme as embedder
 from mitl.annotators.base import ComparingAnnotator
 from mitl.annotators.pcme import build
+from mitl.item_uncertainty import UnsureAnnotator
 from mitl.models import Annotator
 from mitl.nn.vocabularies import forgetful
 from mitl.nn.weights import read_published, strip_prefix
 from mitl.registration import add_annotator
-from mitl.uncertainty import UnsureAnnotator
 from tests.mitl.annotators.learned import QUICK, SMALL, annotator_of, colours_found, settings_of, trained_arrays
 from tests.mitl.annotators.published import WORDS, write_vocabulary
 from tests.mitl.nn.authors import FOLDER, weights

@@ -13,7 +13,7 @@ from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.search.gallery import open_gallery
 from mitl.search.lists import load_lists
-from mitl.search.pairs import GROUP
+from mitl.search.pair_scores import GROUP
 from mitl.search.request import Cascade
 from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mitl.checkpoints import Checkpoints
 from mitl.search.estimates import measure_pace
-from mitl.search.pairs import GROUP, BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring, score_pairs
+from mitl.search.pair_scores import GROUP, BestSoFar, JointScores, ListedPairs, SampledPairs, Scoring, score_pairs
 
 SHAPE = 40, 60
 

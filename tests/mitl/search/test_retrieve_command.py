@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from mitl.models import Retrieval
-from mitl.search.pairs import Pace
+from mitl.search.pair_scores import Pace
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl import joint
 from tests.mitl.plugged import plug_in
