@@ -10,7 +10,7 @@ from annotation.decisions import reverse
 from annotation.models import Appeal, Rejection
 from core.errors import CounterpartError
 from core.events import record
-from core.words import check_words
+from core.text import check_words
 
 WINDOW = timedelta(days=30)
 LONGEST = {"appeal": 4096, "answer": 1024}

@@ -21,7 +21,7 @@ from annotation.payments import owe, owe_bonus, withdraw
 from annotation.platforms import want_call
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.words import check_words
+from core.text import check_words
 from hits.models import Round
 from hits.prices import cents
 

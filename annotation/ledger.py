@@ -11,7 +11,7 @@ from django.db.models import Count, Q, Sum, TextChoices
 
 from annotation import platforms
 from annotation.models import Payment
-from core.words import harmless
+from core.text import harmless
 from hits.models import Round, Seat
 from hits.prices import cents
 

@@ -10,7 +10,7 @@ from annotation.models import Assignment, Payment, Worker
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
-from core.words import check_words
+from core.text import check_words
 from hits.models import Round
 from hits.prices import cents
 

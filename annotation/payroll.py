@@ -13,7 +13,7 @@ from annotation.models import Payment, Worker, WorkerIdentity
 from annotation.payments import mark_paid
 from annotation.receipts import completion_code
 from core.errors import CounterpartError, some_of
-from core.words import harmless
+from core.text import harmless
 from hits.models import Round
 
 COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")

@@ -10,7 +10,7 @@ from annotation.models import Exclusion, Worker, WorkerIdentity
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
-from core.words import check_words
+from core.text import check_words
 
 
 def actor_of(worker: Worker) -> str:

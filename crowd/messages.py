@@ -10,7 +10,7 @@ from annotation.models import Worker
 from annotation.workers import locked
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.words import check_words
+from core.text import check_words
 from crowd import channels
 from crowd.models import Message, Outbox
 from crowd.outbox import put
