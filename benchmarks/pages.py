@@ -35,7 +35,7 @@ def answer_some() -> None:
     from annotation.leases import lease_seat
     from annotation.submissions import submit_answers
     from annotation.workers import give_consent, worker_for
-    from crowd.publishing import publish_round
+    from crowd.publication import publish_round
     from hits.models import Round
 
     made = publish_round(Round.objects.get(), skip_missing=True, actor="benchmark")

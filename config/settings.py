@@ -2,12 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from csp.constants import NONE, SELF
 from environs import validate
 
-from config.environment import at_least_one, database, env, folder, is_local, kept_secrets, private_folder, scheme_in
+from config.environment import at_least_one, database, env, folder, kept_secrets, private_folder, scheme_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
@@ -196,33 +195,6 @@ CONTACT = env.str("CONTACT", "")
 # How long a worker may keep a HIT before its seat is offered to another worker.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
 FEEDBACK_HOURS = env.int("FEEDBACK_HOURS", 24, validate=at_least_one)
-
-# MTurk, or a server with its protocol. Environments with real money are off unless MTURK_ENVIRONMENTS lists them, and
-# so is the emulator on a site that others reach.
-MTURK_ENVIRONMENTS = env.list("MTURK_ENVIRONMENTS", ["emulator"] if is_local(SITE_URL) else [])
-_mturk_keys = {
-    "access_key": env.str("MTURK_ACCESS_KEY_ID", ""),
-    "secret_key": env.str("MTURK_SECRET_ACCESS_KEY", ""),
-}
-_emulator_url = env.str("MTURK_EMULATOR_URL", "http://127.0.0.1:8900").rstrip("/")
-MTURK: dict[str, dict[str, Any]] = {
-    "emulator": {
-        "endpoint": _emulator_url,
-        "origins": tuple(env.list("MTURK_EMULATOR_ORIGINS", [_emulator_url])),
-        "access_key": "AKIAEMULATEDREQUESTR",
-        "secret_key": "emulated-secret-of-the-requester",
-    },
-    "sandbox": {
-        "endpoint": env.str("MTURK_SANDBOX_URL", "https://mturk-requester-sandbox.us-east-1.amazonaws.com"),
-        "origins": tuple(env.list("MTURK_SANDBOX_ORIGINS", ["https://workersandbox.mturk.com"])),
-        **_mturk_keys,
-    },
-    "production": {
-        "endpoint": env.str("MTURK_PRODUCTION_URL", "https://mturk-requester.us-east-1.amazonaws.com"),
-        "origins": tuple(env.list("MTURK_PRODUCTION_ORIGINS", ["https://www.mturk.com", "https://worker.mturk.com"])),
-        **_mturk_keys,
-    },
-}
 
 LOGGING = {
     "version": 1,

@@ -13,10 +13,10 @@ from annotation.models import CLAIM, Appeal, Assignment, Judgment, PlatformState
 from console.templatetags.console import ago, counted, dollars
 from core.models import Job
 from corpus.models import Collection
-from crowd.channels.markets import market_of
+from crowd.channels import market_of
 from crowd.funds import shortages
 from crowd.models import Outbox
-from crowd.overview import late_rounds, work_to_look_at
+from crowd.postings import late_rounds, work_to_look_at
 from dataset.models import Version
 from evaluation.models import Run, Score
 from hits.models import Control, Round

@@ -10,15 +10,15 @@ from console.templatetags.console import counted
 from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress
-from crowd.channels.markets import market_of
-from crowd.differences import Difference, find_differences, mend
+from crowd.channels import market_of
+from crowd.differences import Difference, find_differences, repair
 from crowd.funds import note_funds
 from crowd.models import Audit, Outbox
 from crowd.offers import Offer
 from crowd.outbox import deliver_due, send_failed_again
-from crowd.overview import overview_of
-from crowd.publishing import close_round, publish_round
-from crowd.syncing import sync_round
+from crowd.postings import overview_of
+from crowd.publication import close_round, publish_round
+from crowd.sync import sync_round
 from hits.models import Round
 
 MOST_ERRORS = 3  # shown in one line
@@ -100,7 +100,7 @@ def repair_round(audit: Audit, *, actor: str, progress: Progress) -> str:
     round, listed = audit.round, [row for row in audit.differences if row["repairable"]]
     found = find_differences(round, progress=progress)
     agreed = [one for one in found if _stored(one) in listed]
-    repaired = mend(round, agreed, actor=actor)
+    repaired = repair(round, agreed, actor=actor)
     deliver_due(round, progress=progress)
     left = keep_audit(round, find_differences(round, progress=progress), actor=actor, repaired=repaired)
     return f"{repaired:,} of {counted(len(listed), 'difference')} repaired. {left}"
@@ -119,7 +119,7 @@ def _stored(difference: Difference) -> dict[str, Any]:
     """Return a difference as JSON values, without platform ids of workers."""
     figures = difference.as_figures()
     masked = dict(zip(figures, mask_workers([*figures.values()]), strict=True))
-    return masked | {"repairable": difference.mend is not None}
+    return masked | {"repairable": difference.repair is not None}
 
 
 def _posted(round: Round) -> str:

@@ -9,10 +9,10 @@ from django.db.models import Count, QuerySet
 from annotation.models import Assignment
 from annotation.workers import mask_workers
 from crowd import channels
-from crowd.channels.markets import Market, market_of
+from crowd.channels import Market, market_of
 from crowd.funds import noted_funds, still_to_fund
 from crowd.models import Outbox, Sync
-from crowd.overview import Overview, overview_of, work_to_look_at
+from crowd.postings import Overview, overview_of, work_to_look_at
 from hits.models import Round
 
 FEW = 5
@@ -60,7 +60,7 @@ class OnPlatform:
 
 def is_on_platform(round: Round) -> bool:
     """Whether the round is published on a crowd platform."""
-    return bool(round.channel) and channels.get(round.channel).is_remote
+    return round.channel in channels.platforms()
 
 
 def on_platform(round: Round) -> OnPlatform | None:

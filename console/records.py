@@ -10,8 +10,7 @@ from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
 from annotation.workers import mask_workers
-from crowd.channels import CHANNELS
-from crowd.channels.markets import market_of
+from crowd.channels import CHANNELS, market_of
 from crowd.models import Message
 from hits.models import Control, Round
 from hits.prices import cents

@@ -1,4 +1,4 @@
-"""Calls to platforms, to look at and to send again."""
+"""Calls to platforms: shown, and retried if they failed."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -20,7 +20,7 @@ class OutboxAdmin(ReadOnlyAdmin):
     def has_send_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("crowd.change_outbox")
 
-    @admin.action(description="Send failed calls again", permissions=["send"])
+    @admin.action(description="Retry failed calls", permissions=["send"])
     def send_failed_again(self, request: HttpRequest, rows: QuerySet[Outbox]) -> None:
         sent = sum(send_again(row, actor=str(request.user)) for row in rows)
-        self.message_user(request, f"{sent} failed calls are being sent again.", messages.SUCCESS)
+        self.message_user(request, f"{sent} failed calls are being retried.", messages.SUCCESS)

@@ -1,4 +1,4 @@
-"""Arrivals: a visitor of a platform becomes a worker with an assignment, or is told kindly why not."""
+"""Arrivals: a platform's visitor becomes a worker with an assignment, or is told why not."""
 
 from datetime import timedelta
 
@@ -16,7 +16,8 @@ from crowd.offers import offer_of
 
 
 class TurnedAwayError(CounterpartError):
-    """A visitor who cannot work on this HIT. ``title`` heads the page that says why; ``status`` is its HTTP status."""
+    """A visitor who cannot work on this HIT. ``title`` is the heading of the page that says why, ``status`` its HTTP
+    status."""
 
     def __init__(self, title: str, text: str, *, status: int) -> None:
         super().__init__(text)
@@ -24,16 +25,16 @@ class TurnedAwayError(CounterpartError):
 
 
 def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
-    """Return the posting that the visitor came for; what they see follows from it, never from who comes when.
+    """Return the posting that the visitor came for. What they see depends on it, not on who comes when.
 
-    Raises TurnedAwayError for one that is not ours, and for one of a closed round that nothing more can come of.
+    Raises TurnedAwayError for an unknown posting, and for one of a closed round that can take no submission.
     """
-    theirs = Posting.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
-    posting = theirs.exclude(external_id="").select_related("hit__round__pool").first()
+    known = Posting.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
+    posting = known.exclude(external_id="").select_related("hit__round__pool").first()
     if posting is None:
         raise TurnedAwayError(
             "We do not know this HIT",
-            "If it was posted just now, reload the page in a minute. If not, return it: that costs you nothing.",
+            "If it was posted just now, reload the page in a minute. Otherwise return it: that costs you nothing.",
             status=404,
         )
     if _is_over(posting, arrival):
@@ -48,9 +49,9 @@ def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
 def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
     """Return the visitor's assignment to the posting's HIT, as claimed; a new one on their first visit.
 
-    Accepting the HIT on the platform is their consent. Raises TurnedAwayError, and stores nothing, where the
-    assignment was submitted by another worker or belongs to another posting, where the worker is excluded, and where
-    they have had one of its pairs before. What they began before is theirs to finish in any case.
+    Accepting the HIT on the platform is their consent. Raises TurnedAwayError, and stores nothing, if the assignment
+    was submitted by another worker or belongs to another posting, and on a first visit if the worker is excluded or has
+    had one of the pairs before.
     """
     place = {"channel": posting.channel, "environment": posting.environment}
     of_this_id = Assignment.objects.filter(**place, external_id=arrival.assignment_id)
@@ -59,7 +60,7 @@ def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
     give_consent(worker)
     finish = {"finish_url": arrival.finish_url, "finish_fields": dict(arrival.finish_fields)}
     with transaction.atomic():
-        # One first visit at a time for one person, or two tabs would both be let in.
+        # One first visit of a worker at a time: otherwise two tabs could both pass the checks.
         locked(worker.pk)
         assignment = of_this_id.filter(worker=worker).first()
         if assignment is None:
@@ -82,14 +83,14 @@ def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
 
 
 def _is_over(posting: Posting, arrival: Arrival) -> bool:
-    """Who accepted a HIT before its round was closed may still finish it; in a preview nobody has."""
+    """Whoever accepted a HIT before its round was closed may still finish it; in a preview nobody has accepted it."""
     if posting.hit.round.state != "closed":
         return posting.state == Posting.State.DISPOSED
     return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
 
 
 def _refuse_bound(of_this_id: AssignmentQuerySet, arrival: Arrival) -> None:
-    """Only a submission binds an assignment id to one worker; before that the platform may hand it on."""
+    """Only a submission binds an assignment id to a worker; before, the platform may give it to another one."""
     bound = of_this_id.listed().select_related("worker").first()
     if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():
         raise _not_theirs()
@@ -99,15 +100,15 @@ def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
     if is_excluded(worker):
         raise TurnedAwayError(
             "We have no work for you",
-            "Our rounds are not open to you any more. Please return this HIT: that costs you nothing, and what you "
-            "did for us before is paid as decided.",
+            "You can no longer work in our rounds. Please return this HIT: that costs you nothing, and your earlier "
+            "work is paid as decided.",
             status=403,
         )
     pairs = set(posting.hit.items.values_list("image", "caption"))
     if twice := len(pairs & pairs_seen(worker, again=posting.hit)):
         raise TurnedAwayError(
             "You have judged some of this before",
-            f"{twice} of the {len(pairs)} pairs of this HIT you have seen already, and we ask everybody only once. "
+            f"You have seen {twice} of the {len(pairs)} pairs of this HIT, and each worker judges a pair only once. "
             "Please return it, which costs you nothing, and take another one.",
             status=409,
         )

@@ -1,5 +1,6 @@
-"""Hold a round against its platform, both ways: what only we have, what only the platform has, and what differs in
-status or amount. Looking changes nothing; what is found can be mended with one call."""
+"""Differences between a round and its platform: what only one side has, and what differs in status or amount.
+
+Finding them changes nothing; most can be repaired by one call."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,14 +17,14 @@ from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
-from crowd.intake import keep
+from crowd.delivery import mark_closed, mark_disposed, mark_over
 from crowd.models import Outbox, Posting
 from crowd.outbox import put, send_again
-from crowd.settling import mark_closed, mark_disposed, mark_over
+from crowd.sync import keep
 from hits.models import Round
 
 State, Pay = Posting.State, Payment.State
-Repair = Callable[[], object]
+Act = Callable[[], object]
 
 
 class Kind(StrEnum):
@@ -37,18 +38,18 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that the two sides see differently, and what mending it would do. ``mend`` is None where only a person
-    can: money that was paid twice, say, is not taken back by a program."""
+    """One difference, and its remedy. ``repair`` is None if only a person can repair it: money that was paid twice, for
+    example, cannot be taken back."""
 
     kind: Kind
     subject: str
     here: str
     there: str
     remedy: str
-    mend: Repair | None = None
+    repair: Act | None = None
 
     def as_figures(self) -> dict[str, str]:
-        """The words of it, without the act."""
+        """Return its texts."""
         return {
             "difference": str(self.kind),
             "of": self.subject,
@@ -59,28 +60,29 @@ class Difference:
 
 
 def find_differences(round: Round, *, progress: Progress = silent) -> list[Difference]:
-    """List every posting, submission, decision and bonus of the round on its platform, and name what differs.
+    """Compare every posting, submission, decision and bonus of the round with its platform. Changes nothing.
 
-    Changes nothing. Raises CounterpartError for a round that is on no platform, or a platform that does not answer.
+    Raises CounterpartError for a round that is on no platform, or if the platform fails.
     """
-    if not (round.channel and channels.get(round.channel).is_remote):
-        raise CounterpartError(f"Round {round} is on no platform, so there is nothing to hold it against.")
+    platform = channels.platforms().get(round.channel)
+    if platform is None:
+        raise CounterpartError(f"Round {round} is on no platform, so there is nothing to compare it with.")
     try:
-        return list(_differences(round, channels.platform(round.channel), progress))
+        return list(_differences(round, platform, progress))
     except ChannelError as error:
-        raise CounterpartError(f"The platform could not be asked, so nothing is known. {error}") from error
+        raise CounterpartError(f"The platform could not be read. {error}") from error
 
 
-def mend(round: Round, differences: Sequence[Difference], *, actor: str) -> int:
-    """Mend what can be mended. Returns how many were; each may be mended twice."""
-    mended = 0
+def repair(round: Round, differences: Sequence[Difference], *, actor: str) -> int:
+    """Repair what can be repaired. Return the number of repairs; each may be repeated."""
+    repaired = 0
     for difference in differences:
-        if difference.mend:
+        if difference.repair:
             with transaction.atomic():
-                difference.mend()
-                record("mended", round, actor=actor, **difference.as_figures())
-            mended += 1
-    return mended
+                difference.repair()
+                record("repaired", round, actor=actor, **difference.as_figures())
+            repaired += 1
+    return repaired
 
 
 def _differences(round: Round, platform: Platform, progress: Progress) -> Iterator[Difference]:
@@ -98,51 +100,49 @@ def _differences(round: Round, platform: Platform, progress: Progress) -> Iterat
 def _of_strangers(
     round: Round, platform: Platform, postings: Sequence[Posting], standing: dict[str, Standing]
 ) -> Iterator[Difference]:
-    """HITs with this round's terms, or posted by one of its calls, that no posting of ours stands for.
+    """Postings on the platform with this round's terms, or from one of its calls, that have no row here.
 
-    Rounds of the same terms share them on the platform: what another round has posted, or may just have, is its own.
+    Rounds with the same terms share their id on the platform: postings from calls of another round are left to it.
     """
     here = Posting.objects.filter(channel=round.channel, environment=round.environment)
     known = set(here.values_list("external_id", flat=True))
-    types = {posting.type_id for posting in postings} - {""}
+    terms = {posting.terms_id for posting in postings} - {""}
     calls = {str(row.pk): row for row in Outbox.objects.filter(call=Outbox.Call.PUBLISH, environment=round.environment)}
-    for hit in standing.values():
-        if hit.external_id in known or (hit.token in calls and calls[hit.token].round_id != round.pk):
+    for other in standing.values():
+        if other.external_id in known or (other.token in calls and calls[other.token].round_id != round.pk):
             continue
-        call = calls.get(hit.token)
+        call = calls.get(other.token)
         if call and call.state != Outbox.State.DONE:
             remedy, act = "make the call again, which finds it", partial(_resume, call)
-        elif hit.type_id in types:
-            remedy, act = "take it off the market", partial(_withdraw, platform, hit, round.environment)
+        elif other.terms_id in terms:
+            remedy, act = "close it", partial(platform.withdraw, other.external_id, environment=round.environment)
         else:
             continue
-        yield Difference(Kind.ONLY_THERE, f"HIT {hit.external_id}", "-", "posted", remedy, act)
+        yield Difference(Kind.ONLY_THERE, f"posting {other.external_id}", "-", "posted", remedy, act)
 
 
 def _of_posting(posting: Posting, there: Standing | None) -> Iterator[Difference]:
     name, round = f"HIT {posting.hit.number} ({posting.external_id or 'not posted'})", posting.hit.round
     if there is None and posting.state in (State.LIVE, State.CLOSED) and posting.settled_at is None:
-        yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "note that it is gone", partial(_gone, posting))
+        yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "record that it is gone", partial(_gone, posting))
     if there is None and posting.state == State.PLANNED:
         call = Outbox.objects.filter(call=Outbox.Call.PUBLISH, subject=subject_of(posting)).first()
         resume = partial(_resume, call) if call else None
         yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "make the call to post it", resume)
     if there and there.reward != round.reward:
-        remedy = "a person has to look: terms cannot be changed by themselves"
+        remedy = "check it: terms cannot be changed automatically"
         yield Difference(Kind.OTHER_AMOUNT, name, f"${round.reward} reward", f"${there.reward} reward", remedy)
     if there and posting.state == State.LIVE and there.max_assignments != posting.max_assignments:
         yield _of_size(posting, name, there.max_assignments)
 
 
 def _of_size(posting: Posting, name: str, there: int) -> Difference:
-    """It brings fewer answer sets than we have asked for, or more, which no platform takes back."""
+    """The platform lists fewer answer sets than we want, or more, which cannot be reduced."""
     here, other = f"{posting.max_assignments} answer sets", f"{there} answer sets"
     if there < posting.max_assignments:
-        remedy = "ask for the missing ones"
+        remedy = "post the missing ones"
         return Difference(Kind.OTHER_AMOUNT, name, here, other, remedy, partial(_extend, posting))
-    return Difference(
-        Kind.OTHER_AMOUNT, name, here, other, "a person has to look: what was asked for is not taken back"
-    )
+    return Difference(Kind.OTHER_AMOUNT, name, here, other, "check it: posted answer sets cannot be reduced")
 
 
 def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
@@ -157,7 +157,7 @@ def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
         else:
             yield from _of_assignment(posting, assignment, listed)
     for assignment in here.values():
-        name, remedy = f"assignment {assignment.external_id}", "a person has to look: it was listed once"
+        name, remedy = f"assignment {assignment.external_id}", "check it: the platform listed it before"
         yield Difference(Kind.ONLY_HERE, name, assignment.platform_state, "-", remedy)
 
 
@@ -165,17 +165,17 @@ def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> 
     name, here = f"assignment {assignment.external_id}", assignment.platform_state
     if here != listed.status:
         take = partial(keep, posting, listed)
-        yield Difference(Kind.OTHER_STATUS, name, here, listed.status, "take the platform's word", take)
+        yield Difference(Kind.OTHER_STATUS, name, here, listed.status, "store the platform's status", take)
     if assignment.is_claim:
         return
     reward = assignment.payments.filter(kind=Payment.Kind.REWARD).first()
     paid = reward.state if reward else "not owed"
     if listed.status == PlatformState.APPROVED and paid != Pay.PAID:
         note = partial(mark_reward_paid, assignment)
-        yield Difference(Kind.OTHER_STATUS, f"pay for {name}", paid, "paid", "note that it was paid", note)
+        yield Difference(Kind.OTHER_STATUS, f"pay for {name}", paid, "paid", "record the payment", note)
     if listed.status != PlatformState.APPROVED and reward and reward.state == Pay.PAID:
         again = partial(_pay_again, reward)
-        yield Difference(Kind.OTHER_STATUS, f"pay for {name}", "paid", "not paid", "have it paid", again)
+        yield Difference(Kind.OTHER_STATUS, f"pay for {name}", "paid", "not paid", "pay it", again)
 
 
 def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]:
@@ -191,12 +191,12 @@ def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]
         amount: Decimal | None = mine.amount if mine else None
         if amount != bonus.amount:
             kind = Kind.OTHER_AMOUNT if mine else Kind.ONLY_THERE
-            remedy = "a person has to look: money cannot be called back"
+            remedy = "check it: paid money cannot be taken back"
             name = f"bonus for assignment {bonus.assignment_id}"
             yield Difference(kind, name, f"${amount}" if mine else "-", f"${bonus.amount}", remedy)
     for (assignment_id, _), missing in here.items():
         name, again = f"bonus for assignment {assignment_id}", partial(_pay_again, missing)
-        yield Difference(Kind.ONLY_HERE, name, f"${missing.amount}", "-", "have it paid", again)
+        yield Difference(Kind.ONLY_HERE, name, f"${missing.amount}", "-", "pay it", again)
 
 
 def _resume(call: Outbox) -> None:
@@ -205,12 +205,8 @@ def _resume(call: Outbox) -> None:
         put(Outbox.Call.PUBLISH, posting, round=call.round, channel=call.channel, environment=call.environment)
 
 
-def _withdraw(platform: Platform, hit: Standing, environment: str) -> None:
-    platform.withdraw(hit.external_id, environment=environment)
-
-
 def _gone(posting: Posting) -> None:
-    """Expect nothing more of it: neither work, nor that the platform still keeps money for it."""
+    """Expect neither submissions nor money held by the platform."""
     mark_closed(posting)
     mark_over(posting, unused=posting.unused)
     mark_disposed(posting)
@@ -222,6 +218,6 @@ def _extend(posting: Posting) -> None:
 
 
 def _pay_again(payment: Payment) -> None:
-    """Owe anew what the platform has not paid after all; its call reads back before it sends."""
+    """Owe again what the platform has not paid. The call reads back before it sends."""
     if mark_unpaid(payment, actor="audit"):
         order_payment(payment)

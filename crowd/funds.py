@@ -1,4 +1,4 @@
-"""What a round's platform can still spend for us, and what it will have to."""
+"""The balance of our account on a platform, and what our rounds will still take from it."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from hits.prices import cents
 
 @dataclass(frozen=True)
 class Funds:
-    """US dollars that the account can spend, or None with the reason why that is not known."""
+    """The account's balance in US dollars, or None with the reason why it is unknown."""
 
     amount: Decimal | None
     trouble: str = ""
@@ -28,7 +28,7 @@ class Funds:
 
 @dataclass(frozen=True)
 class Shortage:
-    """An account that holds less than our rounds will take from it, in US dollars."""
+    """An account whose balance is lower than what our rounds will take from it, in US dollars."""
 
     channel: str
     environment: str
@@ -37,7 +37,7 @@ class Shortage:
 
 
 def ask_funds(channel: str, environment: str) -> Funds:
-    """Ask the platform; one that cannot be used or reached is told in ``trouble``."""
+    """Ask the platform for the balance; ``trouble`` says if it cannot be used or reached."""
     platform = channels.platform(channel)
     try:
         platform.check(environment)
@@ -47,7 +47,7 @@ def ask_funds(channel: str, environment: str) -> Funds:
 
 
 def note_funds(round: Round) -> Funds:
-    """Ask the round's platform what its account holds, and keep the answer."""
+    """Ask the round's platform for the balance, and store it."""
     funds = ask_funds(round.channel, round.environment)
     if funds.amount is not None and funds.amount != noted_funds(round):
         with transaction.atomic():
@@ -61,14 +61,14 @@ def note_funds(round: Round) -> Funds:
 
 
 def noted_funds(round: Round) -> Decimal | None:
-    """Return what the round's account held when it was last asked, in US dollars; None if it never was."""
+    """Return the last known balance of the round's account in US dollars; None if it is unknown."""
     account = AccountBalance.objects.filter(channel=round.channel, environment=round.environment)
     return account.values_list("amount", flat=True).first()
 
 
 def shortages() -> list[Shortage]:
-    """Return the accounts that held less when they were last asked than our rounds will take from them, in as many
-    queries for one round as for many."""
+    """Return the accounts whose last known balance is lower than what our rounds will take from them. The number of
+    queries does not depend on the number of rounds."""
     needed = _needed()
     held = {(one.channel, one.environment): one.amount for one in AccountBalance.objects.all()}
     return [
@@ -79,23 +79,22 @@ def shortages() -> list[Shortage]:
 
 
 def still_to_fund(round: Round) -> Decimal:
-    """Return what the account must still pay for the round in US dollars, fees included, beyond what the platform has
-    set aside: answer sets yet to be posted, and bonuses that are owed."""
+    """Return what the round will still take from the account in US dollars, fees included, beyond what the platform
+    already holds: for answer sets to be posted, and bonuses owed."""
     bonuses = Payment.objects.filter(round=round, kind=Payment.Kind.BONUS, state=Payment.State.OWED)
     owed = bonuses.aggregate(total=Sum(F("amount") + F("fee")))["total"] or Decimal(0)
     return balance_of(round).planned + cents(owed)
 
 
 def _needed() -> dict[tuple[str, str], Decimal]:
-    """By platform and environment, what all rounds there will still take from the account."""
-    remote = [name for name, channel in channels.CHANNELS.items() if channel.is_remote]
-    where = ("round__channel", "round__environment")
+    """Return by platform and environment what all rounds there will still take from the account."""
+    platforms, where = channels.platforms(), ("round__channel", "round__environment")
     needed: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
-    rounds = list(Round.objects.filter(channel__in=remote, published_at__isnull=False))
+    rounds = list(Round.objects.filter(channel__in=platforms, published_at__isnull=False))
     balances = balances_of(rounds)
     for round in rounds:
         needed[round.channel, round.environment] += balances[round.pk].planned
-    bonuses = Payment.objects.filter(round__channel__in=remote, kind=Payment.Kind.BONUS, state=Payment.State.OWED)
+    bonuses = Payment.objects.filter(round__channel__in=platforms, kind=Payment.Kind.BONUS, state=Payment.State.OWED)
     for channel, environment, owed in bonuses.order_by().values_list(*where).annotate(owed=Sum(F("amount") + F("fee"))):
         needed[channel, environment] += cents(owed)
     return {market: amount for market, amount in needed.items() if amount > 0}

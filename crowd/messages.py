@@ -1,4 +1,4 @@
-"""Messages to workers through the platform they came from; nothing else of theirs is known here."""
+"""Messages to workers through their platform, the only address of theirs that is known."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -20,15 +20,14 @@ AGAIN = timedelta(minutes=10)
 
 
 def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> list[Message]:
-    """Send the same words to each worker, one message each. If a platform cannot deliver one, its row says why.
+    """Send the same text to each worker, one message each. If a platform cannot deliver one, its row says why.
 
-    Raises CounterpartError for words that are missing or too long, and for workers whom no platform can reach. Nothing
-    is sent then.
+    Raises CounterpartError, and sends nothing, for a missing or too long text, and for workers without a platform.
     """
     words = _checked(subject, text)
     addresses = {worker.pk: address_of(worker) for worker in workers}
     if lost := [str(worker) for worker in workers if addresses[worker.pk] is None]:
-        raise CounterpartError(f"{len(lost)} workers cannot be written to on any platform: {some_of(lost)}.")
+        raise CounterpartError(f"{len(lost)} workers have no platform to be written to: {some_of(lost)}.")
     with transaction.atomic():
         messages = [Message.objects.create(worker=worker, by=by, **words) for worker in workers]
         for message in messages:
@@ -39,8 +38,8 @@ def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> 
 
 
 def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Message, bool]:
-    """Write to a worker, unless the same person sent them the same words in the last minutes, as a button is easily
-    pressed twice. Return the message, and whether it is new. Raises CounterpartError as ``write_to`` does."""
+    """Write to a worker, unless the same person sent them the same text in the last minutes, for example by a double
+    click. Return the message, and whether it is new. Raises CounterpartError as ``write_to`` does."""
     words = _checked(subject, text)
     with transaction.atomic():
         locked(worker.pk)
@@ -51,9 +50,8 @@ def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Mes
 
 
 def address_of(worker: Worker) -> tuple[str, str] | None:
-    """Return the channel and environment by which a worker can be written to, the latest if there are several."""
-    remote = [name for name, channel in channels.CHANNELS.items() if channel.is_remote]
-    identity = worker.identities.filter(channel__in=remote).order_by("-pk").first()
+    """Return the platform and environment where a worker can be written to, the latest if there are several."""
+    identity = worker.identities.filter(channel__in=channels.platforms()).order_by("-pk").first()
     return (identity.channel, identity.environment) if identity else None
 
 

@@ -1,4 +1,4 @@
-"""Our HITs as posted on crowd platforms, messages to workers, and the calls that are made there."""
+"""Postings on platforms, account balances, syncs, audits, messages to workers, and the outbox of calls."""
 
 import uuid
 
@@ -12,7 +12,7 @@ from hits.models import HIT, Round
 
 class PostingQuerySet(models.QuerySet["Posting"]):
     def unfinished(self) -> "PostingQuerySet":
-        """Keep those from which something may still come: not settled, or with work that is undecided there."""
+        """Keep those that may still change: not settled, or with work that is undecided there."""
         return self.filter(Q(settled_at=None) | Exists(undecided_work()))
 
 
@@ -27,33 +27,35 @@ def work_on_posting() -> AssignmentQuerySet:
 
 
 class Posting(models.Model):
-    """A HIT as it was put on a platform. One of ours has several where seats were opened again."""
+    """A HIT as a platform lists it. A HIT has several postings if seats were opened again."""
 
     class State(models.TextChoices):
-        PLANNED = "planned", "planned (written down, not on the platform yet)"
+        PLANNED = "planned", "planned (not on the platform yet)"
         LIVE = "live"
-        CLOSED = "closed", "closed (no more work is taken; what was accepted may still come in)"
+        CLOSED = "closed", "closed (no worker can accept it; accepted work may still be submitted)"
         DISPOSED = "disposed", "disposed (removed from the platform)"
 
     hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="postings")
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20)
-    external_id = models.CharField(max_length=64, blank=True, help_text="The platform's id; empty until it is there.")
-    type_id = models.CharField(max_length=64, blank=True, help_text="The platform's id of its terms (HIT type).")
-    max_assignments = models.PositiveSmallIntegerField(help_text="Answer sets that this posting may bring at most.")
-    posted_assignments = models.PositiveSmallIntegerField(default=0, help_text="How many of them the platform knows.")
+    external_id = models.CharField(max_length=64, blank=True, help_text="The platform's id; empty until it is posted.")
+    terms_id = models.CharField(
+        max_length=64, blank=True, help_text="The platform's id of the terms, which postings may share."
+    )
+    max_assignments = models.PositiveSmallIntegerField(help_text="Maximum number of answer sets.")
+    posted_assignments = models.PositiveSmallIntegerField(default=0, help_text="How many of them the platform lists.")
     excludes = models.CharField(
-        max_length=64, blank=True, help_text="The platform's id of the qualification whose bearers are shut out."
+        max_length=64, blank=True, help_text="The platform's id of the group of workers who do not see it."
     )
     state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
-    status = models.CharField(max_length=20, blank=True, help_text="The platform's own word, as last read.")
+    status = models.CharField(max_length=20, blank=True, help_text="The platform's status, as last read.")
     pending = models.PositiveSmallIntegerField(default=0, help_text="Accepted and not yet submitted, as last read.")
     created_at = models.DateTimeField(default=timezone.now)
     posted_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
-    seen_at = models.DateTimeField(null=True, help_text="When all its work was last listed.")
-    over_since = models.DateTimeField(null=True, help_text="Since when every listing found nothing more to come.")
-    settled_at = models.DateTimeField(null=True, help_text="When that had held for SYNC_LAG_SECONDS.")
+    seen_at = models.DateTimeField(null=True, help_text="When its submissions were last listed.")
+    over_since = models.DateTimeField(null=True, help_text="Since when the platform has listed it as over.")
+    settled_at = models.DateTimeField(null=True, help_text="When it had been over for SYNC_LAG_SECONDS.")
 
     objects = PostingQuerySet.as_manager()
 
@@ -73,18 +75,18 @@ class Posting(models.Model):
 
     @property
     def unused(self) -> int:
-        """How many of its answer sets that the platform knows of were not submitted."""
+        """How many of the answer sets that the platform lists were not submitted."""
         work = Assignment.objects.filter(hit=self.hit_id, external_posting=self.external_id)
         return self.posted_assignments - work.listed().count()
 
 
 class AccountBalance(models.Model):
-    """What our account on a platform held when it was last asked, in US dollars."""
+    """The last known balance of our account on a platform, in US dollars."""
 
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20)
     amount = models.DecimalField(max_digits=12, decimal_places=2)
-    changed_at = models.DateTimeField(default=timezone.now, help_text="When this amount was first seen.")
+    changed_at = models.DateTimeField(default=timezone.now, help_text="When this amount was first read.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["channel", "environment"], name="one_balance_per_account")]
@@ -94,7 +96,7 @@ class AccountBalance(models.Model):
 
 
 class Sync(models.Model):
-    """A sync of a round that found something new; syncs that found nothing leave no row."""
+    """A sync of a round that found something new. Other syncs have no row."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="syncs")
     at = models.DateTimeField(default=timezone.now)
@@ -115,8 +117,8 @@ class Audit(models.Model):
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="audits")
     at = models.DateTimeField(default=timezone.now)
     by = models.CharField(max_length=150)
-    differences = models.JSONField(default=list, help_text="Rows of words, each with whether it can be repaired.")
-    repaired = models.PositiveIntegerField(null=True, help_text="Repaired just before; null if nothing was asked.")
+    differences = models.JSONField(default=list, help_text="Rows of text, each with whether it can be repaired.")
+    repaired = models.PositiveIntegerField(null=True, help_text="Number of repairs just before; null for a mere audit.")
 
     free_text = ("differences",)
 
@@ -128,7 +130,7 @@ class Audit(models.Model):
 
 
 class Message(models.Model):
-    """Words to a worker, sent by their platform."""
+    """A message to a worker, sent by their platform."""
 
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="messages")
     subject = models.CharField(max_length=200)
@@ -148,18 +150,18 @@ class Message(models.Model):
 
 
 class Outbox(models.Model):
-    """A call that costs money or publishes, written down before it is made. Its id is the idempotency token."""
+    """A call that costs money or publishes, stored before it is made. Its id is the idempotency token."""
 
     class Call(models.TextChoices):
         PUBLISH = "publish", "put a HIT on the platform"
-        EXTEND = "extend", "ask for more answer sets of a posted HIT"
-        CLOSE = "close", "take a posted HIT off the market"
+        EXTEND = "extend", "post more answer sets of a posted HIT"
+        CLOSE = "close", "close a posted HIT"
         DISPOSE = "dispose", "remove a finished HIT from the platform"
         PAY = "pay", "pay a reward or a bonus"
-        REJECT = "reject", "refuse to pay"
+        REJECT = "reject", "reject work"
         MESSAGE = "message", "write to a worker"
-        EXCLUDE = "exclude", "shut a worker out"
-        READMIT = "readmit", "let a worker in again"
+        EXCLUDE = "exclude", "exclude a worker"
+        READMIT = "readmit", "readmit a worker"
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -171,18 +173,22 @@ class Outbox(models.Model):
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20, blank=True)
     round = models.ForeignKey(
-        Round, null=True, on_delete=models.CASCADE, related_name="calls", help_text="Empty: of no one round."
+        Round,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="calls",
+        help_text="Empty for calls of no single round.",
     )
     call = models.CharField(max_length=20, choices=Call)
     subject = models.CharField(max_length=120, help_text="The row it is about, as app.model:key.")
     payload = models.JSONField(default=dict)
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
-    unclear = models.BooleanField(default=False, help_text="Sent, and whether it took effect is not known.")
+    unclear = models.BooleanField(default=False, help_text="It was sent, and its effect is unknown.")
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField(
-        default=timezone.now, help_text="Not to be sent before; one that is being sent is lost if this passes."
+        default=timezone.now, help_text="It is made after this time. If it is being made, it is lost after this time."
     )
 
     free_text = ("payload", "error")

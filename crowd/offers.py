@@ -1,4 +1,4 @@
-"""What a round shows and demands on a platform: its title, its times, and who may work on it."""
+"""Offers: what a round shows and requires on a platform."""
 
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
@@ -20,12 +20,12 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Offer:
-    """What workers see and must bring. ``minutes`` is how long one may keep a HIT, ``frame_height`` is in pixels (0:
-    fits), ``min_approved`` counts approved assignments, ``min_approval_rate`` is in percent, ``countries`` are ISO
-    3166 codes (none: any).
+    """What workers see and what they need. ``minutes`` is the time limit of a HIT, ``frame_height`` is in pixels (0: as
+    the page needs), ``min_approved`` counts approved assignments, ``min_approval_rate`` is in percent, ``countries``
+    are ISO 3166 codes (none: any).
 
-    High thresholds of approved work shut newcomers out of fair pay, so there is none unless somebody asks for it.
-    Raises CounterpartError for values that no platform takes.
+    The defaults require no approved work, because that excludes new workers.
+    Raises CounterpartError for values that no platform accepts.
     """
 
     title: str = "Do these sentences describe these pictures?"
@@ -44,17 +44,19 @@ class Offer:
         for name, longest in LONGEST.items():
             if not 0 < len(getattr(self, name).strip()) <= longest:
                 raise CounterpartError(
-                    f"The {name} needs 1 to {longest} characters; it has {len(getattr(self, name))}."
+                    f"The {name} must have 1 to {longest} characters; it has {len(getattr(self, name))}."
                 )
         for name, (least, most) in LIMITS.items():
             if not least <= getattr(self, name) <= most:
-                raise CounterpartError(f"{name} is {getattr(self, name)}; give {least} to {most}.")
+                raise CounterpartError(f"Invalid {name} {getattr(self, name)}: use {least} to {most}.")
         if odd := [code for code in self.countries if not (len(code) == 2 and code.isalpha() and code.isupper())]:
-            raise CounterpartError(f"{len(odd)} countries are no two-letter codes: {some_of(odd)}. Write US,CA,GB.")
+            raise CounterpartError(
+                f"{len(odd)} invalid countries: {some_of(odd)}. Use two-letter codes, as in US,CA,GB."
+            )
 
     @property
     def duration(self) -> timedelta:
-        """How long one worker may keep a HIT."""
+        """The time limit of a HIT."""
         return timedelta(minutes=self.minutes)
 
     def as_json(self) -> dict[str, Any]:
@@ -62,5 +64,5 @@ class Offer:
 
 
 def offer_of(round: Round) -> Offer:
-    """Return what the round was published with; the defaults where it says nothing."""
+    """Return the offer that the round was published with; missing values are the defaults."""
     return Offer(**round.offer | {"countries": tuple(round.offer.get("countries", ()))})

@@ -1,6 +1,6 @@
-"""Calls that leave the house: written down with the change that wants them, then made on the queue, in effect once.
+"""The outbox: calls to platforms, stored in the transaction that wants them, then made by the queue, with effect once.
 
-A row goes pending → sending → done | failed. Its id is the token by which a platform knows a repeated call.
+A row goes pending → sending → done | failed. Its id is the token by which a platform recognises a retry.
 """
 
 import logging
@@ -20,8 +20,8 @@ from config.celery import app
 from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
-from crowd.calling import make_call
 from crowd.channels import ChannelError
+from crowd.delivery import make_call
 from crowd.models import Outbox
 from hits.models import Round
 
@@ -32,28 +32,28 @@ Call, State = Outbox.Call, Outbox.State
 WANTED = WantsCall.Call.WANTED
 SUBJECTS: dict[str, type[Payment] | type[Rejection]] = {Call.PAY: Payment, Call.REJECT: Rejection}
 
-LOST_AFTER = timedelta(minutes=5)  # the sender of a call that takes longer is taken for dead
-FIRST_PAUSE = timedelta(seconds=30)  # doubled after each further failure
+LOST_AFTER = timedelta(minutes=5)  # a call that takes longer was lost with its process
+FIRST_PAUSE = timedelta(seconds=30)  # doubled after each failure
 MAX_ATTEMPTS = 8
 
 
 def put(
     call: Outbox.Call, subject: Model, *, channel: str, environment: str, round: Round | None = None, **payload: object
 ) -> Outbox:
-    """Write down a call and have it made once the transaction has committed.
+    """Store a call, and send it to the queue when the transaction commits.
 
-    One row a call, subject and environment: one that is wanted again is made again under the same token, even while a
-    sender has it, as that one may have found nothing to do.
+    There is one row for each call, subject and environment. A call that is wanted again is made again with the same
+    token, even while another process is making it, because that one may have found nothing to do.
     """
-    row = write_down(call, subject, channel=channel, environment=environment, round=round, **payload)
+    row = store_call(call, subject, channel=channel, environment=environment, round=round, **payload)
     _send_on_commit(row)
     return row
 
 
-def write_down(
+def store_call(
     call: Outbox.Call, subject: Model, *, channel: str, environment: str, round: Round | None = None, **payload: object
 ) -> Outbox:
-    """Write down a call that somebody sends along with others."""
+    """Store a call; the caller sends it with others."""
     row, created = Outbox.objects.get_or_create(
         call=call,
         subject=subject_of(subject),
@@ -67,12 +67,12 @@ def write_down(
 
 
 def send_round_on_commit(round: Round) -> None:
-    """Have all calls of a round that are due made, one after the other, once the transaction has committed."""
+    """Send one task for all due calls of a round to the queue when the transaction commits."""
     transaction.on_commit(partial(_send_round, round.pk), robust=True)
 
 
 def send_again(row: Outbox, *, actor: str) -> bool:
-    """Give a failed call another chance. False: it has not failed."""
+    """Retry a failed call. Return False if it is not failed."""
     with transaction.atomic():
         if not _requeue(row, State.FAILED):
             return False
@@ -82,13 +82,13 @@ def send_again(row: Outbox, *, actor: str) -> bool:
 
 
 def send_failed_again(round: Round, *, actor: str) -> int:
-    """Give every failed call of a round another chance, at once. Returns how many there were."""
+    """Retry every failed call of a round. Return their number."""
     failed = Outbox.objects.filter(round=round, state=State.FAILED)
     return sum(send_again(row, actor=actor) for row in failed)
 
 
 def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> int:
-    """Make every call (of one round) that waits for its time or was lost by its sender. Returns how many were made."""
+    """Make every call (of one round) that is due or was lost. Return how many were made."""
     take_wanted()
     due = Outbox.objects.filter(state__in=(State.PENDING, State.SENDING), due_at__lte=timezone.now())
     waiting = list((due.filter(round=round) if round else due).values_list("pk", flat=True))
@@ -100,12 +100,12 @@ def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> i
 
 
 def make_wanted_calls() -> int:
-    """Write down the calls that rows of ``annotation`` want, and make them. Returns how many were made."""
+    """Store the calls that payments, rejections and exclusions want, and make them. Return how many were made."""
     return sum(_deliver_safely(row.pk) for row in take_wanted())
 
 
 def take_wanted() -> list[Outbox]:
-    """Write down the calls that rows of ``annotation`` want, each once."""
+    """Store the calls that payments, rejections and exclusions want, each once."""
     return [
         call
         for model, write in ((Payment, _write_pay), (Rejection, _write_reject), (Exclusion, _write_exclude))
@@ -126,45 +126,43 @@ def _take(row: Any, write: Callable[[Any], list[Outbox]]) -> list[Outbox]:
 def _write_pay(payment: Payment) -> list[Outbox]:
     round = payment.round
     where = {"channel": round.channel, "environment": round.environment}
-    return [write_down(Call.PAY, payment, round=round, **where, amount=str(payment.amount))]
+    return [store_call(Call.PAY, payment, round=round, **where, amount=str(payment.amount))]
 
 
 def _write_reject(rejection: Rejection) -> list[Outbox]:
     round = rejection.assignment.hit.round
-    return [write_down(Call.REJECT, rejection, round=round, channel=round.channel, environment=round.environment)]
+    return [store_call(Call.REJECT, rejection, round=round, channel=round.channel, environment=round.environment)]
 
 
 def _write_exclude(exclusion: Exclusion) -> list[Outbox]:
-    """An exclusion is told to every platform that knows the worker, and so is its end."""
+    """An exclusion and its end are sent to every platform where the worker has an id."""
     call = Call.READMIT if exclusion.lifted_at else Call.EXCLUDE
     return [
-        write_down(call, exclusion, channel=identity.channel, environment=identity.environment)
+        store_call(call, exclusion, channel=identity.channel, environment=identity.environment)
         for identity in exclusion.worker.identities.order_by("pk")
-        if identity.channel in channels.CHANNELS and channels.get(identity.channel).is_remote
+        if identity.channel in channels.platforms()
     ]
 
 
 def deliver(row_id: UUID | str) -> bool:
-    """Make one call. False: it is done, with another sender, not due, or its channel did not do it."""
+    """Make one call. Return False if it is done, not due, being made by another process, or was not successful."""
     row = _claim(row_id)
     if row is None:
         return False
     if row.attempts > MAX_ATTEMPTS:
-        _fail(
-            row, f"Lost {MAX_ATTEMPTS} times on the way; see the log. Last error: {row.error or 'none'}", unclear=True
-        )
+        _fail(row, f"Lost {MAX_ATTEMPTS} times; see the log. Last error: {row.error or 'none'}", unclear=True)
         return False
     try:
-        settle = make_call(row)
+        record_result = make_call(row)
     except ChannelError as error:
         _put_off(row, error)
         return False
-    _finish(row, settle)
+    _finish(row, record_result)
     return True
 
 
 def _send_on_commit(row: Outbox) -> None:
-    # Robust: what wants the call is committed; a failure here is logged, and the reconciler makes the call.
+    # Robust: the row is committed; if the queue fails, the error is logged and the reconciler makes the call.
     transaction.on_commit(partial(_send, row.pk), robust=True)
 
 
@@ -177,21 +175,21 @@ def _send(row_id: UUID) -> None:
 
 
 def _deliver_safely(row_id: UUID) -> bool:
-    """Deliver, and let no row keep the ones behind it from being sent."""
+    """Make one call; an unexpected error is logged, so that the next calls are still made."""
     try:
         return deliver(row_id)
     except Exception:
-        logger.exception("outbox row %s could not be sent", row_id)
+        logger.exception("outbox call %s failed", row_id)
         return False
 
 
 def _requeue(row: Outbox, *come_from: Outbox.State) -> bool:
-    waiting_no_more = Outbox.objects.filter(pk=row.pk, state__in=come_from)
-    return bool(waiting_no_more.update(state=State.PENDING, attempts=0, due_at=timezone.now()))
+    finished = Outbox.objects.filter(pk=row.pk, state__in=come_from)
+    return bool(finished.update(state=State.PENDING, attempts=0, due_at=timezone.now()))
 
 
 def _claim(row_id: UUID | str) -> Outbox | None:
-    """Take a due row to send it; while LOST_AFTER runs nobody else will."""
+    """Take a due row to make its call; no other process takes it for LOST_AFTER."""
     now = timezone.now()
     due = Outbox.objects.filter(pk=row_id, due_at__lte=now)
     due.filter(state=State.SENDING).update(state=State.PENDING, unclear=True)
@@ -205,7 +203,7 @@ def _claim(row_id: UUID | str) -> Outbox | None:
 
 
 def _mark(row: Outbox, *, under_way: bool) -> None:
-    """Note on the payment or rejection whether the platform may be acting on it: meanwhile it cannot be taken back."""
+    """Mark the payment or rejection while the platform may be acting on it: meanwhile it cannot be withdrawn."""
     if model := SUBJECTS.get(row.call):
         about = model.objects.filter(pk=row.subject.partition(":")[2])
         if under_way:
@@ -215,14 +213,14 @@ def _mark(row: Outbox, *, under_way: bool) -> None:
 
 
 def _own(row: Outbox) -> QuerySet[Outbox]:
-    """The row, provided that no other sender has taken it for lost meanwhile."""
+    """Return the row, unless another process has taken it for lost meanwhile."""
     return Outbox.objects.filter(pk=row.pk, state=State.SENDING, attempts=row.attempts)
 
 
-def _finish(row: Outbox, settle: Callable[[], object]) -> None:
-    """Note what the call did, and then that it is done: together, or the call is taken for lost and made again."""
+def _finish(row: Outbox, record_result: Callable[[], object]) -> None:
+    """Record the result and that the call is done, in one transaction: if that is lost, the call is made again."""
     with transaction.atomic():
-        settle()
+        record_result()
         if _own(row).update(state=State.DONE, unclear=False, error=""):
             _mark(row, under_way=False)
             record("done", row, actor="outbox", call=row.call)
@@ -238,7 +236,7 @@ def _put_off(row: Outbox, error: ChannelError) -> None:
     with transaction.atomic():
         put_off = _own(row).update(
             state=State.PENDING,
-            attempts=row.attempts - patient,  # a platform that asks for patience is not failing
+            attempts=row.attempts - patient,  # a platform that asks to wait is not failing
             due_at=timezone.now() + pause,
             unclear=unclear,
             error=str(error),
@@ -252,5 +250,5 @@ def _fail(row: Outbox, error: str, *, unclear: bool) -> None:
         if _own(row).update(state=State.FAILED, error=error, unclear=unclear):
             if not unclear:
                 _mark(row, under_way=False)
-            # Everybody on the staff reads the journal, and no platform id of a worker stands there.
+            # All staff may read the event log, so it has no platform ids of workers.
             record("failed", row, actor="outbox", call=row.call, error=mask_workers([error])[0])

@@ -1,19 +1,20 @@
-"""What runs on the clock: every open round is brought together with its platform."""
+"""Tasks of the queue and the scheduler: sync rounds, make calls, and repair what crashes left behind."""
 
 import logging
 
 from django.core.cache import cache
 
+from annotation.repair import repair, run_each
 from config.celery import app
-from crowd import outbox, reconciliation
+from crowd import outbox
 from crowd.funds import note_funds
-from crowd.posting import post_open_seats
-from crowd.syncing import rounds_to_sync, sync_round
+from crowd.postings import dispose_of_finished, post_open_seats
+from crowd.sync import rounds_to_sync, sync_round
 from hits.models import Round
 
 logger = logging.getLogger(__name__)
 
-LONGEST_SYNC = 60 * 60  # seconds; one sync of a round at a time, unless it died
+LONGEST_SYNC = 60 * 60  # seconds; after it a sync has died, and another one of the same round may start
 
 
 @app.task(name="crowd.tasks.sync_rounds")
@@ -25,7 +26,7 @@ def sync_rounds() -> None:
 
 @app.task(name="crowd.tasks.sync_one")
 def sync_one(round_id: int) -> None:
-    """Sync one round, unless another task is at it."""
+    """Sync one round, unless another task is syncing it."""
     if not cache.add(f"annotation.sync.{round_id}", True, timeout=LONGEST_SYNC):
         return
     try:
@@ -39,9 +40,9 @@ def sync_one(round_id: int) -> None:
 
 
 @app.task(name="crowd.tasks.reconcile")
-def reconcile() -> None:
-    """Repair what crashes left behind."""
-    reconciliation.reconcile()
+def reconcile() -> dict[str, int]:
+    """Repair everything once; return the number of repaired rows of each kind. Errors are logged; the rest goes on."""
+    return repair() | run_each({"finished HITs": dispose_of_finished, "late calls": outbox.deliver_due})
 
 
 @app.task(name="crowd.tasks.make_wanted_calls")
@@ -52,7 +53,7 @@ def make_wanted_calls() -> None:
 
 @app.task(name="crowd.tasks.post_seats")
 def post_seats(round_id: int) -> None:
-    """Have a round's open seats posted."""
+    """Post a round's open seats."""
     post_open_seats(Round.objects.get(pk=round_id))
 
 

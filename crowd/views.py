@@ -1,7 +1,7 @@
-"""Where a platform's visitors arrive, and the judging pages inside the platform's frame.
+"""The entry page for a platform's visitors, and the judging pages inside the platform's frame.
 
-What the platform adds to our address are unsigned claims: they make an assignment, which counts for nothing until the
-platform lists it. Every later page carries its signed token. No page sets or needs a cookie.
+The platform adds unsigned claims to our address. They make an assignment, which counts for nothing until the platform
+lists it. The addresses of all later pages have its signed token. No page sets or needs a cookie.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ from crowd import channels
 from crowd.arrivals import TurnedAwayError, claim_hit, posting_of
 from crowd.channels import Arrival, ChannelError, Platform
 
-FROM_THERE = "Go back to the platform and open the HIT from there once more; what you answered is not lost."
+FROM_THERE = "Go back to the platform and open the HIT again; your answers are saved."
 
 
 @dataclass(frozen=True)
 class Site:
-    """An environment of a platform, and the origins of its workers' pages."""
+    """A platform in one environment, and the origins of its workers' pages."""
 
     channel: str
     environment: str
@@ -40,9 +40,9 @@ class Site:
 
 
 def framed(view: Callable[..., HttpResponseBase]) -> View:
-    """Serve a view of a Site inside the frames of that site, and nowhere else.
+    """Serve a view of a Site inside frames of that site only.
 
-    Exempt from the CSRF check: no cookie says who somebody is here, so there is nothing that another site could use.
+    Exempt from the CSRF check: no cookie identifies anybody here, so another site has nothing to use.
     """
 
     @csrf_exempt
@@ -53,7 +53,7 @@ def framed(view: Callable[..., HttpResponseBase]) -> View:
         except (CounterpartError, ChannelError):
             return answered(_unknown, request)
         response = answered(view, request, site, **kwargs)
-        # Read by the middleware of clickjacking and of django-csp.
+        # Read by the clickjacking middleware and by django-csp.
         response.xframe_options_exempt = True  # type: ignore[attr-defined]
         response._csp_replace = {  # type: ignore[attr-defined]
             "frame-ancestors": [*site.origins],
@@ -65,7 +65,7 @@ def framed(view: Callable[..., HttpResponseBase]) -> View:
 
 
 def framed_assignment(view: Callable[..., HttpResponseBase]) -> View:
-    """Serve a page of an assignment in the frames of the site that it came from."""
+    """Serve a page of an assignment inside frames of its own site only."""
 
     @framed
     @wraps(view)
@@ -77,7 +77,7 @@ def framed_assignment(view: Callable[..., HttpResponseBase]) -> View:
 
 @require_safe
 def entry(request: HttpRequest, site: Site) -> HttpResponse:
-    """Where the platform's frame leads: a preview, or on to the worker's HIT at an address that names nobody."""
+    """What the platform's frame opens: a preview, or a redirect to the worker's HIT at an address without ids."""
     arrival = _arrival_at(site, request)
     try:
         posting = posting_of(arrival, channel=site.channel, environment=site.environment)
@@ -91,7 +91,7 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
 
 
 def _site(channel: str, environment: str) -> Site:
-    """Raises CounterpartError for no platform, ChannelError for an environment that is not to be used here."""
+    """Raises CounterpartError for an unknown platform, ChannelError for an environment that may not be used."""
     platform = channels.platform(channel)
     if environment not in platform.environments:
         raise ChannelError(f"{channel} has no environment {environment!r}.", permanent=True)
@@ -99,28 +99,30 @@ def _site(channel: str, environment: str) -> Site:
 
 
 def _unknown(request: HttpRequest) -> HttpResponseBase:
-    raise Trouble("Page not found", "No platform of this name sends people here.", status=404)
+    raise Trouble("Page not found", "There is no platform at this address.", status=404)
 
 
 def _arrival_at(site: Site, request: HttpRequest) -> Arrival:
-    """Read what the address claims. Raises Trouble where it is malformed, or would send answers to anybody else."""
+    """Read the claims in the address. Raises Trouble if they are invalid, or would send the answers to another site."""
     try:
         arrival = site.platform.arrival(site.environment, dict(request.GET.lists()))
     except ChannelError as error:
         raise Trouble("This address is not right", f"{error} {FROM_THERE}", status=400) from error
     if _origin(arrival.finish_url) not in site.origins:
-        raise Trouble("This address is not right", f"It would send your answers elsewhere. {FROM_THERE}", status=400)
+        raise Trouble(
+            "This address is not right", f"It would send your answers to another site. {FROM_THERE}", status=400
+        )
     return arrival
 
 
 def _assignment_at(site: Site, token: str) -> Assignment:
-    """Return the assignment that a token names, at its own site only."""
+    """Return the assignment of a token, at its own site only."""
     try:
         key = read_assignment_token(token)
-    except SignatureExpired as expired:
-        raise Trouble("This page is too old", FROM_THERE, status=410) from expired
-    except BadSignature as forged:
-        raise Trouble("This address is not valid", FROM_THERE, status=404) from forged
+    except SignatureExpired as error:
+        raise Trouble("This page is too old", FROM_THERE, status=410) from error
+    except BadSignature as error:
+        raise Trouble("This address is not valid", FROM_THERE, status=404) from error
     here = Assignment.objects.filter(channel=site.channel, environment=site.environment, pk=key)
     assignment = here.select_related("hit__round", "worker").first()
     if assignment is None or _origin(assignment.finish_url) not in site.origins:

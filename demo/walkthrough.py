@@ -11,7 +11,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
-from crowd.publishing import publish_round
+from crowd.publication import publish_round
 from dataset.models import Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round

@@ -12,7 +12,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from hits.models import Round, Seat
 from simulation.doors.base import Door, Turn
-from simulation.doors.intake import IntakeDoor
+from simulation.doors.direct import IntakeDoor
 from simulation.doors.pages import PagesDoor
 from simulation.doors.platform import PlatformDoor, site_of
 from simulation.people import Person, Reviewer, answer_hit, make_crowd

@@ -14,7 +14,7 @@ from PIL import Image as Picture
 
 from annotation.models import Assignment, Worker
 from corpus.models import Caption, Collection, Image, Match, Sample
-from crowd.channels.mturk.fees import fee_schedule
+from crowd.channels.mturk.payments import fee_schedule
 from hits.models import HIT, Control, Item, Round, Seat
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.search.gallery import open_gallery

@@ -18,7 +18,6 @@ from console.permissions import StaffRequest, members_only, payers_only, researc
 from console.tasks import start_once
 from core.errors import CounterpartError
 from core.events import record
-from crowd import channels
 from hits.models import Round
 
 
@@ -39,7 +38,7 @@ def payments(request: StaffRequest, name: str) -> HttpResponse:
         "round": found,
         "wages": wages,
         "total": sum(wage.amount for wage in wages),
-        "is_ours": not (found.channel and channels.get(found.channel).is_remote),
+        "is_paid_here": not found.settles,
         "trouble": trouble,
     }
     return render(request, "console/payments.html", context, status=422 if trouble else 200)

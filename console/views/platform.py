@@ -19,7 +19,7 @@ from console.tasks import start_once
 from console.templatetags.console import counted
 from core.errors import CounterpartError
 from core.models import Job
-from crowd.channels.markets import market_of
+from crowd.channels import market_of
 from crowd.models import Audit, Outbox
 from crowd.outbox import send_again, send_failed_again
 from hits.models import Round

@@ -15,10 +15,10 @@ from console.permissions import StaffRequest, researchers_only
 from console.tasks import start_once
 from core.errors import CounterpartError
 from core.models import Job
-from crowd.channels.markets import Market, find_market, usable_markets
+from crowd.channels import Market, find_market, usable_markets
 from crowd.funds import ask_funds
-from crowd.posting import postings_for
-from crowd.publishing import check_publishable, missing_pictures, publish_round, quote
+from crowd.postings import postings_for
+from crowd.publication import check_publishable, missing_pictures, publish_round, quote
 from hits.models import Round
 
 
@@ -31,9 +31,8 @@ def round_publish(request: StaffRequest, name: str) -> HttpResponse:
     if found.state != "draft":
         messages.info(request, f"Round {found} is already {found.state}.")
         return redirect("round", name)
-    return (
-        _to_platform(request, found, environment) if environment.is_remote else _in_browser(request, found, environment)
-    )
+    publish = _to_platform if environment.has_postings else _in_browser
+    return publish(request, found, environment)
 
 
 def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:

@@ -17,8 +17,8 @@ from console.platform_status import is_on_platform, on_platform
 from console.records import quality_of
 from console.tasks import start_once
 from core.errors import CounterpartError
-from crowd.channels.markets import market_of, usable_markets
-from crowd.publishing import close_round, join_link, quote
+from crowd.channels import market_of, usable_markets
+from crowd.publication import close_round, join_link, quote
 from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
@@ -50,7 +50,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "cost": quote(found, environment.channel).total,
         "environment": environment,
         "platform": on_platform(found),
-        "link": join_link(found) if found.state == "open" and not environment.is_remote else "",
+        "link": join_link(found) if found.state == "open" and not environment.has_postings else "",
         "versions": found.versions.all(),
         "verdicts": Verdict.objects.filter(aggregation=found.aggregations.values("pk")[:1]).count(),
         "n_joined": found.participants.count(),
@@ -89,7 +89,7 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
     context = {
         "round": found,
         "standing": standing_of(found),
-        "is_remote": is_on_platform(found),
+        "has_postings": is_on_platform(found),
         "trouble": trouble,
     }
     return render(request, "console/close.html", context, status=409 if trouble else 200)

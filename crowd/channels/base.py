@@ -1,10 +1,10 @@
-"""What every crowd platform is to us: a place to post HITs, collect work, decide on it, pay, and write to workers."""
+"""What a channel can be asked: every channel for its terms, a platform also the four questions about its workers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from annotation.models import Exclusion, Payment, Rejection
 from crowd.models import Message, Posting
@@ -13,10 +13,10 @@ from hits.prices import FeeSchedule
 
 
 class ChannelError(Exception):
-    """A platform did not do what it was asked, or we do not know whether it did.
+    """A platform refused or failed a call, or its effect is unknown.
 
-    ``permanent``: it never will, and a person must look. Otherwise the call is made again, not before
-    ``retry_after`` where the platform named a time. ``reached``: false where it cannot have had an effect.
+    ``permanent``: a retry cannot succeed; a person must look. Otherwise the call is retried, not before ``retry_after``
+    where the platform named a time. ``reached``: False if the call cannot have had an effect.
     """
 
     def __init__(
@@ -34,6 +34,19 @@ class ChannelError(Exception):
 
 
 @dataclass(frozen=True)
+class Arrival:
+    """What a platform's visitor claims, unsigned: the posting, the assignment, the worker, and the address and fields
+    of the form that finishes the work on the platform. In a preview only the posting may be known."""
+
+    posting_id: str
+    assignment_id: str
+    worker_id: str
+    finish_url: str
+    finish_fields: Mapping[str, str]
+    is_preview: bool
+
+
+@dataclass(frozen=True)
 class Listed:
     """One submission as the platform lists it: ``status`` is a PlatformState, ``content`` unparsed."""
 
@@ -48,7 +61,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Listing:
-    """All that the platform says of one posted HIT. ``is_over``: no worker can take it or still works on it."""
+    """What the platform lists for one posting. ``is_over``: no worker can accept it or still works on it."""
 
     status: str
     max_assignments: int
@@ -60,11 +73,11 @@ class Listing:
 
 @dataclass(frozen=True)
 class Standing:
-    """A HIT as it stands on the platform. ``token`` is that of the call that posted it; "" where none was given."""
+    """A posting in the list of the whole account. ``token`` is that of the call that made it, "" if it had none."""
 
     external_id: str
     token: str
-    type_id: str
+    terms_id: str
     reward: Decimal
     max_assignments: int
 
@@ -78,96 +91,92 @@ class Bonus:
     reason: str
 
 
-@dataclass(frozen=True)
-class Arrival:
-    """What a platform's visitor claims, unsigned: which posting, which assignment, who they are, and where their page
-    sends its form when it is finished, with which fields. In a preview only the posting may be known."""
-
-    posting_id: str
-    assignment_id: str
-    worker_id: str
-    finish_url: str
-    finish_fields: Mapping[str, str]
-    is_preview: bool
-
-
 class Channel(Protocol):
-    """A place where people find our work.
-
-    ``environments`` are the worlds that a round can be published to, the first one where nobody pays; empty where
-    there is only one. ``is_remote`` tells a Platform from the house's own pool; ``label`` names it to people.
-    """
+    """A way to workers. ``environments`` lists its marketplaces, first the one where nobody is paid; empty if there is
+    only one. ``label`` is its name on pages."""
 
     environments: tuple[str, ...]
-    is_remote: bool
     label: str
 
     def describe(self, environment: str) -> str:
-        """Return in a sentence what it means to publish there."""
+        """Return in one sentence what publishing there means."""
 
     def spends(self, environment: str) -> bool:
-        """Whether what is published there is paid from an account with real money."""
+        """Whether publishing there spends real money from an account."""
 
     def fees(self, offer: Offer) -> FeeSchedule:
-        """Return what is taken on top of rewards and bonuses for work on these terms."""
+        """Return the channel's fees on top of rewards and bonuses for this offer."""
 
 
+@runtime_checkable
 class Platform(Channel, Protocol):
-    """A channel outside the house. Its calls raise ChannelError; those with a ``token`` may be made twice with one
-    token and must then take effect once. ``most_assignments``: answer sets of one posting at most."""
+    """A channel whose workers, postings and payments are on a platform. Its methods raise ChannelError.
+
+    A call with a ``token`` may be made twice with one token and must then take effect once. ``most_assignments`` is the
+    maximum of answer sets for one posting; ``reversible`` is how long after its submission a rejection can be reversed.
+    """
 
     most_assignments: int
+    reversible: timedelta
 
     def check(self, environment: str) -> None:
-        """Raise ChannelError unless this environment may be used and is what the configuration points to."""
+        """Raise ChannelError unless the settings allow this environment and are complete."""
 
     def funds(self, environment: str) -> Decimal:
-        """Return what can be spent, in US dollars."""
+        """Return the balance of the account in US dollars."""
+
+    # Who is this visitor?
+
+    def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
+        """Read the claims in a visitor's address. Raises ChannelError for missing or contradictory ones."""
+
+    def origins(self, environment: str) -> tuple[str, ...]:
+        """Return the origins that may frame our page and receive its form."""
+
+    # Where do people come from?
 
     def publish(self, posting: Posting, *, token: str) -> None:
         """Put the posting on the platform and set its ids and times."""
 
     def extend(self, posting: Posting, *, token: str) -> None:
-        """Let the posting bring ``max_assignments`` in all."""
+        """Raise the posting's number of answer sets to ``max_assignments``."""
 
     def close(self, posting: Posting, *, token: str) -> None:
-        """Take the posting off the market; who accepted it may still submit."""
+        """Let no worker accept the posting any more; work in progress may still be submitted."""
 
     def dispose(self, posting: Posting, *, token: str) -> None:
-        """Remove a finished posting. Afterwards nothing about it can be changed any more."""
-
-    def collect(self, posting: Posting) -> Listing:
-        """List everything that was submitted, whole."""
-
-    def standing(self, environment: str) -> Sequence[Standing]:
-        """List every HIT of our account, whichever round it is of."""
-
-    def bonuses(self, posting: Posting) -> Sequence[Bonus]:
-        """List every bonus that was paid for work on the posting."""
+        """Remove a finished posting. Nothing about it can be changed afterwards."""
 
     def withdraw(self, external_id: str, *, environment: str) -> None:
-        """Take a HIT off the market that no posting of ours stands for."""
+        """Close a posting on the platform that has no row here."""
+
+    # What does the platform confirm?
+
+    def collect(self, posting: Posting) -> Listing:
+        """List all submissions to the posting."""
+
+    def answer_fields(self, content: str) -> dict[str, str]:
+        """Parse the ``content`` of a submission into its fields; empty if it has none."""
+
+    def standing(self, environment: str) -> Sequence[Standing]:
+        """List the postings of the account, of all rounds."""
+
+    def bonuses(self, posting: Posting) -> Sequence[Bonus]:
+        """List the bonuses that were paid for work on the posting."""
+
+    # Settle.
 
     def pay(self, payment: Payment, *, token: str) -> bool:
-        """Pay it. False: the platform moves no money, and the payment stays owed until somebody marks it paid."""
+        """Pay it. False: the platform moves no money, and the payment stays owed until a person marks it paid."""
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
-        """Refuse to pay, with the reason that the worker reads."""
+        """Reject the work, with the reason that the worker reads."""
 
     def message(self, message: Message, *, environment: str, token: str) -> None:
-        """Write to the worker. What the platform could not deliver is noted in ``failure``."""
+        """Send the message; set its ``failure`` if the platform could not deliver it."""
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        """Keep our work from a worker, in a way that does not endanger their account."""
+        """Show the worker none of our postings, without consequences for their account."""
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         """Lift an exclusion."""
-
-    def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
-        """Read what a visitor's address claims. Raises ChannelError where it contradicts itself or lacks something."""
-
-    def answer_fields(self, content: str) -> dict[str, str]:
-        """Parse a listed answer into its fields; empty where there are none."""
-
-    def origins(self, environment: str) -> tuple[str, ...]:
-        """Return the origins that may frame our page and take its form."""

@@ -1,18 +1,17 @@
-"""The house's own pool: people come by the join link, work on our pages and are paid outside."""
+"""The browser pool: workers come by the join link, work on our pages, and are paid outside."""
 
 from crowd.offers import Offer
 from hits.prices import FeeSchedule
 
 
 class BrowserChannel:
-    """Nothing is called: the join link lives and dies with the round, and the ledger is all there is to pay from."""
+    """No platform: the join link works while the round is open, and payments are marked by hand from the ledger."""
 
     environments: tuple[str, ...] = ()
-    is_remote = False
-    label = "Our own pool"
+    label = "Browser (your own workers)"
 
     def describe(self, environment: str) -> str:
-        return "People come by the join link that you share, and you pay them outside."
+        return "Workers come by the join link that you share, and you pay them outside."
 
     def spends(self, environment: str) -> bool:
         return False

@@ -9,7 +9,7 @@ from lxml.html import FormElement
 
 from core.errors import CounterpartError
 from crowd.channels import ChannelError
-from crowd.channels.mturk.environments import environment_of
+from crowd.channels.mturk.client import environment_of
 from crowd.offers import Offer, offer_of
 from hits.models import Round
 from simulation.browser import Browser, Detour, Page

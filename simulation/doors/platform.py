@@ -14,7 +14,7 @@ from annotation.models import Assignment, WorkerIdentity
 from core.errors import CounterpartError
 from core.progress import Progress
 from crowd.models import Posting
-from crowd.syncing import sync_round
+from crowd.sync import sync_round
 from hits.models import HIT, Round, Seat
 from simulation.browser import Page
 from simulation.doors.base import AnswerForm

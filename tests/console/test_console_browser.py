@@ -50,9 +50,9 @@ PAGES = [
 ]
 DIFFERENCES = [
     {"difference": "other status", "of": "pay for assignment 3" + "X" * 29, "here": "owed", "there": "paid"}
-    | {"remedy": "note that it was paid", "repairable": True},
+    | {"remedy": "record the payment", "repairable": True},
     {"difference": "only there", "of": "bonus for assignment 3" + "Y" * 29, "here": "-", "there": "$0.50"}
-    | {"remedy": "a person has to look: money cannot be called back", "repairable": False},
+    | {"remedy": "check it: paid money cannot be taken back", "repairable": False},
 ]
 
 

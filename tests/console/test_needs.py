@@ -11,7 +11,7 @@ from console.dashboard import needs_of_all_rounds
 from crowd import channels
 from crowd.funds import note_funds
 from crowd.models import Outbox, Posting
-from crowd.publishing import publish_round
+from crowd.publication import publish_round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round

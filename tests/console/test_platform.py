@@ -110,7 +110,7 @@ def test_looking_names_the_differences_and_mends_nothing(researcher, made, commi
     Payment.objects.update(state="owed", paid_at=None)
     job = press(researcher, commit, "audit/start")
     page = researcher.get("/rounds/round-1/audit/").text
-    assert "note that it was paid" in page
+    assert "record the payment" in page
     assert "Repair 1 difference" in page
     assert "/rounds/round-1/audit/" in researcher.get(f"/jobs/{job.pk}/").text
     assert Payment.objects.get().state == "owed"
@@ -130,7 +130,7 @@ def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, mad
     job = press(researcher, commit, "audit/repair", audit=asked.context["audit"].pk)
     assert job.message.startswith("1 of 1 difference repaired.")
     assert Assignment.objects.listed().count() == 2
-    assert Event.objects.get(verb="mended").actor == "researcher"
+    assert Event.objects.get(verb="repaired").actor == "researcher"
 
 
 def test_what_came_after_the_look_is_not_mended(researcher, made, rehearsal, commit):
@@ -163,7 +163,7 @@ def test_what_is_left_to_a_person_is_explained(researcher, made, rehearsal, comm
     press(researcher, commit, "audit/start")
     page = researcher.get("/rounds/round-1/audit/").text
     assert "Needs a person" in page
-    assert "money cannot be called back" in page
+    assert "paid money cannot be taken back" in page
     assert "audit/repair/" not in page
 
 
@@ -171,7 +171,7 @@ def test_a_platform_that_cannot_be_asked_fails_the_audit(researcher, made, rehea
     rehearsal.fault(kind="reset", operation="ListHITs")
     job = press(researcher, commit, "audit/start")
     assert job.state == "failed"
-    assert "could not be asked, so nothing is known" in job.message
+    assert "The platform could not be read" in job.message
     assert not Audit.objects.exists()
 
 

@@ -149,7 +149,7 @@ def test_one_may_go_back_and_change_something(researcher, draft, platform):
         ({"minutes": 1}, "greater than or equal to 5"),
         ({"title": ""}, "This field is required"),
         ({"title": "x" * 129}, "at most 128 characters"),
-        ({"countries": "Narnia"}, "no two-letter codes: NARNIA"),
+        ({"countries": "Narnia"}, "1 invalid countries: NARNIA"),
         ({"expected_minutes": "0"}, "Invalid number of expected minutes 0"),
         ({"expected_minutes": "30"}, "more than its reward of $0.65"),
         ({"pilot": "nothing"}, "Select a valid choice"),

@@ -1,27 +1,31 @@
 """A platform that moves money, knows a repeated call by its token, and fails when told to."""
 
+import json
+from collections import defaultdict
 from datetime import timedelta
 from decimal import Decimal
 
 from django.utils import timezone
 
-from crowd.channels import ChannelError
+from crowd.channels import Arrival, ChannelError, Listed, Listing
 from hits.prices import FeeSchedule
 
 
 class FakePlatform:
-    """Stands in for a paying platform. ``failures`` are raised by the next calls, one each, before they take effect."""
+    """Stands in for a paying platform. ``failures`` are raised by the next calls, one each, before they take effect;
+    ``submitted`` are the submissions that it lists, by the platform's id of their posting."""
 
     environments = ("emulator", "sandbox", "production")
-    is_remote = True
     label = "Fake"
     most_assignments = 9
-    assignment_field = "assignmentId"
+    reversible = timedelta(days=30)
+    origin = "https://workers.example"
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
         self.effects: dict[str, str] = {}
         self.failures: list[ChannelError] = []
+        self.submitted: dict[str, list[Listed]] = defaultdict(list)
 
     def describe(self, environment):
         return f"The {environment} of a platform that is none."
@@ -46,7 +50,7 @@ class FakePlatform:
 
     def publish(self, posting, *, token):
         self._take("publish", token)
-        posting.external_id, posting.type_id, posting.status = f"H{posting.pk}", "T1", "Assignable"
+        posting.external_id, posting.terms_id, posting.status = f"H{posting.pk}", "T1", "Assignable"
         posting.posted_at, posting.expires_at = timezone.now(), timezone.now() + timedelta(days=7)
 
     def extend(self, posting, *, token):
@@ -73,3 +77,32 @@ class FakePlatform:
 
     def readmit(self, exclusion, *, environment, token):
         self._take("readmit", token)
+
+    def arrival(self, environment, fields):
+        posting, assignment, worker = (fields[name][0] for name in ("posting", "assignment", "worker"))
+        return Arrival(posting, assignment, worker, f"{self.origin}/finish", {"assignment": assignment}, False)
+
+    def origins(self, environment):
+        return (self.origin,)
+
+    def submit(self, posting_id, assignment_id, worker_id, content=""):
+        """Have a worker submit there."""
+        now = timezone.now()
+        self.submitted[posting_id].append(Listed(assignment_id, worker_id, "submitted", now, None, None, content))
+
+    def collect(self, posting):
+        submitted = self.submitted[posting.external_id]
+        is_over = len(submitted) == posting.posted_assignments
+        return Listing("Listed", posting.posted_assignments, 0, is_over, posting.expires_at, submitted)
+
+    def answer_fields(self, content):
+        return json.loads(content or "{}")
+
+    def standing(self, environment):
+        return []
+
+    def bonuses(self, posting):
+        return []
+
+    def withdraw(self, external_id, *, environment):
+        self._take("withdraw", external_id)

@@ -15,11 +15,10 @@ ORIGIN = "https://workers.example"
 FRAME = "/judge/at/mturk/emulator/"
 
 
-def serve_mturk(settings, *origins: str) -> None:
+def serve_mturk(monkeypatch, *origins: str) -> None:
     """Have the emulator's workers come from these origins."""
-    keys = {"access_key": "key", "secret_key": "secret"}  # never used: these tests call nobody
-    settings.MTURK_ENVIRONMENTS = ["emulator"]
-    settings.MTURK = {"emulator": {"endpoint": "http://127.0.0.1:1", "origins": origins or (ORIGIN,), **keys}}
+    monkeypatch.setenv("MTURK_EMULATOR_URL", "http://127.0.0.1:1")  # never called
+    monkeypatch.setenv("MTURK_EMULATOR_ORIGINS", ",".join(origins or (ORIGIN,)))
 
 
 def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> Posting:

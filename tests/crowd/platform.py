@@ -1,9 +1,11 @@
 """A rehearsal in one process: the emulator on a port, our pages through the test client, and workers between them."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from unittest.mock import patch
 from urllib.parse import urlencode
 
 import pytest
@@ -100,19 +102,18 @@ def golds(address: str, *, wrong: bool) -> dict[str, str]:
 
 @pytest.fixture
 def rehearsal(db, settings) -> Iterator[Rehearsal]:
-    """MTurk's emulator, with our settings leading to it."""
+    """MTurk's emulator, at the address that our variables name."""
     with rehearsing(settings) as made:
         yield made
 
 
 @contextmanager
 def rehearsing(settings) -> Iterator[Rehearsal]:
-    """A new emulator, with our settings leading to it."""
+    """A new emulator, at the address that our variables name."""
     with Emulator(World(seed=1)) as emulator:
-        place = {"endpoint": emulator.url, "origins": (emulator.url,)}
-        settings.MTURK = settings.MTURK | {"emulator": settings.MTURK["emulator"] | place}
         settings.SYNC_LAG_SECONDS = 0
-        yield Rehearsal(emulator)
+        with patch.dict(os.environ, MTURK_EMULATOR_URL=emulator.url):
+            yield Rehearsal(emulator)
 
 
 def published(*, hits: int = 2, commit, **options) -> Round:

@@ -1,4 +1,4 @@
-"""Whatever the two sides see differently is named, and mended where a program may."""
+"""Whatever the two sides see differently is named, and repaired where a program may."""
 
 import json
 
@@ -10,10 +10,10 @@ from annotation.models import Assignment, Payment
 from annotation.payments import mark_paid
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.differences import Kind, find_differences, mend
+from crowd.differences import Kind, find_differences, repair
 from crowd.models import Outbox, Posting
-from crowd.publishing import close_round
-from crowd.syncing import rounds_to_sync, sync_round
+from crowd.publication import close_round
+from crowd.sync import rounds_to_sync, sync_round
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
 from tests.factories import make_round
 
@@ -38,10 +38,10 @@ def kinds(made):
     return [difference.kind for difference in find_differences(made)]
 
 
-def mended(made, commit):
+def repaired(made, commit):
     """Mend everything, and return what is still different."""
     with commit(execute=True):
-        mend(made, find_differences(made), actor="robin")
+        repair(made, find_differences(made), actor="robin")
     return kinds(made)
 
 
@@ -60,7 +60,7 @@ def test_looking_changes_nothing(made, rehearsal):
 def test_a_submission_that_only_the_platform_has_is_collected(made, rehearsal, commit):
     rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
     assert kinds(made) == [Kind.ONLY_THERE]
-    assert mended(made, commit) == []
+    assert repaired(made, commit) == []
     assert Assignment.objects.filter(platform_state="submitted").exists()
 
 
@@ -69,23 +69,23 @@ def test_a_hit_that_was_posted_and_forgotten_is_found_again(made, rehearsal, com
     Posting.objects.filter(pk=forgotten.pk).update(state="planned", external_id="", posted_assignments=0)
     Outbox.objects.filter(subject=f"crowd.posting:{forgotten.pk}").update(state="failed")
     assert Kind.ONLY_THERE in kinds(made)
-    assert mended(made, commit) == []
+    assert repaired(made, commit) == []
     assert Posting.objects.get(pk=forgotten.pk).external_id == forgotten.external_id
 
 
 def test_a_hit_that_nobody_here_posted_is_taken_off_the_market(made, rehearsal, commit):
-    stranger = dict(HITTypeId=Posting.objects.first().type_id, LifetimeInSeconds=3600, MaxAssignments=1)
+    stranger = dict(HITTypeId=Posting.objects.first().terms_id, LifetimeInSeconds=3600, MaxAssignments=1)
     question = rehearsal.world.call("ListHITs", {})["HITs"][0]["Question"]
     made_there = rehearsal.world.call("CreateHITWithHITType", {**stranger, "Question": question})["HIT"]["HITId"]
     assert kinds(made) == [Kind.ONLY_THERE]
     with commit(execute=True):
-        mend(made, find_differences(made), actor="robin")
+        repair(made, find_differences(made), actor="robin")
     assert rehearsal.world.call("GetHIT", {"HITId": made_there})["HIT"]["HITStatus"] == "Reviewable"
 
 
 def test_the_hits_of_another_round_with_the_same_terms_are_left_alone(made, rehearsal, commit):
     other = published(hits=2, name="round-2", collection=made.pool.collection, commit=commit)
-    assert len({posting.type_id for posting in Posting.objects.all()}) == 1
+    assert len({posting.terms_id for posting in Posting.objects.all()}) == 1
     assert (kinds(made), kinds(other)) == ([], [])
 
 
@@ -104,7 +104,7 @@ def test_a_hit_that_is_gone_there_is_noted_and_posted_anew(made, rehearsal, comm
     )
     rehearsal.world.call("DeleteHIT", {"HITId": gone})
     assert kinds(made) == [Kind.ONLY_HERE]
-    assert mended(made, commit) == []
+    assert repaired(made, commit) == []
     assert balances(made)["held"] == 0
     with commit(execute=True):
         sync_round(made)
@@ -118,7 +118,7 @@ def test_a_closed_round_that_the_platform_has_forgotten_comes_to_rest(made, comm
     with rehearsing(settings), commit(execute=True):
         sync_round(made)
         assert kinds(made) == [Kind.ONLY_HERE]
-        assert mended(made, commit) == []
+        assert repaired(made, commit) == []
     assert balances(made)["held"] == 0
     assert made not in rounds_to_sync()
 
@@ -126,7 +126,7 @@ def test_a_closed_round_that_the_platform_has_forgotten_comes_to_rest(made, comm
 def test_pay_that_the_platform_gave_by_itself_is_noted(made, commit):
     Payment.objects.update(state="owed", paid_at=None)
     assert kinds(made) == [Kind.OTHER_STATUS]
-    assert mended(made, commit) == []
+    assert repaired(made, commit) == []
     assert Payment.objects.get().state == "paid"
 
 
@@ -138,7 +138,7 @@ def test_pay_that_never_left_is_sent(made, rehearsal, commit):
     Outbox.objects.update(state="done")
     rehearsal.emulator.plan.clear_all()
     assert kinds(made) == [Kind.OTHER_STATUS]
-    assert mended(made, commit) == []
+    assert repaired(made, commit) == []
     assert rehearsal.available() == "9998.44"
 
 
@@ -152,26 +152,26 @@ def test_a_bonus_that_only_the_platform_knows_is_for_a_person(made, rehearsal, c
     }
     rehearsal.world.call("SendBonus", bonus)
     (difference,) = find_differences(made)
-    assert (difference.kind, difference.there, difference.mend) == (Kind.ONLY_THERE, "$0.50", None)
-    assert mended(made, commit) == [Kind.ONLY_THERE]
+    assert (difference.kind, difference.there, difference.repair) == (Kind.ONLY_THERE, "$0.50", None)
+    assert repaired(made, commit) == [Kind.ONLY_THERE]
 
 
 def test_fewer_answer_sets_there_than_here_are_asked_for(made, commit):
     Posting.objects.filter(hit__number=2).update(max_assignments=2)
     assert kinds(made) == [Kind.OTHER_AMOUNT]
-    assert mended(made, commit) == []
+    assert repaired(made, commit) == []
 
 
 def test_more_answer_sets_there_than_here_are_for_a_person(made):
     Posting.objects.filter(hit__number=2).update(max_assignments=0)
     (difference,) = find_differences(made)
-    assert (difference.kind, difference.mend) == (Kind.OTHER_AMOUNT, None)
-    assert "a person has to look" in difference.remedy
+    assert (difference.kind, difference.repair) == (Kind.OTHER_AMOUNT, None)
+    assert "check it" in difference.remedy
 
 
 def test_a_platform_that_does_not_answer_is_not_taken_for_an_empty_one(made, rehearsal):
     rehearsal.fault(kind="reset", operation="ListHITs")
-    with pytest.raises(CounterpartError, match="could not be asked, so nothing is known"):
+    with pytest.raises(CounterpartError, match="The platform could not be read"):
         find_differences(made)
 
 

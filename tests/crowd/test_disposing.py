@@ -4,8 +4,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from crowd.disposing import dispose_of_finished
 from crowd.models import Outbox, Posting
+from crowd.postings import dispose_of_finished
 from tests.factories import make_round, make_worker
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}

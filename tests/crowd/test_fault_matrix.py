@@ -20,7 +20,7 @@ from annotation.models import Assignment, Draft, Judgment, Payment
 from crowd.channels.mturk import client
 from crowd.intake import FOREIGN, LOST
 from crowd.models import Outbox, Posting
-from crowd.publishing import close_round
+from crowd.publication import close_round
 from emulators.marketplace import Refusal
 from emulators.mturk.faults.worker_acts import SHAPES
 from hits.models import Round

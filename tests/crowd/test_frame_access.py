@@ -20,8 +20,8 @@ KNOWN = {"channel": "mturk", "environment": "emulator", "external_id": "AWORKERO
 
 
 @pytest.fixture(autouse=True)
-def mturk(settings):
-    serve_mturk(settings)
+def mturk(monkeypatch):
+    serve_mturk(monkeypatch)
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def test_no_page_in_the_frame_sets_or_needs_a_cookie(posting):
     assert Assignment.objects.get().receipt
 
 
-def test_only_the_platforms_origins_may_frame_our_page_and_take_its_form(stranger, posting, settings):
-    serve_mturk(settings, ORIGIN, "https://other.example")
+def test_only_the_platforms_origins_may_frame_our_page_and_take_its_form(stranger, posting, monkeypatch):
+    serve_mturk(monkeypatch, ORIGIN, "https://other.example")
     for name, answer in pages_of(stranger, posting).items():
         policy = dict(part.strip().split(" ", 1) for part in answer["Content-Security-Policy"].split(";"))
         assert policy["frame-ancestors"] == f"{ORIGIN} https://other.example", name
@@ -91,17 +91,19 @@ def test_a_forged_token_opens_nothing(stranger, posting, token):
         assert method(f"/judge/at/mturk/emulator/{token}/{path}").status_code == 404
 
 
-def test_a_token_opens_its_hit_at_its_own_site_only(stranger, posting, settings):
+def test_a_token_opens_its_hit_at_its_own_site_only(stranger, posting, monkeypatch):
     url = enter(stranger, posting)
-    settings.MTURK_ENVIRONMENTS = ["emulator", "sandbox"]
-    settings.MTURK["sandbox"] = settings.MTURK["emulator"] | {"endpoint": "https://sandbox.example"}
+    variables = {"ENVIRONMENTS": "emulator,sandbox", "ACCESS_KEY_ID": "k", "SECRET_ACCESS_KEY": "s"}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"MTURK_{name}", value)
+    monkeypatch.setenv("MTURK_SANDBOX_ORIGINS", ORIGIN)
     assert stranger.get(url).status_code == 200
     assert stranger.get(url.replace("emulator", "sandbox")).status_code == 404
 
 
-def test_a_token_for_another_destination_is_dead_once_that_is_not_allowed_any_more(stranger, posting, settings):
+def test_a_token_for_another_destination_is_dead_once_that_is_not_allowed_any_more(stranger, posting, monkeypatch):
     url = enter(stranger, posting)
-    serve_mturk(settings, "https://other.example")
+    serve_mturk(monkeypatch, "https://other.example")
     assert stranger.get(url).status_code == 404
 
 
@@ -117,7 +119,7 @@ def test_an_old_token_leads_back_to_the_platform(stranger, posting, monkeypatch)
     future = signing.time.time() + 8 * 86400
     monkeypatch.setattr(signing.time, "time", lambda: future)
     answer = stranger.get(url)
-    assert (answer.status_code, "open the HIT from there once more" in answer.text) == (410, True)
+    assert (answer.status_code, "open the HIT again" in answer.text) == (410, True)
 
 
 # Who is turned away
@@ -174,7 +176,7 @@ def test_who_is_excluded_later_may_end_what_they_began(stranger, posting):
 
 def test_a_pair_that_the_worker_judged_elsewhere_is_not_asked_again(stranger, posting):
     leased(posting.hit.round, worker=worker_for(**KNOWN))
-    assert "4 of the 4 pairs of this HIT you have seen already" in turned_away(stranger, posting)
+    assert "You have seen 4 of the 4 pairs of this HIT" in turned_away(stranger, posting)
 
 
 def test_a_hit_that_was_given_back_elsewhere_may_be_taken(stranger, posting):
@@ -207,7 +209,7 @@ def test_who_gave_a_saved_hit_back_may_take_it_anew(stranger, posting):
     save(stranger, posting, assignment="A1")
     assert enter(stranger, posting, assignment="A2")
     confirm(Assignment.objects.get(external_id="A1"))
-    assert "you have seen already" in turned_away(stranger, posting, assignment="A3")
+    assert "each worker judges a pair only once" in turned_away(stranger, posting, assignment="A3")
 
 
 # Assignment ids that the platform hands out again

@@ -29,9 +29,9 @@ def strict(chromium):
 
 
 @pytest.fixture
-def site(settings):
+def site(monkeypatch):
     with PlatformSite().running() as running:
-        serve_mturk(settings, running.origin)
+        serve_mturk(monkeypatch, running.origin)
         yield running
 
 
@@ -175,8 +175,8 @@ def test_a_preview_can_be_looked_at_and_not_used(open_frame, posting):
     assert not Assignment.objects.exists()
 
 
-def test_a_site_that_is_not_the_platforms_cannot_frame_the_page(open_frame, settings, posting):
-    serve_mturk(settings, "https://workers.example")
+def test_a_site_that_is_not_the_platforms_cannot_frame_the_page(open_frame, monkeypatch, posting):
+    serve_mturk(monkeypatch, "https://workers.example")
     page = open_frame(posting)
     page.wait_for_load_state("networkidle")
     assert page.frame("work").evaluate("document.body.innerText.includes('Pair')") is False
@@ -237,8 +237,8 @@ def test_the_frame_fits_its_900_pixels(open_frame, asking):
         assert box["y"] + box["height"] <= page.locator("iframe").bounding_box()["y"] + 900
 
 
-def test_a_phone_never_scrolls_sideways(strict, live_server, settings, asking):
-    serve_mturk(settings, "https://workers.example")
+def test_a_phone_never_scrolls_sideways(strict, live_server, monkeypatch, asking):
+    serve_mturk(monkeypatch, "https://workers.example")
     context = strict.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page = context.new_page()
     for fields in (claims(asking) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, claims(asking)):
@@ -251,8 +251,8 @@ def test_a_phone_never_scrolls_sideways(strict, live_server, settings, asking):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, settings, asking, scheme):
-    serve_mturk(settings, "https://workers.example")
+def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeypatch, asking, scheme):
+    serve_mturk(monkeypatch, "https://workers.example")
     context = strict.new_context(color_scheme=scheme)
     page = context.new_page()
 

@@ -17,8 +17,8 @@ PREVIEW = {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
 
 
 @pytest.fixture(autouse=True)
-def mturk(settings):
-    serve_mturk(settings)
+def mturk(monkeypatch):
+    serve_mturk(monkeypatch)
 
 
 @pytest.fixture

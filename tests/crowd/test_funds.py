@@ -7,7 +7,7 @@ from core.models import Event
 from crowd.channels import ChannelError
 from crowd.funds import ask_funds, note_funds, noted_funds, shortages, still_to_fund
 from crowd.models import Posting
-from crowd.publishing import publish_round
+from crowd.publication import publish_round
 from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_collection, make_round
 

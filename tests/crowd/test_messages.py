@@ -38,7 +38,7 @@ def test_the_same_words_may_be_sent_again_later(worker):
 
 
 def test_words_to_nobodys_address_are_refused(db):
-    with pytest.raises(CounterpartError, match="cannot be written to"):
+    with pytest.raises(CounterpartError, match="have no platform to be written to"):
         write_once(make_worker(), **WORDS, by="robin")
     assert not Message.objects.exists()
 

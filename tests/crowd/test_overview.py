@@ -5,8 +5,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from crowd.models import Outbox, Posting
-from crowd.overview import late_rounds, overview_of, work_to_look_at
-from crowd.posting import postings_for
+from crowd.postings import late_rounds, overview_of, postings_for, work_to_look_at
 from tests.annotation.money.moneyed import accepted, flagged, posted
 from tests.factories import make_round
 

@@ -1,7 +1,7 @@
 from decimal import Decimal
 
 from crowd.offers import Offer
-from crowd.publishing import quote
+from crowd.publication import quote
 from tests.factories import make_round
 
 

@@ -18,7 +18,8 @@ def text_of(*names: str) -> str:
 
 
 def test_every_variable_that_the_settings_read_is_documented():
-    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text_of("config/settings.py", "config/environment.py")))
+    readers = ["config/settings.py", "config/environment.py", *map(str, (ROOT / "crowd/channels").rglob("*.py"))]
+    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', text_of(*readers)))
     documented = set(re.findall(r"`([A-Z_0-9]+)`", text_of("docs/operators.md")))
     assert read - documented == set()
 

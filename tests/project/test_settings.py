@@ -107,18 +107,6 @@ def test_a_folder_that_holds_more_than_our_state_keeps_its_permissions(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
-@pytest.mark.parametrize(
-    ("environment", "on"),
-    [
-        ({}, ["emulator"]),
-        ({"SITE_URL": "https://judge.example"}, []),
-        ({"SITE_URL": "https://judge.example", "MTURK_ENVIRONMENTS": "emulator,sandbox"}, ["emulator", "sandbox"]),
-    ],
-)
-def test_a_site_that_others_reach_serves_no_emulator_unless_asked(tmp_path, environment, on):
-    assert start(tmp_path, shown="MTURK_ENVIRONMENTS", **environment).stdout.strip() == str(on)
-
-
 def test_the_site_answers_to_no_host_of_the_tests(tmp_path):
     assert start(tmp_path, shown="ALLOWED_HOSTS").stdout.strip() == "['127.0.0.1', 'localhost']"
 

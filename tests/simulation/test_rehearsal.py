@@ -210,8 +210,8 @@ def test_conduct_that_a_browser_pool_does_not_know_is_refused(transactional_db):
     assert Seat.objects.filter(state="open").count() == 1
 
 
-def test_the_crowd_meets_the_emulator_behind_another_address(there, profile, settings):
-    settings.MTURK = {"emulator": settings.MTURK["emulator"] | {"origins": ("http://127.0.0.1:1",)}}
+def test_the_crowd_meets_the_emulator_behind_another_address(there, profile, monkeypatch):
+    monkeypatch.setenv("MTURK_EMULATOR_ORIGINS", "http://127.0.0.1:1")
     made = publish(hits=3)
     figures = simulate_round(made, workers=12, profile=profile(abandons=0.5), seed=3)
     assert (figures["accepted"], figures["abandoned"] > 0) == (3, True)

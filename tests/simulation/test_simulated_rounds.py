@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import Assignment, Decision, Judgment, WorkerIdentity
 from core.errors import CounterpartError
-from crowd.publishing import close_round
+from crowd.publication import close_round
 from hits.models import Control
 from simulation.simulated_rounds import simulate_round
 from tests.factories import make_collection, make_round

@@ -1,26 +1,41 @@
-"""MTurk behind the house's one interface; each call stands in a module of its own."""
+"""MTurk as a channel: each method answers one question, with the modules beside it."""
 
+import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from decimal import Decimal
 
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import ParseError, fromstring
+
 from annotation.models import Exclusion, Payment, Rejection
-from crowd.channels.base import Arrival, Bonus, Listing, Standing
-from crowd.channels.mturk import collecting, frame, messaging, paying, posting, qualifying
-from crowd.channels.mturk.client import client_for, told_as_channel_errors
-from crowd.channels.mturk.environments import DESCRIPTIONS, NAMES, environment_of
-from crowd.channels.mturk.fees import fee_schedule
+from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Standing
+from crowd.channels.mturk import hits, payments, qualifications
+from crowd.channels.mturk.client import (
+    DESCRIPTIONS,
+    NAMES,
+    TurkError,
+    client_for,
+    environment_of,
+    told_as_channel_errors,
+)
 from crowd.models import Message, Posting
 from crowd.offers import Offer
 from hits.prices import FeeSchedule
 
+SUBMIT_PATH = "/mturk/externalSubmit"
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+ENTITY, WORKER = re.compile(r"[A-Z0-9]{1,64}"), re.compile(r"A[A-Z0-9]{7,63}")
+ANSWERS = "{http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd}"
+
 
 class MTurkChannel:
-    """Work on MTurk. ``emulator`` is ours; ``sandbox`` and ``production`` are off until a setting allows them."""
+    """HITs on MTurk. MTURK_ENVIRONMENTS lists the allowed environments, by default only ``emulator``."""
 
     environments: tuple[str, ...] = NAMES
-    is_remote = True
     label = "MTurk"
-    most_assignments = 9  # from ten on a HIT costs a higher fee, and none may grow past nine later
+    most_assignments = 9  # a HIT with ten or more has a higher fee, and one with fewer cannot grow past nine
+    reversible = timedelta(days=30)  # unless the HIT was deleted
 
     def describe(self, environment: str) -> str:
         return DESCRIPTIONS[environment]
@@ -29,7 +44,7 @@ class MTurkChannel:
         return environment == "production"
 
     def fees(self, offer: Offer) -> FeeSchedule:
-        return fee_schedule(masters=offer.masters)
+        return payments.fee_schedule(masters=offer.masters)
 
     def check(self, environment: str) -> None:
         client_for(environment)
@@ -38,59 +53,119 @@ class MTurkChannel:
         with told_as_channel_errors():
             return Decimal(client_for(environment).get_account_balance()["AvailableBalance"])
 
-    def publish(self, posted: Posting, *, token: str) -> None:
-        posting.publish(client_for(posted.environment), posted, token=token)
+    def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
+        """Read assignmentId, hitId, workerId and turkSubmitTo.
 
-    def extend(self, posted: Posting, *, token: str) -> None:
-        posting.extend(client_for(posted.environment), posted, token=token)
+        Raises ChannelError if one is malformed, has several values, or is missing although the HIT was accepted, or if
+        turkSubmitTo is not a site of the environment.
+        """
+        assignment = _one(fields, "assignmentId") or PREVIEW
+        is_preview = assignment == PREVIEW
+        return Arrival(
+            posting_id=_matching(ENTITY, _one(fields, "hitId"), "hitId", optional=is_preview),
+            assignment_id="" if is_preview else _matching(ENTITY, assignment, "assignmentId"),
+            worker_id=_matching(WORKER, _one(fields, "workerId"), "workerId", optional=is_preview),
+            finish_url=_finish_url(environment, _one(fields, "turkSubmitTo")),
+            finish_fields={"assignmentId": assignment},
+            is_preview=is_preview,
+        )
 
-    def close(self, posted: Posting, *, token: str) -> None:
-        posting.close(client_for(posted.environment), posted.external_id)
+    def origins(self, environment: str) -> tuple[str, ...]:
+        return tuple(environment_of(environment).origins)
 
-    def dispose(self, posted: Posting, *, token: str) -> None:
-        posting.dispose(client_for(posted.environment), posted)
+    def publish(self, posting: Posting, *, token: str) -> None:
+        hits.publish(client_for(posting.environment), posting, token=token)
 
-    def collect(self, posted: Posting) -> Listing:
-        return collecting.collect(client_for(posted.environment), posted)
+    def extend(self, posting: Posting, *, token: str) -> None:
+        hits.extend(client_for(posting.environment), posting, token=token)
 
-    def standing(self, environment: str) -> Sequence[Standing]:
-        return collecting.standing(client_for(environment))
+    def close(self, posting: Posting, *, token: str) -> None:
+        hits.expire(client_for(posting.environment), posting.external_id)
 
-    def bonuses(self, posted: Posting) -> Sequence[Bonus]:
-        return collecting.bonuses(client_for(posted.environment), posted)
+    def dispose(self, posting: Posting, *, token: str) -> None:
+        hits.delete(client_for(posting.environment), posting.external_id)
 
     def withdraw(self, external_id: str, *, environment: str) -> None:
-        posting.close(client_for(environment), external_id)
+        hits.expire(client_for(environment), external_id)
+
+    def collect(self, posting: Posting) -> Listing:
+        return hits.collect(client_for(posting.environment), posting)
+
+    def answer_fields(self, content: str) -> dict[str, str]:
+        """Parse QuestionFormAnswers into text by question. Unknown parts are ignored; content that is empty, other XML
+        or declares a DTD or entities has no fields."""
+        try:
+            root = fromstring(content, forbid_dtd=True) if content.strip() else None
+        except (ParseError, DefusedXmlException, ValueError):
+            return {}
+        answers = [] if root is None else root.findall(f"{ANSWERS}Answer")
+        return {
+            answer.findtext(f"{ANSWERS}QuestionIdentifier", ""): answer.findtext(f"{ANSWERS}FreeText", "") or ""
+            for answer in answers
+        }
+
+    def standing(self, environment: str) -> Sequence[Standing]:
+        return hits.standing(client_for(environment))
+
+    def bonuses(self, posting: Posting) -> Sequence[Bonus]:
+        return payments.bonuses(client_for(posting.environment), posting)
 
     def pay(self, payment: Payment, *, token: str) -> bool:
         client = client_for(payment.assignment.environment)
         if payment.kind == Payment.Kind.BONUS:
-            paying.give_bonus(client, payment, token=token)
+            payments.give_bonus(client, payment, token=token)
         else:
-            paying.approve(client, payment.assignment)
+            payments.approve(client, payment.assignment)
         return True
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
-        paying.reject(client_for(rejection.assignment.environment), rejection)
+        payments.reject(client_for(rejection.assignment.environment), rejection)
 
     def message(self, message: Message, *, environment: str, token: str) -> None:
-        messaging.send(client_for(environment), message, environment=environment)
+        """Send it once. MTurk lists no messages, so if its response is lost, a retry could send it twice: there is
+        none."""
+        client, worker_id = client_for(environment), qualifications.platform_id(message.worker, environment)
+        try:
+            with told_as_channel_errors():
+                answer = client.notify_workers(Subject=message.subject, MessageText=message.text, WorkerIds=[worker_id])
+        except TurkError as error:
+            if not error.reached:
+                raise
+            raise ChannelError(f"{error} It is unknown whether the message arrived.", permanent=True) from error
+        failures = answer.get("NotifyWorkersFailureStatuses", [])
+        message.failure = failures[0].get("NotifyWorkersFailureMessage", "not delivered") if failures else ""
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        client, worker_id = client_for(environment), qualifying.platform_id(exclusion.worker, environment)
+        client, worker_id = client_for(environment), qualifications.platform_id(exclusion.worker, environment)
         with told_as_channel_errors():
-            qualifying.shut_out(client, qualifying.exclusion_type(client), [worker_id])
+            qualifications.assign(client, qualifications.exclusion_type(client), [worker_id])
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
-        client, worker_id = client_for(environment), qualifying.platform_id(exclusion.worker, environment)
+        client, worker_id = client_for(environment), qualifications.platform_id(exclusion.worker, environment)
         with told_as_channel_errors():
-            qualifying.readmit(client, worker_id)
+            qualifications.withdraw_exclusion(client, worker_id)
 
-    def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
-        return frame.arrival(environment, fields)
 
-    def answer_fields(self, content: str) -> dict[str, str]:
-        return frame.answer_fields(content)
+def _one(fields: Mapping[str, Sequence[str]], name: str) -> str:
+    values = set(fields.get(name, ()))
+    if len(values) > 1:
+        raise _refused(f"{name} has {len(values)} different values.")
+    return values.pop() if values else ""
 
-    def origins(self, environment: str) -> tuple[str, ...]:
-        return tuple(environment_of(environment).origins)
+
+def _matching(pattern: re.Pattern[str], value: str, name: str, *, optional: bool = False) -> str:
+    if (optional and not value) or pattern.fullmatch(value):
+        return value
+    raise _refused(f"{name} is {'malformed' if value else 'missing'}.")
+
+
+def _finish_url(environment: str, wanted: str) -> str:
+    origins = environment_of(environment).origins
+    origin = wanted.rstrip("/") or origins[0]
+    if origin not in origins:
+        raise _refused(f"turkSubmitTo is {wanted!r}, which is not a site of MTurk's {environment}.")
+    return origin + SUBMIT_PATH
+
+
+def _refused(text: str) -> ChannelError:
+    return ChannelError(f"Not an address that MTurk makes: {text}", permanent=True)

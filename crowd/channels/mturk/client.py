@@ -1,10 +1,12 @@
-"""Calls to the Requester API: one client an environment, and one kind of error for all that can go wrong."""
+"""MTurk's environments and the client of each; every error of the SDK becomes a ChannelError."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -15,17 +17,25 @@ from botocore.exceptions import (
     EndpointConnectionError,
     ParamValidationError,
 )
+from django.conf import settings
 
+from config.environment import env, is_local
 from crowd.channels.base import ChannelError
-from crowd.channels.mturk.environments import Environment, environment_of
+
+NAMES = ("emulator", "sandbox", "production")
+DESCRIPTIONS = {
+    "emulator": "A rehearsal on this machine: simulated workers, no money.",
+    "sandbox": "The platform's test environment: no money.",
+    "production": "Real workers, and real money from the account.",
+}
 
 PREFIX = "AWS.MechanicalTurk."
 THROTTLED = ("ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded")
 THROTTLED_PAUSE = timedelta(seconds=20)
 FUNDS_PAUSE = timedelta(minutes=10)
 
-# The SDK would send a call again by itself, even one that moves money; only the outbox repeats calls here, as it
-# knows to read back first.
+# By default the SDK retries a call by itself, even one that moves money. Only the outbox retries calls here, because it
+# first reads back what the last attempt did.
 CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 1},
     connect_timeout=5,
@@ -34,8 +44,19 @@ CONFIG = Config(
 )
 
 
+@dataclass(frozen=True)
+class Environment:
+    """The endpoint of the API, the origins of the workers' site, and the keys of the account."""
+
+    name: str
+    endpoint: str
+    origins: Sequence[str]
+    access_key: str
+    secret_key: str = field(repr=False)
+
+
 class TurkError(ChannelError):
-    """MTurk did not do a call. ``code``: its TurkErrorCode without the prefix, or else the error's code."""
+    """MTurk refused or failed a call. ``code``: its TurkErrorCode without the prefix, otherwise the error's code."""
 
     def __init__(
         self,
@@ -51,36 +72,83 @@ class TurkError(ChannelError):
 
     @property
     def is_replay(self) -> bool:
-        """Whether MTurk says that it has done a call with this token before. The code for that is undocumented."""
+        """Whether MTurk refused the call because it has handled its token before. The code for that is undocumented."""
         return "token" in str(self).lower() and "process" in str(self).lower()
 
 
+def environment_of(name: str) -> Environment:
+    """Return the environment that the variables describe. Raises ChannelError unless it is allowed and complete, and
+    the emulator is on this machine or a neighbour, the others anywhere else and over TLS."""
+    if name not in NAMES:
+        raise _invalid(f"MTurk has no environment {name!r}: choose one of {', '.join(NAMES)}.")
+    # By default only the emulator, and not even that on a site that others reach.
+    if name not in env.list("MTURK_ENVIRONMENTS", ["emulator"] if is_local(settings.SITE_URL) else []):
+        raise _invalid(f"MTurk's {name} is disabled. To enable it, add it to MTURK_ENVIRONMENTS.")
+    environment = _configured(name)
+    _check_endpoint(environment)
+    if not (environment.access_key and environment.secret_key):
+        raise _invalid(f"MTurk's {name} needs MTURK_ACCESS_KEY_ID and MTURK_SECRET_ACCESS_KEY.")
+    return environment
+
+
 def client_for(environment: str) -> Any:
-    """Return a client for the environment. Raises ChannelError unless it may be used and the client leads there."""
+    """Return a client for the environment. Raises ChannelError if it may not be used or the SDK changed its address."""
     found = environment_of(environment)
     client = _client(found)
     if client.meta.endpoint_url.rstrip("/") != found.endpoint.rstrip("/"):
-        raise ChannelError(
-            f"The client for MTurk's {environment} leads to {client.meta.endpoint_url}; nothing was sent.",
-            permanent=True,
-        )
+        raise _invalid(f"The client for MTurk's {environment} uses {client.meta.endpoint_url}; nothing was sent.")
     return client
 
 
 @contextmanager
 def told_as_channel_errors() -> Iterator[None]:
-    """Turn whatever the SDK raises inside into a TurkError."""
+    """Turn the SDK's errors into a TurkError."""
     try:
         yield
     except ClientError as error:
         raise _refusal(error) from error
     except ParamValidationError as error:
-        raise TurkError(f"MTurk would refuse this: {error}", code="Invalid", reached=False, permanent=True) from error
+        raise TurkError(f"Invalid call to MTurk: {error}", code="Invalid", reached=False, permanent=True) from error
     except (EndpointConnectionError, ConnectTimeoutError) as error:
-        there = f"at {error.kwargs.get('endpoint_url', 'its address')}; is its emulator, where that is one, running?"
-        raise TurkError(f"MTurk cannot be reached {there}", code="Unreachable", reached=False) from error
+        address = error.kwargs.get("endpoint_url", "its address")
+        message = f"MTurk cannot be reached at {address}. If that is its emulator, check that it is running."
+        raise TurkError(message, code="Unreachable", reached=False) from error
     except BotoCoreError as error:
-        raise TurkError(f"MTurk's answer was lost: {error}", code="Lost", reached=True) from error
+        raise TurkError(f"MTurk's response was lost: {error}", code="Lost", reached=True) from error
+
+
+def _configured(name: str) -> Environment:
+    if name == "emulator":
+        url = env.str("MTURK_EMULATOR_URL", "http://127.0.0.1:8900").rstrip("/")
+        origins = tuple(env.list("MTURK_EMULATOR_ORIGINS", [url]))
+        return Environment(name, url, origins, "AKIAEMULATEDREQUESTR", "emulated-secret-of-the-requester")
+    if name == "sandbox":
+        url = env.str("MTURK_SANDBOX_URL", "https://mturk-requester-sandbox.us-east-1.amazonaws.com")
+        origins = tuple(env.list("MTURK_SANDBOX_ORIGINS", ["https://workersandbox.mturk.com"]))
+    else:
+        url = env.str("MTURK_PRODUCTION_URL", "https://mturk-requester.us-east-1.amazonaws.com")
+        sites = ["https://www.mturk.com", "https://worker.mturk.com"]
+        origins = tuple(env.list("MTURK_PRODUCTION_ORIGINS", sites))
+    keys = env.str("MTURK_ACCESS_KEY_ID", ""), env.str("MTURK_SECRET_ACCESS_KEY", "")
+    return Environment(name, url, origins, *keys)
+
+
+def _check_endpoint(environment: Environment) -> None:
+    parts = urlsplit(environment.endpoint)
+    host = parts.hostname or ""
+    # A name without a dot is a neighbour in a private network, such as a compose service.
+    is_near = host in ("localhost", "127.0.0.1", "::1") or "." not in host and ":" not in host
+    if environment.name == "emulator" and not is_near:
+        raise _invalid(f"MTURK_EMULATOR_URL is {environment.endpoint}, which is not on this machine.")
+    if environment.name != "emulator" and (is_near or parts.scheme != "https"):
+        raise _invalid(
+            f"MTurk's {environment.name} is set to {environment.endpoint}, which is local or not https: "
+            "publish to the emulator instead."
+        )
+
+
+def _invalid(text: str) -> ChannelError:
+    return ChannelError(text, permanent=True)
 
 
 @cache
@@ -96,7 +164,7 @@ def _client(environment: Environment) -> Any:
 
 
 def _refusal(error: ClientError) -> TurkError:
-    """Classify by code, then TurkErrorCode, then status: only what MTurk understood and refused is permanent."""
+    """Classify by code, then TurkErrorCode, then status: only a call that MTurk understood and refused is permanent."""
     response = error.response
     details, status = response.get("Error", {}), response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     name = str(details.get("Code", ""))
@@ -105,7 +173,7 @@ def _refusal(error: ClientError) -> TurkError:
     if name in THROTTLED or status == 429:
         return TurkError(message, code=code, reached=False, retry_after=THROTTLED_PAUSE)
     if code == "InsufficientFunds":
-        # Kept trying: somebody tops the account up, and the round goes on by itself.
+        # Retried for long: when the account is topped up, the round continues by itself.
         return TurkError(message, code=code, reached=False, retry_after=FUNDS_PAUSE)
     if status >= 500 or name in ("ServiceFault", "InternalFailure"):
         return TurkError(message, code=code, reached=True)

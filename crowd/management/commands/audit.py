@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd import channels
-from crowd.differences import find_differences, mend
+from crowd.differences import find_differences, repair
 from crowd.outbox import deliver_due
 from hits.models import Round
 
@@ -24,10 +24,10 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         round = Round.objects.named(options["round"])
-        is_remote = bool(round.channel) and channels.get(round.channel).is_remote
-        differences = find_differences(round, progress=progress) if is_remote else []
+        on_platform = round.channel in channels.platforms()
+        differences = find_differences(round, progress=progress) if on_platform else []
         figures: dict[str, Any] = {"differences": len(differences)}
         if options["repair"]:
-            figures["mended"] = mend(round, differences, actor="audit")
+            figures["mended"] = repair(round, differences, actor="audit")
             deliver_due(round, progress=progress)
         return figures | {"platform": [difference.as_figures() for difference in differences]}

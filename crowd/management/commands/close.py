@@ -1,4 +1,4 @@
-"""Give out no more seats of a round."""
+"""Close a round."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from annotation.models import Assignment
 from annotation.standing import standing_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from crowd.publishing import close_round
+from crowd.publication import close_round
 from hits.models import Round
 
 
 class Command(ActCommand):
-    help = "Close a round: no seat is given out any more; who holds one may still submit."
+    help = "Close a round: no seat is leased any more, but leased ones may still be submitted."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")

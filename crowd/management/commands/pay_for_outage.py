@@ -1,4 +1,4 @@
-"""Pay for work that a fault of ours has lost."""
+"""Pay for work that was lost by a fault of ours."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")
-        parser.add_argument("work", help="the platform's assignment id or, in our own pool, the assignment's number")
-        parser.add_argument("--reason", required=True, help="which fault it was; the journal keeps it")
-        parser.add_argument("--by", required=True, metavar="USER", help="the member of the staff who decides it")
+        parser.add_argument("work", help="the platform's assignment id; in the browser pool the assignment's number")
+        parser.add_argument("--reason", required=True, help="the fault; recorded in the event log")
+        parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who decides it")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         work = _work(Round.objects.named(options["round"]), options["work"])
@@ -33,10 +33,10 @@ def _work(round: Round, key: str) -> Assignment:
     begun = work.filter(external_id="", pk=int(key) if key.isdecimal() else 0)
     if found := work.listed().filter(external_id=key).first() or begun.first():
         return found
-    raise CounterpartError(f"Round {round} has no assignment {key!r} that its platform confirms; sync it first.")
+    raise CounterpartError(f"Round {round} has no confirmed assignment {key!r}: sync the round first.")
 
 
 def _person(username: str) -> User:
     if person := User.objects.filter(username=username, is_active=True).first():
         return person
-    raise CounterpartError(f"There is no active user {username!r}; paying needs a named person.")
+    raise CounterpartError(f"Unknown or inactive user {username!r}: name the person who decides.")

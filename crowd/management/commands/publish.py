@@ -1,37 +1,58 @@
-"""Open a round to workers on a channel."""
+"""Publish a round on a channel."""
 
+import argparse
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.management.admitting import add_admission_options, admission_in
+from annotation.admission import make_admission
+from annotation.qualification_tests import find_test
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from crowd import channels
 from crowd.channels import CHANNELS
-from crowd.management.offering import add_offer_options, offer_in
-from crowd.management.timing import add_timing_options, timing_in
 from crowd.models import Outbox, Posting
+from crowd.offers import Offer
 from crowd.outbox import deliver_due, send_failed_again
-from crowd.publishing import join_link, missing_pictures, publish_round, quote
+from crowd.publication import join_link, missing_pictures, publish_round, quote
 from hits.models import Round
+
+OFFER: dict[str, tuple[type, str]] = {
+    "title": (str, "title in the platform's list"),
+    "description": (str, "the sentence below the title"),
+    "keywords": (str, "search words, separated by commas"),
+    "minutes": (int, "time limit for a HIT"),
+    "lifetime_days": (int, "days until the postings expire"),
+    "auto_approval_days": (int, "days until the platform approves undecided work"),
+    "frame_height": (int, "height in pixels of our page inside the platform's; 0 fits"),
+    "min_approved": (int, "minimum number of approved assignments; high numbers exclude new workers"),
+    "min_approval_rate": (int, "minimum percentage of approved work"),
+}
 
 
 class Command(ActCommand):
-    help = "Open a round to workers, within its ceiling and with every picture in place."
+    help = "Publish a round: open it to workers on a channel, if it stays below its ceiling and no picture is missing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")
         parser.add_argument("--channel", required=True, help=f"where to publish it: {', '.join(CHANNELS)}")
-        parser.add_argument("--environment", default="", help="which of the channel's worlds, if it has several")
+        parser.add_argument("--environment", default="", help="the channel's environment (default: its first)")
         parser.add_argument(
             "--skip-missing",
             action="store_true",
-            help="publish although pictures are missing; those pairs are shown without one",
+            help="publish although pictures are missing; their pairs are shown without one",
         )
-        add_offer_options(parser)
-        add_admission_options(parser)
-        add_timing_options(parser)
+        _add_offer_options(parser)
+        group = parser.add_argument_group("who may work in the browser pool")
+        group.add_argument("--capacity", type=int, help="maximum number of workers (default: unlimited)")
+        group.add_argument("--per-worker", type=int, help="maximum number of HITs for a worker (default: unlimited)")
+        group.add_argument("--test", default="", help="a test of make_test that workers pass before their first HIT")
+        group = parser.add_argument_group("time of a HIT (default: as in the latest round with the same question)")
+        group.add_argument("--pilot", default="", metavar="ROUND", help="use this round's median active time")
+        group.add_argument(
+            "--expected-minutes", type=_minutes, metavar="M", help="your own estimate; recorded in the event log"
+        )
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         found = Round.objects.named(options["round"])
@@ -40,30 +61,60 @@ class Command(ActCommand):
             found,
             channel=options["channel"],
             environment=options["environment"],
-            offer=offer_in(options),
-            admission=admission_in(options),
+            offer=_offer_in(options),
+            admission=make_admission(
+                capacity=options["capacity"],
+                per_worker=options["per_worker"],
+                test=find_test(options["test"]) if options["test"] else None,
+            ),
             skip_missing=options["skip_missing"],
-            **timing_in(options),
+            pilot=Round.objects.named(options["pilot"]) if options["pilot"] else None,
+            expected_minutes=options["expected_minutes"],
             actor="publish",
         )
-        told = "is open already" if was_open else "is open now"
+        state = "is already open" if was_open else "is open now"
         seats, cost = round.hits.values("seats").count(), quote(round, round.channel).total
         shown = f"{seats} seats cost at most ${cost} of its ceiling of ${round.ceiling}"
         missing = len(missing_pictures(round))
         lacking = f" {missing} pictures are missing." if missing else ""
-        where = _posted(round, progress) if channels.get(round.channel).is_remote else f"Join link: {join_link(round)}"
-        return f"Round {round} {told}: {shown}.{lacking}\n{where}"
+        on_platform = round.channel in channels.platforms()
+        where = _posted(round, progress) if on_platform else f"Join link: {join_link(round)}"
+        return f"Round {round} {state}: {shown}.{lacking}\n{where}"
+
+
+def _add_offer_options(parser: CommandParser) -> None:
+    group = parser.add_argument_group("what a platform shows and requires")
+    defaults = Offer()
+    for name, (kind, help) in OFFER.items():
+        default = getattr(defaults, name)
+        option = f"--{name.replace('_', '-')}"
+        group.add_argument(option, type=kind, default=default, help=f"{help} (default: {default})")
+    group.add_argument("--masters", action="store_true", help="only the platform's Masters, for a higher fee")
+    group.add_argument("--countries", default="", help="two-letter codes, separated by commas (default: any country)")
+
+
+def _offer_in(options: dict[str, Any]) -> Offer:
+    """Read the options. Raises CounterpartError for invalid values."""
+    countries = tuple(code.strip() for code in options["countries"].split(",") if code.strip())
+    return Offer(**{name: options[name] for name in OFFER}, masters=options["masters"], countries=countries)
+
+
+def _minutes(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of minutes") from error
 
 
 def _posted(round: Round, progress: TerminalBar) -> str:
-    """Make every call that waits, also what failed before, and say what stands on the platform."""
+    """Make every call that waits or failed, and return the state of the postings in a sentence."""
     send_failed_again(round, actor="publish")
     deliver_due(round, progress=progress)
     postings = Posting.objects.filter(hit__round=round)
     live, planned = (postings.filter(state=state).count() for state in ("live", "planned"))
-    stands = f"{live} of {live + planned} HITs stand on {round.channel} {round.environment}"
+    posted = f"{live} of {live + planned} HITs are posted on {round.channel} {round.environment}"
     if not planned:
-        return f"{stands}. Run sync {round} now and then, or let the worker process do it."
+        return f"{posted}. To collect submissions, run sync {round}, or keep a worker process running."
     errors = Outbox.objects.filter(round=round).exclude(error="").values_list("error", flat=True)
-    trouble = errors.first() or "somebody else is posting them"
-    return f"{stands}; the others wait: {trouble}\nSync {round} goes on with them, in a minute or so."
+    error = errors.first() or "another process is posting them"
+    return f"{posted}; the others are waiting: {error}\nRun sync {round} in a minute to retry."

@@ -4,11 +4,11 @@ from typing import Any
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from crowd.reconciliation import reconcile
+from crowd.tasks import reconcile
 
 
 class Command(ActCommand):
-    help = "Expire old leases, send lost jobs and calls again, grade what waits: what the scheduler does periodically."
+    help = "Expire old leases, resume lost jobs, retry calls, and grade new work, as the scheduler does periodically."
     figures = True
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Bring a round and its platform together."""
+"""Sync a round with its platform."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from crowd.syncing import sync_round
+from crowd.sync import sync_round
 from hits.models import Round
 
 
 class Command(ActCommand):
-    help = "List what workers submitted on the round's platform, take it in, pay, and ask for what is still missing."
+    help = "Sync a round with its platform: store new submissions, pay, and post open seats again."
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,5 +21,5 @@ class Command(ActCommand):
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         synced = sync_round(Round.objects.named(options["round"]), progress=progress)
         if synced.found_nobody:
-            raise CounterpartError(f"Nothing could be listed. {synced.failures[0]}")
+            raise CounterpartError(f"Nothing could be read from the platform. {synced.failures[0]}")
         return synced.as_figures()

@@ -1,4 +1,4 @@
-"""Make up for rewards that turned out too low."""
+"""Raise the pay of a round to its wage floor."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from hits.models import Round
 
 class Command(ActCommand):
     help = (
-        "Where a round's median active time is worth more than its reward, owe every paid assignment the rest as a "
-        "bonus, once."
+        "If a round's reward is below its wage floor for the median active time, owe every paid assignment the "
+        "difference as a bonus, once."
     )
     figures = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")
-        parser.add_argument("--dry-run", action="store_true", help="only say what it would take")
+        parser.add_argument("--dry-run", action="store_true", help="only print what it would cost")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         round, dry = Round.objects.named(options["round"]), options["dry_run"]

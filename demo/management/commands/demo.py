@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from crowd.publishing import join_link
+from crowd.publication import join_link
 from demo.local_site import free_port, serve
 from demo.walkthrough import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login, refuse_other_databases
 from hits.models import Round

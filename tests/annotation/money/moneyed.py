@@ -11,7 +11,7 @@ from annotation.models import Assignment
 from annotation.submissions import mark_submitted
 from crowd.models import Posting
 from crowd.outbox import deliver_due
-from crowd.publishing import publish_round
+from crowd.publication import publish_round
 from hits.models import Round, Seat
 from tests.factories import make_round, make_worker
 

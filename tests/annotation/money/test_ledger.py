@@ -13,11 +13,11 @@ from annotation.ledger import balances, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
 from annotation.payments import mark_paid, mark_reward_paid, owe_bonus
 from core.errors import CounterpartError
+from crowd.delivery import mark_closed, mark_over, mark_posted
 from crowd.models import Posting
 from crowd.outbox import deliver_due
-from crowd.posting import post_open_seats
-from crowd.publishing import close_round, publish_round
-from crowd.settling import mark_closed, mark_over, mark_posted
+from crowd.postings import post_open_seats
+from crowd.publication import close_round, publish_round
 from hits.models import Round
 from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted
 from tests.factories import make_round, make_worker

@@ -18,11 +18,11 @@ from annotation.payments import mark_paid, mark_reward_paid, owe_bonus, withdraw
 from annotation.repair import free_orphaned_seats
 from core.errors import CounterpartError
 from crowd.channels import ChannelError
+from crowd.delivery import mark_closed, mark_over, mark_rejected
 from crowd.models import Outbox, Posting
 from crowd.outbox import deliver_due, send_again
-from crowd.posting import post_open_seats
-from crowd.publishing import close_round
-from crowd.settling import mark_closed, mark_over, mark_rejected
+from crowd.postings import post_open_seats
+from crowd.publication import close_round
 from tests.annotation.money.moneyed import UNPAID, accepted, begin, flagged, pooled, posted, submit
 
 STEPS = 45

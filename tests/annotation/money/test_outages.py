@@ -106,7 +106,7 @@ def test_the_command_pays_and_says_whom(lost, person, capsys):
 
 @pytest.mark.parametrize(
     ("work", "by", "message"),
-    [("NOBODY", "robin", "no assignment 'NOBODY'"), ("A1", "nobody", "no active user 'nobody'")],
+    [("NOBODY", "robin", "no confirmed assignment 'NOBODY'"), ("A1", "nobody", "inactive user 'nobody'")],
 )
 def test_the_command_refuses_the_unknown_by_name(lost, person, work, by, message):
     Assignment.objects.update(external_id="A1")

@@ -8,7 +8,7 @@ from annotation.models import Assignment, Rejection
 from annotation.wages import PILOT_SIZE, check_wage, fair_reward, pilot_of, timing_of
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publishing import publish_round
+from crowd.publication import publish_round
 from hits.models import Round
 from tests.factories import make_assignment, make_collection, make_round, put_on_platform
 

@@ -12,7 +12,7 @@ from annotation.qualification_tests import Plan, answer_test, make_test
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publishing import publish_round
+from crowd.publication import publish_round
 from hits.models import Item, Round
 from tests.at_once import at_once
 from tests.factories import make_assignment, make_round, make_worker

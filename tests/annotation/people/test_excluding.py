@@ -63,6 +63,6 @@ def test_a_message_is_one_call_a_worker(db, platform, django_capture_on_commit_c
 
 
 def test_nobody_is_written_to_where_one_cannot_be_reached(db, platform):
-    with pytest.raises(CounterpartError, match="1 workers cannot be written to on any platform"):
+    with pytest.raises(CounterpartError, match="1 workers have no platform to be written to"):
         write_to([known(), known("browser", "")], subject="Thank you", text="The round is done.", by="robin")
     assert not Message.objects.exists()

@@ -11,7 +11,7 @@ from annotation.payments import mark_paid
 from annotation.submissions import mark_submitted, receipt_of
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publishing import close_round
+from crowd.publication import close_round
 from hits.models import Round, Seat
 from tests.factories import make_assignment, make_round, make_worker
 

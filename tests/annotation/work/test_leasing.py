@@ -9,7 +9,7 @@ from annotation.models import Assignment
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
-from crowd.publishing import close_round
+from crowd.publication import close_round
 from hits.models import HIT, Item, Round, Seat
 from tests.factories import make_assignment, make_collection, make_round, make_worker
 

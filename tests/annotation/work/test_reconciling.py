@@ -13,7 +13,7 @@ from annotation.repair import free_orphaned_seats, repair_if_due
 from core.events import subject_of
 from core.models import Event, Job
 from crowd.models import Outbox, Posting
-from crowd.reconciliation import reconcile
+from crowd.tasks import reconcile
 from hits.models import HIT, Seat
 from tests.factories import make_assignment, make_round, make_worker
 

@@ -123,7 +123,7 @@ def calls_in_source(word: str) -> dict[str, list[str]]:
 def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_it():
     assert set(calls_in_source("Rejection.objects.create(")) == {"annotation/decisions.py"}
     assert set(calls_in_source("want_call(rejection")) == {"annotation/decisions.py"}
-    assert set(calls_in_source("write_down(Call.REJECT")) == {"crowd/outbox.py"}
+    assert set(calls_in_source("store_call(Call.REJECT")) == {"crowd/outbox.py"}
     assert set(calls_in_source("reject(")) == {"annotation/decisions.py"}
 
 

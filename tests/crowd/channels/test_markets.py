@@ -2,23 +2,24 @@ import pytest
 
 from core.errors import CounterpartError
 from crowd import channels
-from crowd.channels.markets import find_market, market_of, usable_markets
+from crowd.channels import find_market, market_of, usable_markets
 
 
-def test_only_what_the_settings_allow_is_a_usable_market(settings):
+def test_only_what_the_settings_allow_is_a_usable_market(monkeypatch):
     assert [market.key for market in usable_markets()] == ["browser", "mturk:emulator"]
-    settings.MTURK_ENVIRONMENTS = ["emulator", "sandbox"]
-    settings.MTURK = settings.MTURK | {"sandbox": settings.MTURK["sandbox"] | {"access_key": "k", "secret_key": "s"}}
+    variables = {"ENVIRONMENTS": "emulator,sandbox", "ACCESS_KEY_ID": "k", "SECRET_ACCESS_KEY": "s"}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"MTURK_{name}", value)
     assert [market.key for market in usable_markets()] == ["browser", "mturk:emulator", "mturk:sandbox"]
 
 
-def test_an_environment_without_its_keys_is_no_usable_market(settings):
-    settings.MTURK_ENVIRONMENTS = ["emulator", "production"]
+def test_an_environment_without_its_keys_is_no_usable_market(monkeypatch):
+    monkeypatch.setenv("MTURK_ENVIRONMENTS", "emulator,production")
     assert "mturk:production" not in [market.key for market in usable_markets()]
 
 
 @pytest.mark.parametrize("name", channels.CHANNELS)
-def test_every_channel_says_in_words_what_each_of_its_worlds_means(name):
+def test_every_channel_says_in_words_what_each_of_its_environments_means(name):
     for environment in channels.get(name).environments or ("",):
         market = market_of(name, environment)
         assert market.note.endswith(".")
@@ -34,5 +35,12 @@ def test_a_market_says_whether_it_takes_real_money(place, spends):
 
 
 def test_a_market_that_may_not_be_used_is_refused_with_those_that_may():
-    with pytest.raises(CounterpartError, match="Nothing can be published on 'mturk:production' here; choose one of: b"):
+    with pytest.raises(CounterpartError, match="'mturk:production' is not possible here: choose one of browser"):
         find_market("mturk:production")
+
+
+def test_a_site_that_others_reach_has_no_emulator_unless_asked(settings, monkeypatch):
+    settings.SITE_URL = "https://judge.example"
+    assert [market.key for market in usable_markets()] == ["browser"]
+    monkeypatch.setenv("MTURK_ENVIRONMENTS", "emulator")
+    assert [market.key for market in usable_markets()] == ["browser", "mturk:emulator"]

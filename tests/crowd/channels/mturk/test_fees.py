@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from crowd.channels.mturk.fees import fee_schedule
+from crowd.channels.mturk.payments import fee_schedule
 from crowd.offers import Offer
-from crowd.publishing import quote, set_terms
+from crowd.publication import quote, set_terms
 from emulators.mturk.balance import BASE_RATE, MASTERS_RATE, rounded_fee
 from tests.factories import make_round
 

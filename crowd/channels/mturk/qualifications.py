@@ -1,4 +1,4 @@
-"""Qualifications that shut workers out, without the blocks that would endanger their accounts."""
+"""Qualifications that keep workers from our HITs, without blocks, which would endanger their accounts."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,32 +12,32 @@ EXCLUDED = "Counterpart: no further work"
 
 
 def exclusion_type(client: Any) -> str:
-    """Return the id of the qualification whose bearers get none of our work, made where there is none yet."""
+    """Return the id of the qualification whose workers see none of our HITs; create it if it does not exist."""
     return _type_named(client, EXCLUDED, "Given to workers whom this requester offers no further work.")
 
 
 def answered_type(client: Any, posting: Posting) -> str:
-    """Return the id of the qualification of those who have answered the posting's HIT in an earlier posting; "" where
-    there is no earlier one."""
+    """Return the id of the qualification of the workers who have answered this HIT in an earlier posting; "" if there
+    is no earlier one."""
     earlier = posting.hit.postings.exclude(pk=posting.pk)
     if not earlier.exists():
         return ""
     name = f"Counterpart: answered HIT {posting.hit.number} of {posting.hit.round.name}"
     type_id = _type_named(client, name, "Given to those who have answered this HIT before, as each answers once.")
-    shut_out(client, type_id, _listed_in(earlier))
+    assign(client, type_id, _listed_in(earlier))
     return type_id
 
 
-def shut_out(client: Any, type_id: str, worker_ids: Iterable[str]) -> None:
-    """Give workers a qualification, without telling them."""
+def assign(client: Any, type_id: str, worker_ids: Iterable[str]) -> None:
+    """Assign a qualification to workers, without notifying them."""
     for worker_id in worker_ids:
         client.associate_qualification_with_worker(
             QualificationTypeId=type_id, WorkerId=worker_id, IntegerValue=1, SendNotification=False
         )
 
 
-def readmit(client: Any, worker_id: str) -> None:
-    """Take the exclusion back; a worker who does not have it stays as they are."""
+def withdraw_exclusion(client: Any, worker_id: str) -> None:
+    """Take the exclusion from a worker. Repeating it changes nothing."""
     try:
         with told_as_channel_errors():
             client.disassociate_qualification_from_worker(
@@ -49,15 +49,15 @@ def readmit(client: Any, worker_id: str) -> None:
 
 
 def platform_id(worker: Worker, environment: str) -> str:
-    """Return the worker's id on MTurk. Raises ChannelError if they have none there, or it was erased."""
+    """Return the worker's id on MTurk. Raises ChannelError if there is none, or it was erased."""
     known = WorkerIdentity.objects.filter(worker=worker, channel="mturk", environment=environment)
     if found := known.values_list("external_id", flat=True).first():
         return str(found)
-    raise ChannelError(f"Worker {worker} has no id on MTurk's {environment}; was it erased?", permanent=True)
+    raise ChannelError(f"Worker {worker} has no id on MTurk's {environment}. It may have been erased.", permanent=True)
 
 
 def _type_named(client: Any, name: str, description: str) -> str:
-    """Return the id of our qualification of this name, made where there is none yet."""
+    """Return the id of our qualification with this name; create it if it does not exist."""
     if known := _find(client, name):
         return known
     try:
@@ -81,7 +81,7 @@ def _find(client: Any, name: str) -> str:
 
 
 def _listed_in(postings: Any) -> list[str]:
-    """The platform ids of everybody who submitted in one of these postings."""
+    """Return the platform ids of the workers who submitted to one of these postings."""
     earlier = postings.exclude(external_id="").values("external_id")
     workers = Assignment.objects.listed().filter(external_posting__in=earlier).values("worker")
     identities = WorkerIdentity.objects.filter(worker__in=workers, channel="mturk")

@@ -1,18 +1,23 @@
-"""Pay or refuse to pay, once. After an unclear answer MTurk is asked what holds; nothing is assumed."""
+"""Payments and rejections on MTurk, each made once, and MTurk's fees."""
 
 from decimal import Decimal
 from typing import Any
 
 from annotation.models import Assignment, Payment, PlatformState, Rejection
-from crowd.channels.base import ChannelError
+from crowd.channels.base import Bonus, ChannelError
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
-from crowd.channels.mturk.qualifying import platform_id
+from crowd.channels.mturk.qualifications import platform_id
+from crowd.models import Posting
+from hits.prices import FeeSchedule
 
 UNDECIDABLE = ("InvalidAssignmentState", "AssignmentDoesNotExist")
+BASE = Decimal("0.20")  # of a reward or bonus
+MASTERS = Decimal("0.05")  # of the reward, on top, if only Masters may work
+LEAST = Decimal("0.01")
 
 
 def approve(client: Any, assignment: Assignment) -> None:
-    """Approve the assignment, reversing a rejection. MTurk pays its reward; one approved before stays as it is."""
+    """Approve the assignment, also after a rejection; MTurk then pays the reward. Repeating it changes nothing."""
     try:
         with told_as_channel_errors():
             client.approve_assignment(
@@ -24,7 +29,7 @@ def approve(client: Any, assignment: Assignment) -> None:
 
 
 def reject(client: Any, rejection: Rejection) -> None:
-    """Reject the assignment with the reason that its worker reads; one rejected before stays as it is."""
+    """Reject the assignment with the reason that its worker reads. Repeating it changes nothing."""
     try:
         with told_as_channel_errors():
             client.reject_assignment(AssignmentId=rejection.assignment.external_id, RequesterFeedback=rejection.reason)
@@ -33,7 +38,7 @@ def reject(client: Any, rejection: Rejection) -> None:
 
 
 def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
-    """Send a bonus unless MTurk lists one with its reason: tokens are forgotten after a day, the list is not."""
+    """Send a bonus unless MTurk lists one with the same reason: it forgets tokens after a day, but not bonuses."""
     assignment = payment.assignment
     with told_as_channel_errors():
         if _was_given(client, payment):
@@ -53,20 +58,38 @@ def give_bonus(client: Any, payment: Payment, *, token: str) -> None:
             _require_given(client, payment)
 
 
+def bonuses(client: Any, posting: Posting) -> list[Bonus]:
+    """List the bonuses that were paid for work on the HIT."""
+    with told_as_channel_errors():
+        pages = client.get_paginator("list_bonus_payments").paginate(HITId=posting.external_id)
+        paid = [bonus for page in pages for bonus in page["BonusPayments"]]
+    return [Bonus(found["AssignmentId"], Decimal(found["BonusAmount"]), found.get("Reason", "")) for found in paid]
+
+
+def fee_schedule(*, masters: bool = False) -> FeeSchedule:
+    """Return AWS's published fees for HITs with up to nine assignments; larger ones, which cost more, are not posted.
+
+    Rates are added before the fee is rounded. A reward of zero still costs the least fee.
+    """
+    return FeeSchedule(reward=BASE + (MASTERS if masters else 0), bonus=BASE, least=LEAST)
+
+
 def _accept_if(client: Any, assignment: Assignment, wanted: str, error: TurkError) -> None:
-    """Take a refusal for success where the assignment is in the wanted state already."""
+    """Accept a refusal if the assignment already has the wanted status."""
     if error.code not in UNDECIDABLE:
         raise error
     status = _status(client, assignment)
     if not status:
-        # Listed, but not open to decisions yet.
-        raise ChannelError(f"{error} It was listed, so it is asked for again.", reached=False) from error
+        # It was listed, but MTurk takes no decision on it yet.
+        raise ChannelError(f"{error} It was listed, so the call is retried.", reached=False) from error
     if status != wanted:
-        raise ChannelError(f"{error} It is {status} there; sync the round and decide again.", permanent=True) from error
+        raise ChannelError(
+            f"{error} Its status is {status}: sync the round and decide again.", permanent=True
+        ) from error
 
 
 def _status(client: Any, assignment: Assignment) -> str:
-    """Return MTurk's own word for the assignment; "" while it does not show it, as for work that is not submitted."""
+    """Return MTurk's status of the assignment; "" if it shows none, as for work that is not submitted."""
     try:
         with told_as_channel_errors():
             found = client.get_assignment(AssignmentId=assignment.external_id)["Assignment"]
@@ -78,25 +101,25 @@ def _status(client: Any, assignment: Assignment) -> str:
 
 
 def _require_given(client: Any, payment: Payment) -> None:
-    """Raise ChannelError, to be asked again, while MTurk does not list a bonus that it says it has sent."""
+    """Raise ChannelError, to retry, while MTurk does not list a bonus that it claims to have sent."""
     if not _was_given(client, payment):
-        raise ChannelError(f"MTurk says that the bonus for {_named(payment)} was sent, but does not list it yet.")
+        raise ChannelError(f"MTurk claims to have sent the bonus for {_named(payment)}, but does not list it yet.")
 
 
 def _was_given(client: Any, payment: Payment) -> bool:
-    """Whether MTurk lists a bonus for this assignment with the payment's reason. Raises ChannelError where the
-    amount is another."""
+    """Whether MTurk lists a bonus for this assignment with the payment's reason. Raises ChannelError if its amount
+    differs."""
     pages = client.get_paginator("list_bonus_payments").paginate(AssignmentId=payment.assignment.external_id)
     bonuses = [bonus for page in pages for bonus in page["BonusPayments"] if bonus.get("Reason") == payment.reason]
     if bonuses and Decimal(bonuses[0]["BonusAmount"]) != payment.amount:
         raise ChannelError(
             f"MTurk lists a bonus of ${bonuses[0]['BonusAmount']} for {_named(payment)}, not ${payment.amount}; "
-            "see the reconciliation report.",
+            "audit the round.",
             permanent=True,
         )
     return bool(bonuses)
 
 
 def _named(payment: Payment) -> str:
-    """Name the assignment as MTurk does, so that a person can find it there."""
+    """Return the assignment's name on MTurk, so that a person can find it there."""
     return f"MTurk's {payment.assignment.environment} assignment {payment.assignment.external_id}"

@@ -5,9 +5,8 @@ from django.core.management import CommandError, call_command
 
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
-from crowd import syncing
 from crowd.models import Posting
-from crowd.syncing import rounds_to_sync, sync_round
+from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_rounds
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
 
@@ -39,14 +38,14 @@ def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit
     assert balances(made)["paid"] == Payment.objects.get().amount
 
 
-def test_publishing_says_what_stands_on_the_platform(rehearsal, commit, capsys):
+def test_publishing_says_what_is_posted(rehearsal, commit, capsys):
     published(hits=3, commit=commit)
-    assert "3 of 3 HITs stand on mturk emulator." in capsys.readouterr().out
+    assert "3 of 3 HITs are posted on mturk emulator." in capsys.readouterr().out
 
 
 def test_a_round_beyond_the_accounts_money_is_not_published(rehearsal, commit):
     rehearsal.world.act("set_balance", available="1.00")
-    with pytest.raises(CommandError, match=r"would cost \$2.34 on mturk, but its account in emulator holds \$1.00"):
+    with pytest.raises(CommandError, match=r"would cost \$2.34 on mturk, but the balance in emulator is \$1.00"):
         published(hits=3, commit=commit)
     assert not Posting.objects.exists()
 
@@ -54,7 +53,10 @@ def test_a_round_beyond_the_accounts_money_is_not_published(rehearsal, commit):
 def test_money_that_ends_in_the_middle_leaves_a_round_that_goes_on(rehearsal, commit, capsys):
     rehearsal.fault(kind="balance", operation="CreateHITWithHITType", amount="0.10", nth=2)
     made = published(hits=3, commit=commit)
-    assert "1 of 3 HITs stand on mturk emulator; the others wait: MTurk: This Requester" in capsys.readouterr().out
+    assert (
+        "1 of 3 HITs are posted on mturk emulator; the others are waiting: MTurk: This Requester"
+        in capsys.readouterr().out
+    )
     rehearsal.world.act("set_balance", available="100.00")
     sync(made, commit)
     assert len(rehearsal.hits()) == 3
@@ -65,12 +67,12 @@ def test_a_platform_that_is_not_there_is_told_once_and_soon_left_alone(rehearsal
     rehearsal.emulator.stop()
     synced = sync_round(made)
     assert (synced.listed, synced.unlisted) == (0, 5)
-    with pytest.raises(CommandError, match=r"Nothing could be listed\. 3 HITs \(1, 2, 3\): MTurk cannot be reached"):
+    with pytest.raises(CommandError, match=r"from the platform\. 3 HITs \(1, 2, 3\): MTurk cannot be reached"):
         call_command("sync", made.name)
     assert synced.failures == [
-        f"3 HITs (1, 2, 3): MTurk cannot be reached at {rehearsal.emulator.url}/; is its emulator, where that is one, "
-        "running?",
-        "The other 2 HITs were not asked about; sync again.",
+        f"3 HITs (1, 2, 3): MTurk cannot be reached at {rehearsal.emulator.url}/. If that is its emulator, check that "
+        "it is running.",
+        "The other 2 HITs were skipped: sync again.",
     ]
 
 
@@ -95,7 +97,7 @@ def test_work_that_waits_to_be_taken_in_is_not_asked_for_again(rehearsal, commit
     made = published(hits=2, commit=commit)
     rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
     with monkeypatch.context() as patch:
-        patch.setattr(syncing, "take_in_waiting", lambda round, progress: 0)  # as when another sync is just at it
+        patch.setattr("crowd.sync.take_in_waiting", lambda round, progress: 0)  # as when another sync is just at it
         sync(made, commit)
     assert Assignment.objects.get().is_claim
     assert Posting.objects.count() == 2

@@ -6,7 +6,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image
 from crowd.models import Outbox, Posting
-from crowd.publishing import close_round, join_link, publish_round, quote
+from crowd.publication import close_round, join_link, publish_round, quote
 from hits.models import Round
 from tests.factories import make_collection, make_round, make_worker
 
@@ -21,7 +21,7 @@ def test_a_published_round_is_open_and_gives_out_seats(db):
     assert lease_seat(made, worker=make_worker()) is not None
 
 
-def test_publishing_is_written_down_before_the_platform_is_called(db, platform):
+def test_publishing_is_stored_before_the_platform_is_called(db, platform):
     publish_round(draft(hits=2), channel="mturk", actor="robin")
     assert platform.calls == []
     assert Event.objects.get(verb="published").actor == "robin"
@@ -52,7 +52,7 @@ def test_losing_the_race_to_publish_is_ordinary(db, monkeypatch):
     def somebody_is_faster(round, channel, missing):
         Round.objects.update(published_at="2026-01-01T00:00Z", channel="browser")
 
-    monkeypatch.setattr("crowd.publishing._preflight", somebody_is_faster)
+    monkeypatch.setattr("crowd.publication._preflight", somebody_is_faster)
     assert publish_round(made, actor="robin").published_at.year == 2026
     assert not Event.objects.filter(verb="published").exists()
 
@@ -81,7 +81,7 @@ def test_a_round_lacking_pictures_is_published_where_that_is_wished(db):
 def test_a_round_past_its_ceiling_is_not_published(db):
     made = draft(hits=2, reward="0.65")
     Round.objects.update(ceiling="1.29")
-    with pytest.raises(CounterpartError, match=r"would cost \$1.30 on browser, past its ceiling of \$1.29"):
+    with pytest.raises(CounterpartError, match=r"would cost \$1.30 on browser, above its ceiling of \$1.29"):
         publish_round(made, actor="robin")
     assert Round.objects.get().state == "draft"
 
@@ -98,13 +98,13 @@ def test_the_cost_has_the_platforms_fee(db):
 
 
 def test_an_unknown_channel_is_refused_by_name(db):
-    with pytest.raises(CounterpartError, match="There is no channel 'telepathy' here; choose one of: browser"):
+    with pytest.raises(CounterpartError, match="Unknown channel 'telepathy': choose one of browser"):
         publish_round(draft(), channel="telepathy", actor="robin")
 
 
 @pytest.mark.parametrize(
     ("channel", "environment", "message"),
-    [("browser", "sandbox", "leave it out"), ("mturk", "moon", "choose one of: emulator, sandbox, production")],
+    [("browser", "sandbox", "leave it out"), ("mturk", "moon", "choose one of emulator, sandbox, production")],
 )
 def test_an_environment_must_be_the_channels_own(db, platform, channel, environment, message):
     with pytest.raises(CounterpartError, match=message):
@@ -113,13 +113,13 @@ def test_an_environment_must_be_the_channels_own(db, platform, channel, environm
 
 def test_a_round_is_open_in_one_place_only(db, platform):
     made = publish_round(draft(), actor="robin")
-    with pytest.raises(CounterpartError, match="is open on browser already; close it first"):
+    with pytest.raises(CounterpartError, match="is open on browser already: close it first"):
         publish_round(made, channel="mturk", environment="sandbox", actor="robin")
 
 
 def test_a_closed_round_is_not_published_again(db):
     made = close_round(make_round(), actor="robin")
-    with pytest.raises(CounterpartError, match="was closed on .*; pack a new one"):
+    with pytest.raises(CounterpartError, match="was closed on .*: pack a new one"):
         publish_round(made, actor="robin")
 
 
@@ -161,12 +161,12 @@ def test_the_command_publishes_and_prints_the_link(db, capsys):
 def test_the_command_says_that_a_round_is_open_already(db, capsys):
     make_round()
     call_command("publish", "round-1", channel="browser")
-    assert "is open already" in capsys.readouterr().out
+    assert "is already open" in capsys.readouterr().out
 
 
 def test_the_command_says_which_channels_there_are(db):
     draft()
-    with pytest.raises(CommandError, match="There is no channel 'telepathy' here; choose one of: browser"):
+    with pytest.raises(CommandError, match="Unknown channel 'telepathy': choose one of browser"):
         call_command("publish", "round-1", channel="telepathy")
 
 

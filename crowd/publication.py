@@ -1,4 +1,4 @@
-"""Open a round to workers and close it again."""
+"""Publish a round on a channel, and close it."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -14,9 +14,9 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from corpus.models import Image
 from crowd import channels
-from crowd.channels import ChannelError
+from crowd.channels import ChannelError, Platform, market_of
 from crowd.offers import Offer, offer_of
-from crowd.posting import close_postings, post_open_seats
+from crowd.postings import close_postings, post_open_seats
 from hits.models import Item, Round, Seat
 from hits.prices import cents
 
@@ -25,7 +25,7 @@ TERMS = ("offer", "fees", "settles", "rehearsal")
 
 @dataclass(frozen=True)
 class Quote:
-    """US dollars for ``seats`` answer sets, if each is paid once: its ``reward`` and the channel's ``fee`` on top."""
+    """The cost of ``seats`` answer sets in US dollars: for each its ``reward`` and the channel's ``fee``."""
 
     seats: int
     reward: Decimal
@@ -56,14 +56,14 @@ def publish_round(
     expected_minutes: Decimal | None = None,
     actor: str,
 ) -> Round:
-    """Open a draft round on a channel; one that is open there already stays as it is.
+    """Open a draft round on a channel. A round that is already open there is not changed.
 
-    ``offer`` is what a platform shows and demands, ``admission`` whom the browser pool lets in. ``skip_missing``
-    publishes although pictures are missing: such pairs are shown without one. ``pilot`` or ``expected_minutes`` say how
-    long a HIT takes (``annotation.wages.check_wage``).
-    Raises CounterpartError for an unknown channel or environment, a round that is closed or open elsewhere, missing
-    pictures, an admission that the channel cannot keep, a cost above the round's ceiling, a reward below its wage
-    floor, and a platform that cannot be used or holds too little money for it. Nothing is published then.
+    ``offer`` is what a platform shows and requires, ``admission`` limits who may join in the browser pool.
+    ``skip_missing``: publish although pictures are missing; their pairs are shown without one. ``pilot`` or
+    ``expected_minutes`` give the time of a HIT (``annotation.wages.check_wage``).
+    Raises CounterpartError, and publishes nothing, for an unknown channel or environment, a round that is closed or
+    open elsewhere, missing pictures, an admission on a platform, a cost above the round's ceiling, a reward below its
+    wage floor, and a platform that cannot be used or whose balance is too low.
     """
     environment = _checked(channel, environment)
     round.refresh_from_db()
@@ -108,13 +108,13 @@ def check_publishable(
     pilot: Round | None = None,
     expected_minutes: Decimal | None = None,
 ) -> Expectation:
-    """Return how long a HIT of a draft is expected to take, if it could be published like this now. Stores nothing, but
-    sets the terms on ``round``, whose cost follows from them. Raises CounterpartError as ``publish_round`` does."""
+    """Return the expected time of a HIT if the draft can be published like this now. Stores nothing, but sets the terms
+    on ``round``, which its cost depends on. Raises CounterpartError as ``publish_round`` does."""
     set_terms(round, channel=channel, environment=environment, offer=offer)
     if admission.terms() and round.settles:
         raise CounterpartError(
-            f"capacity, per_worker and test are for the browser pool; on {channel} the platform lets workers in. "
-            "Leave them out."
+            f"capacity, per_worker and test are for the browser pool: leave them out on {channel}, which admits "
+            "workers itself."
         )
     _preflight(round, channel, missing)
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)
@@ -123,7 +123,8 @@ def check_publishable(
 
 
 def close_round(round: Round, *, actor: str) -> Round:
-    """Give out no more seats of an open round; who holds one may still submit. A closed round stays as it is.
+    """Close an open round: no seat is leased any more, but leased ones may still be submitted. Repeating it changes
+    nothing.
 
     Raises CounterpartError for a round that was never published.
     """
@@ -140,20 +141,20 @@ def close_round(round: Round, *, actor: str) -> Round:
 
 
 def join_link(round: Round) -> str:
-    """Return the address that workers of the browser pool are given."""
+    """Return the address at which workers join a round of the browser pool."""
     return f"{settings.SITE_URL}/judge/join/{round.join_key}/"
 
 
 def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> None:
-    """Set on ``round``, without storing it, what it keeps of its channel from publication on."""
+    """Set on ``round``, without storing it, the terms that it keeps from its publication on."""
     place = channels.get(channel)
     round.offer, round.fees = offer.as_json(), place.fees(offer).as_json()
-    round.settles = place.is_remote
-    round.rehearsal = place.is_remote and environment == place.environments[0]
+    round.settles = isinstance(place, Platform)
+    round.rehearsal = market_of(channel, environment).rehearsal
 
 
 def quote(round: Round, channel: str) -> Quote:
-    """Return the cost of all seats of the round on ``channel`` with the offer that the round has."""
+    """Return the cost of all seats of the round on ``channel`` with the round's offer."""
     fee = channels.get(channel).fees(offer_of(round)).reward_fee(round.reward)
     return Quote(Seat.objects.filter(hit__round=round).count(), cents(round.reward), fee)
 
@@ -165,23 +166,23 @@ def missing_pictures(round: Round) -> list[str]:
 
 
 def _checked(channel: str, environment: str) -> str:
-    """Return the environment, the channel's first where none is named. Raises CounterpartError for an unknown one."""
+    """Return the environment; without a name, the channel's first. Raises CounterpartError for an unknown one."""
     environments = channels.get(channel).environments or ("",)
     if not environment or environment in environments:
         return environment or environments[0]
-    known = f"choose one of: {some_of(environments)}" if environments[0] else "leave it out"
-    raise CounterpartError(f"Channel {channel!r} has no environment {environment!r}; {known}.")
+    known = f"choose one of {some_of(environments)}" if environments[0] else "leave it out"
+    raise CounterpartError(f"Channel {channel!r} has no environment {environment!r}: {known}.")
 
 
 def _is_open_on(round: Round, channel: str, environment: str) -> bool:
-    """Whether the round is open just there. Raises CounterpartError if it is open elsewhere or closed."""
+    """Whether the round is open there. Raises CounterpartError if it is closed or open elsewhere."""
     if round.state == "draft":
         return False
     if round.state == "closed":
-        raise CounterpartError(f"Round {round} was closed on {round.closed_at:%Y-%m-%d}; pack a new one.")
+        raise CounterpartError(f"Round {round} was closed on {round.closed_at:%Y-%m-%d}: pack a new one.")
     if (round.channel, round.environment) != (channel, environment):
         raise CounterpartError(
-            f"Round {round} is open on {round.channel} {round.environment}".rstrip() + " already; close it first."
+            f"Round {round} is open on {round.channel} {round.environment}".rstrip() + " already: close it first."
         )
     return True
 
@@ -194,19 +195,19 @@ def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
         )
     cost = quote(round, channel).total
     if not cost:
-        raise CounterpartError(f"Round {round} has no seats to publish; pack it again.")
+        raise CounterpartError(f"Round {round} has no seats to publish: pack it again.")
     if cost > round.ceiling:
         raise CounterpartError(
-            f"Round {round} would cost ${cost} on {channel}, past its ceiling of ${round.ceiling}; "
+            f"Round {round} would cost ${cost} on {channel}, above its ceiling of ${round.ceiling}: "
             "pack it again with a higher --ceiling, a lower --reward or fewer pairs."
         )
 
 
 def _check_funds(round: Round, channel: str, environment: str) -> None:
-    """Raise CounterpartError where the platform cannot be used or its account would run dry on the way."""
-    if not channels.get(channel).is_remote:
+    """Raise CounterpartError if the platform cannot be used or the balance of its account is too low."""
+    platform, cost = channels.get(channel), quote(round, channel).total
+    if not isinstance(platform, Platform):
         return
-    platform, cost = channels.platform(channel), quote(round, channel).total
     try:
         platform.check(environment)
         funds = platform.funds(environment)
@@ -214,6 +215,6 @@ def _check_funds(round: Round, channel: str, environment: str) -> None:
         raise CounterpartError(f"Nothing was published. {error}") from error
     if funds < cost:
         raise CounterpartError(
-            f"Round {round} would cost ${cost} on {channel}, but its account in {environment} holds ${funds}; "
-            "add money there, or pack fewer pairs."
+            f"Round {round} would cost ${cost} on {channel}, but the balance in {environment} is ${funds}: "
+            "add money to the account, or pack fewer pairs."
         )

@@ -1,0 +1,216 @@
+"""HITs on MTurk: register their type, post, extend, expire, delete and list them. Every call may be made twice."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from xml.sax.saxutils import escape
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import PlatformState
+from crowd.channels.base import ChannelError, Listed, Listing, Standing
+from crowd.channels.mturk.client import TurkError, told_as_channel_errors
+from crowd.channels.mturk.qualifications import answered_type, exclusion_type
+from crowd.models import Posting
+from crowd.offers import Offer, offer_of
+from hits.models import Round
+from hits.prices import cents
+
+QUESTION = (
+    '<?xml version="1.0" encoding="UTF-8"?>'
+    '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
+    'ExternalQuestion.xsd"><ExternalURL>{url}</ExternalURL><FrameHeight>{height}</FrameHeight></ExternalQuestion>'
+)
+TOKEN_LIFE = timedelta(hours=23)  # MTurk forgets a token after 24 hours; a retry would then post twice
+LONG_PAST = datetime(2015, 1, 1, tzinfo=UTC)  # constant: repeating the call with another time is an error
+HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
+GONE = ("HITDoesNotExist",)
+STATUSES = {
+    "Submitted": PlatformState.SUBMITTED,
+    "Approved": PlatformState.APPROVED,
+    "Rejected": PlatformState.REJECTED,
+}
+OVER = ("Reviewable", "Reviewing", "Disposed")
+MASTERS = {"production": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "sandbox": "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}
+APPROVED, APPROVAL_RATE, LOCALE = "00000000000000000040", "000000000000000000L0", "00000000000000000071"
+
+
+def publish(client: Any, posting: Posting, *, token: str) -> None:
+    """Post the HIT, or find it if an earlier call posted it, and set the posting's ids, status and times."""
+    with told_as_channel_errors():
+        posting.excludes = answered_type(client, posting)
+        posting.terms_id = _hit_type_of(client, posting.hit.round, excludes=posting.excludes)
+        hit = _posted_before(client, posting, token) or _post(client, posting, token)
+    posting.external_id, posting.status = hit["HITId"], hit["HITStatus"]
+    posting.posted_at, posting.expires_at = hit["CreationTime"], hit["Expiration"]
+
+
+def extend(client: Any, posting: Posting, *, token: str) -> None:
+    """Raise the HIT's number of assignments to ``max_assignments``."""
+    with told_as_channel_errors():
+        known = client.get_hit(HITId=posting.external_id)["HIT"]["MaxAssignments"]
+        if known >= posting.max_assignments:
+            return
+        try:
+            with told_as_channel_errors():
+                client.create_additional_assignments_for_hit(
+                    HITId=posting.external_id,
+                    NumberOfAdditionalAssignments=posting.max_assignments - known,
+                    UniqueRequestToken=f"{token}-{posting.max_assignments}",
+                )
+        except TurkError as error:
+            # The call was made before, and MTurk's figure is out of date.
+            if not error.is_replay:
+                raise
+
+
+def expire(client: Any, external_id: str) -> None:
+    """Expire the HIT now. Workers who have accepted it keep their time."""
+    try:
+        with told_as_channel_errors():
+            client.update_expiration_for_hit(HITId=external_id, ExpireAt=LONG_PAST)
+    except TurkError as error:
+        if error.code not in GONE:
+            raise
+
+
+def delete(client: Any, external_id: str) -> None:
+    """Delete the HIT. MTurk refuses while work on it is undecided."""
+    try:
+        with told_as_channel_errors():
+            client.delete_hit(HITId=external_id)
+    except TurkError as error:
+        if error.code not in GONE and not _is_deleted(client, external_id):
+            raise
+
+
+def collect(client: Any, posting: Posting) -> Listing:
+    """Read the HIT, then its assignments with every status. In this order one submitted in between is listed."""
+    with told_as_channel_errors():
+        hit = client.get_hit(HITId=posting.external_id)["HIT"]
+        pages = client.get_paginator("list_assignments_for_hit").paginate(
+            HITId=posting.external_id, AssignmentStatuses=list(STATUSES), PaginationConfig={"PageSize": 100}
+        )
+        listed = {found["AssignmentId"]: _listed(found) for page in pages for found in page["Assignments"]}
+    return Listing(
+        status=hit["HITStatus"],
+        max_assignments=hit["MaxAssignments"],
+        pending=hit["NumberOfAssignmentsPending"],
+        is_over=hit["HITStatus"] in OVER and not hit["NumberOfAssignmentsPending"],
+        expires_at=hit["Expiration"],
+        assignments=list(listed.values()),
+    )
+
+
+def standing(client: Any) -> list[Standing]:
+    """List the HITs of the account, without deleted ones."""
+    with told_as_channel_errors():
+        pages = client.get_paginator("list_hits").paginate(PaginationConfig={"PageSize": 100})
+        hits = [hit for page in pages for hit in page["HITs"]]
+    return [
+        Standing(
+            external_id=hit["HITId"],
+            token=hit.get("RequesterAnnotation", ""),
+            terms_id=hit["HITTypeId"],
+            reward=Decimal(hit["Reward"]),
+            max_assignments=hit["MaxAssignments"],
+        )
+        for hit in hits
+    ]
+
+
+def _hit_type_of(client: Any, round: Round, *, excludes: str = "") -> str:
+    """Register the round's HIT type and return its id; identical terms have the same id. ``excludes``: a qualification
+    whose workers do not see the HIT."""
+    offer = offer_of(round)
+    hidden_from = [exclusion_type(client)] + ([excludes] if excludes else [])
+    registered = client.create_hit_type(
+        Title=offer.title,
+        Description=offer.description,
+        Keywords=offer.keywords,
+        Reward=str(cents(round.reward)),
+        AssignmentDurationInSeconds=int(offer.duration.total_seconds()),
+        AutoApprovalDelayInSeconds=offer.auto_approval_days * 24 * 60 * 60,
+        QualificationRequirements=[
+            *_demands(offer, round.environment),
+            *(_requirement(id, "DoesNotExist", guard="DiscoverPreviewAndAccept") for id in hidden_from),
+        ],
+    )
+    return str(registered["HITTypeId"])
+
+
+def _demands(offer: Offer, environment: str) -> list[dict[str, Any]]:
+    demands = []
+    if offer.masters:
+        demands.append(_requirement(MASTERS.get(environment, MASTERS["production"]), "Exists"))
+    if offer.min_approved:
+        demands.append(_requirement(APPROVED, "GreaterThanOrEqualTo", IntegerValues=[offer.min_approved]))
+    if offer.min_approval_rate:
+        demands.append(_requirement(APPROVAL_RATE, "GreaterThanOrEqualTo", IntegerValues=[offer.min_approval_rate]))
+    if offer.countries:
+        countries = [{"Country": code} for code in offer.countries]
+        demands.append(_requirement(LOCALE, "In", LocaleValues=countries))
+    return demands
+
+
+def _requirement(type_id: str, comparator: str, *, guard: str = "Accept", **values: Any) -> dict[str, Any]:
+    return {"QualificationTypeId": type_id, "Comparator": comparator, "ActionsGuarded": guard, **values}
+
+
+def _posted_before(client: Any, posting: Posting, token: str) -> dict[str, Any] | None:
+    """Return the HIT that an earlier call posted, if that was so long ago that MTurk has forgotten its token."""
+    if timezone.now() - posting.created_at < TOKEN_LIFE:
+        return None
+    hits = (hit for page in client.get_paginator("list_hits").paginate() for hit in page["HITs"])
+    return next((hit for hit in hits if hit.get("RequesterAnnotation") == token), None)
+
+
+def _post(client: Any, posting: Posting, token: str) -> dict[str, Any]:
+    offer = offer_of(posting.hit.round)
+    url = settings.SITE_URL + reverse("crowd:entry", args=[posting.channel, posting.environment])
+    try:
+        with told_as_channel_errors():
+            made: dict[str, Any] = client.create_hit_with_hit_type(
+                HITTypeId=posting.terms_id,
+                MaxAssignments=posting.max_assignments,
+                LifetimeInSeconds=offer.lifetime_days * 24 * 60 * 60,
+                Question=QUESTION.format(url=escape(url), height=offer.frame_height),
+                RequesterAnnotation=token,
+                UniqueRequestToken=token,
+            )["HIT"]
+            return made
+    except TurkError as error:
+        if error.code != "HitAlreadyExists":
+            raise
+        return _existing(client, token, str(error))
+
+
+def _existing(client: Any, token: str, message: str) -> dict[str, Any]:
+    """Return the HIT that an earlier call with this token posted: the error message names it."""
+    for word in HIT_ID.findall(message):
+        hit: dict[str, Any] = client.get_hit(HITId=word)["HIT"]
+        if hit.get("RequesterAnnotation") == token:
+            return hit
+    raise ChannelError(
+        f"MTurk has a HIT with token {token}, but its message does not name it: {message}", permanent=True
+    )
+
+
+def _is_deleted(client: Any, external_id: str) -> bool:
+    with told_as_channel_errors():
+        return bool(client.get_hit(HITId=external_id)["HIT"]["HITStatus"] == "Disposed")
+
+
+def _listed(found: dict[str, Any]) -> Listed:
+    return Listed(
+        external_id=found["AssignmentId"],
+        worker_id=found["WorkerId"],
+        status=STATUSES[found["AssignmentStatus"]],
+        submitted_at=found["SubmitTime"],
+        auto_approval_at=found.get("AutoApprovalTime"),
+        decided_at=found.get("ApprovalTime") or found.get("RejectionTime"),
+        content=found.get("Answer", ""),
+    )

@@ -1,0 +1,188 @@
+"""Delivery: make one call of the outbox through its channel, and record its result in the same transaction."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.budget import locked
+from annotation.models import Assignment, Exclusion, Payment, PlatformState, Rejection
+from annotation.payments import mark_paid
+from core.events import record
+from crowd import channels
+from crowd.channels import Platform
+from crowd.models import Message, Outbox, Posting
+
+Result = Callable[[], object]
+Call, State = Outbox.Call, Posting.State
+
+
+def make_call(row: Outbox) -> Result:
+    """Make the call of a row; return the function that records its result in the transaction that ends the call.
+
+    A call that is no longer wanted (for a withdrawn payment or a closed posting) is not made. Raises ChannelError.
+    """
+    platform = channels.platform(row.channel)
+    platform.check(row.environment)
+    return CALLS[Call(row.call)](platform, row, row.subject.partition(":")[2])
+
+
+def mark_posted(posting: Posting) -> None:
+    """Record the platform's ids and times, which the channel has set on ``posting``, and its number of answer sets."""
+    names = ("external_id", "terms_id", "excludes", "status", "posted_at", "expires_at")
+    fields = {name: getattr(posting, name) for name in names} | {"posted_assignments": posting.max_assignments}
+    locked(posting.hit.round)
+    _move(posting, State.PLANNED, State.LIVE, **fields)
+
+
+def mark_extended(posting: Posting) -> None:
+    """Record that the platform lists ``max_assignments`` answer sets and holds the money for the new ones."""
+    locked(posting.hit.round)
+    known, wanted = posting.posted_assignments, posting.max_assignments
+    grown = Posting.objects.filter(pk=posting.pk, posted_assignments=known)
+    if known < wanted and grown.update(posted_assignments=wanted):
+        record("extended", posting, actor="outbox", max_assignments=wanted)
+
+
+def mark_closed(posting: Posting) -> None:
+    """Record that no worker can accept the posting any more. Work that was accepted before may still be submitted."""
+    _move(posting, State.LIVE, State.CLOSED)
+
+
+def mark_over(posting: Posting, *, unused: int) -> None:
+    """Record that nothing more will be submitted; the platform released the money for ``unused`` answer sets."""
+    locked(posting.hit.round)
+    if Posting.objects.filter(pk=posting.pk, settled_at=None).update(settled_at=timezone.now()):
+        record("over", posting, actor="sync", unused=unused)
+
+
+def mark_disposed(posting: Posting) -> None:
+    """Record that the posting was removed from the platform."""
+    _move(posting, State.CLOSED, State.DISPOSED)
+
+
+def mark_rejected(assignment: Assignment) -> bool:
+    """Record that the platform has rejected the work, by our call or by hand on its site, and released its money.
+    Return False if that was recorded before."""
+    with transaction.atomic(savepoint=False):
+        locked(assignment.hit.round)
+        others = Assignment.objects.filter(pk=assignment.pk).exclude(platform_state=PlatformState.REJECTED)
+        now = assignment.decided_at or timezone.now()
+        if not others.update(platform_state=PlatformState.REJECTED, decided_at=now):
+            return False
+        record("rejected", assignment, actor="platform")
+    assignment.platform_state, assignment.decided_at = PlatformState.REJECTED, now
+    return True
+
+
+def _mark_called_off(posting: Posting) -> None:
+    """Record that the posting will never be on the platform."""
+    _move(posting, State.PLANNED, State.CLOSED, settled_at=timezone.now())
+
+
+def _mark_paid(payment: Payment) -> None:
+    """Record that the platform has paid. A paid reward is also the platform's approval of the work."""
+    with transaction.atomic(savepoint=False):
+        mark_paid(payment, actor="outbox")
+        if payment.kind == Payment.Kind.REWARD:
+            work = Assignment.objects.filter(pk=payment.assignment_id).exclude(platform_state=PlatformState.APPROVED)
+            work.update(platform_state=PlatformState.APPROVED, decided_at=timezone.now())
+
+
+def _move(posting: Posting, come_from: str, to: str, **fields: Any) -> None:
+    with transaction.atomic(savepoint=False):
+        if not Posting.objects.filter(pk=posting.pk, state=come_from).update(state=to, **fields):
+            return
+        record(to, posting, actor="outbox")
+    posting.state = to
+
+
+def _nothing() -> None:
+    """There is no result to record."""
+
+
+def _publish(platform: Platform, row: Outbox, key: str) -> Result:
+    posting = _posting(key)
+    if posting.state != State.PLANNED:
+        return _nothing
+    if posting.hit.round.state == "closed" and row.attempts == 1:  # a later attempt may find that it was posted before
+        return partial(_mark_called_off, posting)
+    platform.publish(posting, token=str(row.pk))
+    return partial(mark_posted, posting)
+
+
+def _extend(platform: Platform, row: Outbox, key: str) -> Result:
+    posting = _posting(key)
+    if posting.state != State.LIVE:
+        return _nothing
+    platform.extend(posting, token=str(row.pk))
+    return partial(mark_extended, posting)
+
+
+def _close(platform: Platform, row: Outbox, key: str) -> Result:
+    posting = _posting(key)
+    if posting.state != State.LIVE:
+        return _nothing
+    platform.close(posting, token=str(row.pk))
+    return partial(mark_closed, posting)
+
+
+def _dispose(platform: Platform, row: Outbox, key: str) -> Result:
+    posting = _posting(key)
+    if posting.state != State.CLOSED:
+        return _nothing
+    platform.dispose(posting, token=str(row.pk))
+    return partial(mark_disposed, posting)
+
+
+def _pay(platform: Platform, row: Outbox, key: str) -> Result:
+    payment = Payment.objects.select_related("assignment__worker", "round").get(pk=key)
+    if payment.state == Payment.State.OWED and platform.pay(payment, token=str(row.pk)):
+        return partial(_mark_paid, payment)
+    return _nothing
+
+
+def _reject(platform: Platform, row: Outbox, key: str) -> Result:
+    rejection = Rejection.objects.select_related("assignment__hit__round").get(pk=key)
+    if rejection.dropped_at is not None:
+        return _nothing
+    platform.reject(rejection, token=str(row.pk))
+    return partial(mark_rejected, rejection.assignment)
+
+
+def _message(platform: Platform, row: Outbox, key: str) -> Result:
+    message = Message.objects.select_related("worker").get(pk=key)
+    platform.message(message, environment=row.environment, token=str(row.pk))
+    return partial(message.save, update_fields=["failure"])
+
+
+def _exclude(platform: Platform, row: Outbox, key: str) -> Result:
+    exclusion = Exclusion.objects.select_related("worker").get(pk=key)
+    if exclusion.lifted_at is None:
+        platform.exclude(exclusion, environment=row.environment, token=str(row.pk))
+    return _nothing
+
+
+def _readmit(platform: Platform, row: Outbox, key: str) -> Result:
+    exclusion = Exclusion.objects.select_related("worker").get(pk=key)
+    platform.readmit(exclusion, environment=row.environment, token=str(row.pk))
+    return _nothing
+
+
+def _posting(key: str) -> Posting:
+    return Posting.objects.select_related("hit__round").get(pk=key)
+
+
+CALLS: dict[Outbox.Call, Callable[[Platform, Outbox, str], Result]] = {
+    Call.PUBLISH: _publish,
+    Call.EXTEND: _extend,
+    Call.CLOSE: _close,
+    Call.DISPOSE: _dispose,
+    Call.PAY: _pay,
+    Call.REJECT: _reject,
+    Call.MESSAGE: _message,
+    Call.EXCLUDE: _exclude,
+    Call.READMIT: _readmit,
+}

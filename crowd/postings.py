@@ -1,0 +1,171 @@
+"""A round's postings on its platform: post open seats, close, remove, and count them."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Exists, F, Max, Min, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.budget import locked, room
+from annotation.models import CLAIM, Assignment, PlatformState
+from core.events import record, subject_of
+from crowd import channels
+from crowd.models import Outbox, Posting, undecided_work, work_on_posting
+from crowd.outbox import put, send_round_on_commit, store_call
+from crowd.seats import COMING, hits_to_post
+from hits.models import HIT, Round
+
+State, Call, CallState = Posting.State, Outbox.Call, Outbox.State
+
+LATE_AT_LEAST, LATE_SYNCS = timedelta(minutes=10), 5
+
+
+def post_open_seats(round: Round) -> int:
+    """Ask the platform for an answer set for every open seat of the round that none is expected for.
+
+    Extends a live posting where the platform allows it, otherwise makes a new one; asks for no more than the round's
+    ceiling allows. Returns the number of answer sets added; 0 for a round that is not open or on no platform. Repeating
+    it adds nothing.
+    """
+    if not round.settles:
+        return 0
+    added = 0
+    with transaction.atomic():
+        current = locked(round)
+        if current.state != "open":
+            return 0
+        left, cost = room(current), current.seat_cost
+        for hit, missing in list(hits_to_post(current)):
+            affordable = int(left // cost) - added if cost else missing
+            added += _post(current, hit, min(missing, affordable))
+        send_round_on_commit(current)
+    return added
+
+
+def postings_for(round: Round, channel: str) -> int:
+    """Return the number of postings that all answer sets of the round need on a platform."""
+    return round.hits.count() * -(-round.replication // channels.platform(channel).most_assignments)
+
+
+def close_postings(round: Round) -> int:
+    """Ask the platform to close every posting of the round. Return their number."""
+    postings = Posting.objects.filter(hit__round=round, state__in=COMING)
+    for posting in postings:
+        store_call(Call.CLOSE, posting, round=round, channel=posting.channel, environment=posting.environment)
+    send_round_on_commit(round)
+    return len(postings)
+
+
+def dispose_of_finished() -> int:
+    """Ask the platforms to remove the closed postings whose work is all decided, once its rejections can no longer be
+    reversed there. Return their number."""
+    closed = Posting.objects.filter(state=State.CLOSED, settled_at__isnull=False).exclude(external_id="")
+    submitted = work_on_posting().filter(submitted_at__isnull=False).order_by("-submitted_at").values("submitted_at")
+    finished = closed.filter(~Exists(undecided_work())).annotate(last=Coalesce(Subquery(submitted[:1]), "settled_at"))
+    asked = set(Outbox.objects.filter(call=Call.DISPOSE).values_list("subject", flat=True))
+    due = [
+        posting
+        for name, platform in channels.platforms().items()
+        for posting in finished.filter(channel=name, last__lt=timezone.now() - platform.reversible)
+        if subject_of(posting) not in asked
+    ]
+    for posting in due:
+        where = {"channel": posting.channel, "environment": posting.environment}
+        put(Call.DISPOSE, posting, round=posting.hit.round, **where)
+    return len(due)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Counts of one round from our database. ``postings``, ``work`` and ``calls`` count by state, including states with
+    none; ``pending`` answer sets are accepted by workers and not submitted; ``listed_at`` is when the platform was last
+    read, ``leaves_at`` when the first live posting expires, ``approves_at`` when the platform approves the first
+    undecided work."""
+
+    postings: dict[str, int]
+    work: dict[str, int]
+    calls: dict[str, int]
+    pending: int
+    listed_at: datetime | None
+    leaves_at: datetime | None
+    approves_at: datetime | None
+
+    @property
+    def waiting(self) -> int:
+        """The number of calls still to be made."""
+        return self.calls[CallState.PENDING] + self.calls[CallState.SENDING]
+
+    @property
+    def failed(self) -> int:
+        """The number of calls that the platform refused, or that were lost too often."""
+        return self.calls[CallState.FAILED]
+
+    @property
+    def standing(self) -> int:
+        """The number of postings on the platform, open or closed."""
+        return self.postings[State.LIVE] + self.postings[State.CLOSED]
+
+
+def overview_of(round: Round) -> Overview:
+    """Read a round's overview with four queries."""
+    postings = Posting.objects.filter(hit__round=round).order_by()
+    live = Q(state=State.LIVE)
+    facts = postings.aggregate(
+        pending=Sum("pending", filter=live), listed_at=Max("seen_at"), leaves_at=Min("expires_at", filter=live),
+        **{f"n_{state}": Count("pk", filter=Q(state=state)) for state in State.values},
+    )  # fmt: skip
+    work = Assignment.objects.filter(hit__round=round).exclude(external_id="")
+    return Overview(
+        postings={state: facts[f"n_{state}"] for state in State.values},
+        work=_by("platform_state", work, PlatformState.values),
+        calls=_by("state", Outbox.objects.filter(round=round), CallState.values),
+        pending=facts["pending"] or 0,
+        listed_at=facts["listed_at"],
+        leaves_at=facts["leaves_at"],
+        approves_at=work.filter(platform_state=PlatformState.SUBMITTED).aggregate(first=Min("auto_approval_at"))[
+            "first"
+        ],
+    )
+
+
+def work_to_look_at(round: Round | None = None) -> QuerySet[Assignment]:
+    """Return the submissions (to one round) that have a problem and that nobody has decided yet."""
+    undecided = CLAIM | Q(state=Assignment.State.FLAGGED)
+    work = Assignment.objects.exclude(problem="").filter(undecided)
+    return work.filter(hit__round=round) if round else work
+
+
+def late_rounds() -> list[tuple[str, datetime]]:
+    """Return the names of unfinished rounds whose platform was not read for five sync intervals (at least ten minutes),
+    each with the time when it was last read."""
+    patience = max(LATE_AT_LEAST, LATE_SYNCS * timedelta(seconds=settings.SYNC_SECONDS))
+    posted = Posting.objects.unfinished().filter(state__in=(State.LIVE, State.CLOSED)).order_by()
+    last = posted.values("hit__round__name").annotate(last=Max(Coalesce("seen_at", "posted_at", "created_at")))
+    late = last.filter(last__lt=timezone.now() - patience).order_by("last")
+    return list(late.values_list("hit__round__name", "last"))
+
+
+def _post(round: Round, hit: HIT, missing: int) -> int:
+    if missing <= 0:
+        return 0
+    most = channels.platform(round.channel).most_assignments
+    live = hit.postings.filter(state=State.LIVE, max_assignments__lte=most - missing).first()
+    if live:
+        Posting.objects.filter(pk=live.pk).update(max_assignments=F("max_assignments") + missing)
+        store_call(Call.EXTEND, live, round=round, channel=live.channel, environment=live.environment)
+        return missing
+    where = {"channel": round.channel, "environment": round.environment}
+    for start in range(0, missing, most):
+        slots = min(most, missing - start)
+        posting = Posting.objects.create(hit=hit, **where, max_assignments=slots)
+        record("planned", posting, actor="posting", slots=slots)
+        store_call(Call.PUBLISH, posting, round=round, **where)
+    return missing
+
+
+def _by(field: str, rows: QuerySet, values: list[str]) -> dict[str, int]:
+    counts = dict(rows.order_by().values_list(field).annotate(n=Count("pk")))
+    return {value: counts.get(value, 0) for value in values}

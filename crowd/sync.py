@@ -1,0 +1,244 @@
+"""Sync: read what a round's platform lists, store confirmed submissions, post open seats, and make the calls due.
+
+The platform's lists are the truth: what they confirm is kept here, whatever failed before.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.grading import grade_waiting
+from annotation.models import Assignment, AssignmentQuerySet, Draft, PlatformState, WorkerIdentity
+from annotation.payments import mark_reward_paid
+from annotation.workers import worker_for
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.progress import Progress, silent
+from crowd import channels
+from crowd.channels import ChannelError, Listed, Listing
+from crowd.delivery import mark_closed, mark_over
+from crowd.intake import take_in_waiting
+from crowd.models import Outbox, Posting, Sync
+from crowd.outbox import deliver_due
+from crowd.postings import post_open_seats
+from hits.models import Round
+
+# An outdated list takes no state back.
+ONWARD = {
+    PlatformState.UNCONFIRMED: (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.REJECTED),
+    PlatformState.SUBMITTED: (PlatformState.APPROVED, PlatformState.REJECTED),
+    PlatformState.REJECTED: (PlatformState.APPROVED,),
+    PlatformState.APPROVED: (),
+}
+MOST_ERRORS = 5  # messages may name their HIT, so that there are as many errors as HITs
+MOST_UNREACHED = 3  # failed connections in a row before listing stops
+
+
+@dataclass(frozen=True)
+class Synced:
+    """What one sync did: postings listed or not, new submissions, submissions stored, answer sets posted again, and
+    calls made; and what is left: calls waiting or failed, and one line for each error."""
+
+    listed: int
+    unlisted: int
+    submitted: int
+    taken_in: int
+    asked_for: int
+    calls_made: int
+    calls_waiting: int
+    calls_failed: int
+    failures: list[str]
+
+    @property
+    def news(self) -> dict[str, int]:
+        """The figures that a Sync row keeps."""
+        return {name: getattr(self, name) for name in ("submitted", "taken_in", "asked_for")}
+
+    @property
+    def found_nobody(self) -> bool:
+        """Whether no posting could be listed."""
+        return bool(self.unlisted) and not self.listed
+
+    def as_figures(self) -> dict[str, object]:
+        figures = {name.replace("_", " "): value for name, value in asdict(self).items() if name != "failures"}
+        return figures | {"failures": [{"failure": line} for line in self.failures]}
+
+
+@dataclass
+class Collected:
+    """What one listing found: postings listed and new submissions. ``troubles`` are the numbers of the HITs that could
+    not be listed, by error; ``skipped`` counts the HITs left out after that."""
+
+    postings: int = 0
+    submitted: int = 0
+    skipped: int = 0
+    troubles: dict[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def unlisted(self) -> int:
+        """The number of postings that could not be listed."""
+        return self.skipped + sum(map(len, self.troubles.values()))
+
+    @property
+    def failures(self) -> list[str]:
+        """One line for each error, a few at most."""
+        lines = [f"{_named(numbers)}: {error}" for error, numbers in self.troubles.items()]
+        if left_out := sum(map(len, [*self.troubles.values()][MOST_ERRORS:])):
+            lines[MOST_ERRORS:] = [f"{left_out} more HITs could not be listed."]
+        return [*lines, f"The other {self.skipped} HITs were skipped: sync again."] if self.skipped else lines
+
+
+def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
+    """Sync a round with its platform. It may be repeated at any time.
+
+    Raises CounterpartError for a round that is on no platform.
+    """
+    if not round.channel:
+        raise CounterpartError(f"Round {round} is not published: publish it first.")
+    if round.channel not in channels.platforms():
+        raise CounterpartError(f"Round {round} is in the browser pool, which needs no sync.")
+    collected = collect_round(round, progress=progress)
+    taken_in = take_in_waiting(round, progress=progress)
+    grade_waiting(round)
+    asked_for = post_open_seats(round)
+    made = deliver_due(round, progress=progress)
+    calls = Outbox.objects.filter(round=round)
+    failed = calls.filter(state=Outbox.State.FAILED)
+    synced = Synced(
+        listed=collected.postings,
+        unlisted=collected.unlisted,
+        submitted=collected.submitted,
+        taken_in=taken_in,
+        asked_for=asked_for,
+        calls_made=made,
+        calls_waiting=calls.filter(state__in=(Outbox.State.PENDING, Outbox.State.SENDING)).count(),
+        calls_failed=failed.count(),
+        failures=[*collected.failures, *failed.values_list("error", flat=True).distinct()],
+    )
+    if any(synced.news.values()):
+        Sync.objects.create(round=round, **synced.news)
+        record("synced", round, actor="sync", **synced.news)
+    return synced
+
+
+def rounds_to_sync() -> list[Round]:
+    """Return the rounds whose platform may still list something new."""
+    unfinished = Posting.objects.unfinished().filter(channel__in=channels.platforms())
+    return list(Round.objects.filter(hits__postings__in=unfinished).order_by().distinct())
+
+
+def collect_round(round: Round, *, progress: Progress = silent) -> Collected:
+    """List every unfinished posting of the round, and keep what is new.
+
+    A posting that cannot be listed is named in ``failures``; the others are still listed, unless the platform cannot be
+    reached at all.
+    """
+    posted = Posting.objects.unfinished().filter(hit__round=round)
+    posted = posted.filter(state__in=(Posting.State.LIVE, Posting.State.CLOSED)).select_related("hit__round")
+    postings, collected, unreached = list(posted), Collected(), 0
+    for done, posting in enumerate(postings, 1):
+        progress("listing submissions", done - 1, len(postings))
+        try:
+            collected.submitted += _collect(posting)
+            collected.postings += 1
+            unreached = 0
+        except ChannelError as error:
+            collected.troubles.setdefault(str(error), []).append(posting.hit.number)
+            unreached += not (error.reached or error.permanent or error.retry_after)
+        if unreached == MOST_UNREACHED:
+            collected.skipped = len(postings) - done
+            break
+    return collected
+
+
+@transaction.atomic
+def keep(posting: Posting, listed: Listed) -> int:
+    """Keep one listed submission; return 1 if it is new, otherwise 0. One that contradicts an earlier list, by its
+    worker or its answers, is left as it is and gets a ``problem`` for a person to check."""
+    of_this_id = Assignment.objects.filter(
+        channel=posting.channel, environment=posting.environment, external_id=listed.external_id
+    )
+    bound = of_this_id.listed().select_for_update().first()
+    if bound is None:
+        _confirm(posting, listed, of_this_id)
+        return 1
+    if problem := _contradiction(bound, listed):
+        Assignment.objects.filter(pk=bound.pk, problem="").update(problem=problem)
+    else:
+        _advance(bound, listed)
+    return 0
+
+
+def _collect(posting: Posting) -> int:
+    listing = channels.platform(posting.channel).collect(posting)
+    new = sum(keep(posting, listed) for listed in listing.assignments)
+    _note(posting, listing)
+    return new
+
+
+def _named(numbers: Sequence[int]) -> str:
+    return f"HIT {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} HITs ({some_of(numbers)})"
+
+
+def _confirm(posting: Posting, listed: Listed, of_this_id: AssignmentQuerySet) -> None:
+    """Bind an assignment id to the worker who is listed with it, and so to what our page saved for the two."""
+    worker = worker_for(channel=posting.channel, environment=posting.environment, external_id=listed.worker_id)
+    assignment = of_this_id.filter(worker=worker).first() or Assignment.objects.create(
+        channel=posting.channel,
+        environment=posting.environment,
+        external_id=listed.external_id,
+        external_posting=posting.external_id,
+        hit=posting.hit,
+        worker=worker,
+        leased_at=listed.submitted_at,
+        deadline=listed.submitted_at,
+    )
+    changes: dict[str, Any] = {"content": listed.content, "submitted_at": listed.submitted_at}
+    if assignment.external_posting != posting.external_id:
+        # The visitor's address named another HIT than the one they worked on; the drafts belong to that one.
+        Draft.objects.filter(assignment=assignment).delete()
+        changes |= {"hit": posting.hit, "external_posting": posting.external_id, "receipt": "", "active_seconds": None}
+    Assignment.objects.filter(pk=assignment.pk).update(**changes)
+    _advance(assignment, listed)
+
+
+def _contradiction(bound: Assignment, listed: Listed) -> str:
+    identities = WorkerIdentity.objects.filter(worker=bound.worker_id, channel=bound.channel)
+    known = identities.values_list("external_id", flat=True)
+    if known and listed.worker_id not in known:
+        return "The platform lists it for another worker than before."
+    if known and bound.content and listed.content and bound.content != listed.content:
+        return "The platform lists another answer than before."
+    return ""
+
+
+def _advance(assignment: Assignment, listed: Listed) -> None:
+    """Move the platform's state on to the listed one, never back."""
+    Assignment.objects.filter(pk=assignment.pk).update(auto_approval_at=listed.auto_approval_at)
+    if listed.status not in ONWARD[PlatformState(assignment.platform_state)]:
+        return
+    unchanged = Assignment.objects.filter(pk=assignment.pk, platform_state=assignment.platform_state)
+    if not unchanged.update(platform_state=listed.status, decided_at=listed.decided_at):
+        return
+    record(f"{listed.status} on the platform", assignment, actor="sync")
+    if listed.status == PlatformState.APPROVED and not assignment.is_claim:
+        mark_reward_paid(assignment)
+
+
+@transaction.atomic
+def _note(posting: Posting, listing: Listing) -> None:
+    """Keep what the listing says of the posting. It is settled when the listings have agreed for SYNC_LAG_SECONDS that
+    nothing more will be submitted, because a listing may be out of date."""
+    now = timezone.now()
+    seen: dict[str, Any] = {"status": listing.status, "pending": listing.pending, "expires_at": listing.expires_at}
+    over_since = (posting.over_since or now) if listing.is_over else None
+    Posting.objects.filter(pk=posting.pk).update(**seen, seen_at=now, over_since=over_since)
+    if over_since is None or now - over_since < timedelta(seconds=settings.SYNC_LAG_SECONDS):
+        return
+    mark_closed(posting)
+    mark_over(posting, unused=posting.unused)

@@ -1,0 +1,79 @@
+"""A new platform needs nothing but its entry in CHANNELS: a whole round goes through it, from posting to payment."""
+
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+
+from annotation.ledger import balance_of
+from annotation.models import Assignment, Judgment, Payment
+from crowd import channels
+from crowd.messages import write_to
+from crowd.models import Posting
+from crowd.publication import quote
+from crowd.sync import rounds_to_sync, sync_round
+from tests.crowd.fakes import FakePlatform
+from tests.factories import make_round
+
+
+@pytest.fixture
+def elsewhere(monkeypatch) -> FakePlatform:
+    """A platform called ``elsewhere``, registered and no more."""
+    fake = FakePlatform()
+    monkeypatch.setitem(channels.CHANNELS, "elsewhere", fake)
+    return fake
+
+
+@pytest.fixture
+def made(db, elsewhere, settings, django_capture_on_commit_callbacks):
+    """A round of one HIT, published there."""
+    settings.SYNC_LAG_SECONDS = 0
+    made = make_round(published=False)
+    with django_capture_on_commit_callbacks(execute=True):
+        call_command("publish", made.name, channel="elsewhere", environment="emulator")
+    made.refresh_from_db()
+    return made
+
+
+def right_answers(made) -> dict[str, str]:
+    """The fields of our page's form, with the controls right."""
+    right = {"positive": "1", "negative": "4"}
+    items = made.hits.get().items.select_related("control")
+    return {f"level-{item.place}": right[item.control.polarity] if item.control else "1" for item in items}
+
+
+def work(made, elsewhere, client) -> None:
+    """A worker comes from the platform, judges on our pages, and submits there."""
+    posting = Posting.objects.get(hit__round=made)
+    came = {"posting": posting.external_id, "assignment": "S1", "worker": "P1"}
+    sheet = client.get("/judge/at/elsewhere/emulator/", came).url
+    assert elsewhere.origin in client.post(sheet, right_answers(made)).text
+    elsewhere.submit(posting.external_id, "S1", "P1")
+
+
+def test_a_round_is_posted_judged_collected_and_paid(made, elsewhere, client, django_capture_on_commit_callbacks):
+    assert (made.settles, made.rehearsal, rounds_to_sync()) == (True, True, [made])
+    work(made, elsewhere, client)
+    with django_capture_on_commit_callbacks(execute=True):
+        synced = sync_round(made)
+    assert (synced.submitted, synced.taken_in, synced.failures) == (1, 1, [])
+    assert Assignment.objects.get().state == "accepted"
+    assert Judgment.objects.count() == made.hits.get().items.count()
+    assert [call for call, _ in elsewhere.calls] == ["publish", "pay"]
+    assert Payment.objects.get().state == "paid"
+    commitment = balance_of(made).commitment
+    assert (commitment.held, commitment.paid, commitment.fees) == (0, Decimal("0.65"), Decimal("0.13"))
+
+
+def test_pages_offer_it_and_a_quote_has_its_fees(elsewhere, researcher, db):
+    made = make_round(published=False)
+    assert "Fake, production" in researcher.get(f"/rounds/{made.name}/publish/?on=elsewhere:emulator").text
+    assert quote(made, "elsewhere").fees == Decimal("0.13")
+
+
+def test_who_worked_there_can_be_written_to(made, elsewhere, client, django_capture_on_commit_callbacks):
+    work(made, elsewhere, client)
+    with django_capture_on_commit_callbacks(execute=True):
+        sync_round(made)
+        write_to([Assignment.objects.get().worker], subject="Thanks", text="Thank you.", by="robin")
+    assert ("message" in dict(elsewhere.calls), rounds_to_sync()) == (True, [])
