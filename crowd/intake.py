@@ -14,7 +14,8 @@ from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
 from annotation.models import Assignment, Decision, Judgment, PlatformState
 from annotation.payments import mark_reward_paid, owe
-from annotation.submissions import receipt_of, store_answers
+from annotation.receipts import receipt_of
+from annotation.submissions import store_answers
 from annotation.workers import give_consent, locked
 from core.errors import CounterpartError
 from core.progress import Progress, silent
