@@ -274,7 +274,7 @@ def test_paying_for_lost_work_needs_a_reason(reviewer, platform):
     flagged(posted())
     work = Assignment.objects.get()
     answer = reviewer.post(f"/submissions/{work.pk}/pay/", {"reason": " "})
-    assert (answer.status_code, "Say which fault lost the work" in answer.text) == (422, True)
+    assert (answer.status_code, "say which fault lost the work" in answer.text) == (422, True)
     assert not Payment.objects.exists()
 
 
