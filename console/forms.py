@@ -224,7 +224,7 @@ class OfferForm(forms.Form):
     )
     min_approved = _number("min_approved", "Minimum number of approved assignments", "Excludes new workers.")
     min_approval_rate = _number("min_approval_rate", "Minimum approval rate in percent", "0 for any.")
-    masters = forms.BooleanField(required=False, label="Only workers with the Masters qualification, for a higher fee")
+    top_workers = forms.BooleanField(required=False, label="Only the platform's top workers, for a higher fee")
     expected_minutes = forms.DecimalField(
         required=False,
         max_digits=6,

@@ -22,7 +22,7 @@ LIMITS = {
 class Offer:
     """What workers see and what they need. ``minutes`` is the time limit of a HIT, ``frame_height`` is in pixels (0: as
     the page needs), ``min_approved`` counts approved assignments, ``min_approval_rate`` is in percent, ``countries``
-    are ISO 3166 codes (none: any).
+    are ISO 3166 codes (none: any). ``top_workers``: only those whom the platform itself calls its best.
 
     The defaults require no approved work, because that excludes new workers.
     Raises CounterpartError for values that no platform accepts.
@@ -35,7 +35,7 @@ class Offer:
     lifetime_days: int = 7
     auto_approval_days: int = 7
     frame_height: int = 900
-    masters: bool = False
+    top_workers: bool = False
     min_approved: int = 0
     min_approval_rate: int = 0
     countries: tuple[str, ...] = field(default_factory=tuple)

@@ -6,7 +6,6 @@ A row goes pending → sending → done | failed. Its id is the token by which a
 import logging
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -68,7 +67,8 @@ def store_call(
 
 def send_round_on_commit(round: Round) -> None:
     """Send one task for all due calls of a round to the queue when the transaction commits."""
-    transaction.on_commit(partial(_send_round, round.pk), robust=True)
+    task = app.signature("crowd.tasks.deliver_calls", args=[round.pk])
+    transaction.on_commit(task.apply_async, robust=True)
 
 
 def send_again(row: Outbox, *, actor: str) -> bool:
@@ -163,15 +163,8 @@ def deliver(row_id: UUID | str) -> bool:
 
 def _send_on_commit(row: Outbox) -> None:
     # Robust: the row is committed; if the queue fails, the error is logged and the reconciler makes the call.
-    transaction.on_commit(partial(_send, row.pk), robust=True)
-
-
-def _send_round(round_id: int) -> None:
-    app.signature("crowd.tasks.deliver_calls", args=[round_id]).apply_async()
-
-
-def _send(row_id: UUID) -> None:
-    app.signature("crowd.tasks.deliver_call", args=[str(row_id)]).apply_async()
+    task = app.signature("crowd.tasks.deliver_call", args=[str(row.pk)])
+    transaction.on_commit(task.apply_async, robust=True)
 
 
 def _deliver_safely(row_id: UUID) -> bool:

@@ -64,7 +64,7 @@ class MTurkVisitor:
         form = self.browser.fetch(f"{self.address}/worker/sign-in").form_to("/worker/register")
         country = offer.countries[0] if offer.countries else "US"
         record = {"worker_id": worker_id, "approved": str(APPROVED_BEFORE), "country": country}
-        self.browser.send(form, record | ({"masters": "1"} if offer.masters else {}))
+        self.browser.send(form, record | ({"masters": "1"} if offer.top_workers else {}))
 
     def offers(self) -> dict[str, FormElement]:
         """Return the forms that accept the HITs in the worker's list, by the HITs' ids."""

@@ -44,9 +44,9 @@ def test_a_failed_job_tells_its_one_line(member, job):
 
 
 def test_what_a_job_was_asked_is_told_in_words(member, job):
-    Job.objects.update(params={"offer": {"lifetime_days": 7, "masters": False, "countries": []}, "pilot": None})
+    Job.objects.update(params={"offer": {"lifetime_days": 7, "top_workers": False, "countries": []}, "pilot": None})
     page = member.get(f"/jobs/{job.pk}/").text
-    for told in ("<dt>lifetime days</dt><dd>7</dd>", "<dt>masters</dt><dd>no</dd>", "<dt>pilot</dt><dd>–</dd>"):
+    for told in ("<dt>lifetime days</dt><dd>7</dd>", "<dt>top workers</dt><dd>no</dd>", "<dt>pilot</dt><dd>–</dd>"):
         assert told in page
 
 

@@ -88,8 +88,8 @@ def test_the_last_look_shows_what_is_posted_and_posts_nothing(researcher, draft,
     assert (Job.objects.count(), Round.objects.get().state) == (0, "draft")
 
 
-def test_masters_cost_what_the_channel_says(researcher, draft, rehearsal):
-    answer = publish(researcher, masters="on")
+def test_top_workers_cost_what_the_channel_says(researcher, draft, rehearsal):
+    answer = publish(researcher, top_workers="on")
     assert (answer.context["quote"].fee, answer.context["quote"].total) == (Decimal("0.16"), Decimal("1.62"))
 
 

@@ -14,5 +14,5 @@ def test_a_quote_names_rewards_and_fees_to_the_cent(db):
 
 def test_a_quote_has_the_fee_of_what_the_round_demands(db):
     made = make_round(hits=3, published=False)
-    made.offer = Offer(masters=True).as_json()
+    made.offer = Offer(top_workers=True).as_json()
     assert (quote(made, "mturk").fee, quote(made, "browser").fee) == (Decimal("0.16"), 0)

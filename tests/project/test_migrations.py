@@ -2,12 +2,17 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
 from django.apps import apps
-from django.db import connections, models
+from django.db import connection, connections, models
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
+
+from crowd.offers import offer_of
+from hits.models import Round
+from tests.factories import make_round
 
 FIRST = "0001_initial"
 VALUES = {
@@ -91,3 +96,11 @@ def test_a_populated_database_of_the_first_version_is_upgraded_and_keeps_its_row
     ]
     assert lost == []
     assert len(keys) > 25
+
+
+def test_an_offer_of_the_first_version_still_asks_for_top_workers(db):
+    made = make_round()
+    Round.objects.update(offer={"masters": True, "minutes": 30})
+    import_module("crowd.migrations.0003_top_workers").rename_in_offers(apps, connection.schema_editor())
+    made.refresh_from_db()
+    assert (offer_of(made).top_workers, offer_of(made).minutes) == (True, 30)

@@ -161,7 +161,7 @@ def test_a_round_beside_one_with_the_same_words_is_found(there, profile):
 
 def test_a_round_asks_for_demands_that_the_crowd_meets(there, profile):
     made = make_round(published=False)
-    demands = {"masters": True, "min_approved": 5000, "min_approval_rate": 99, "countries": "GB"}
+    demands = {"top_workers": True, "min_approved": 5000, "min_approval_rate": 99, "countries": "GB"}
     call_command("publish", made.name, channel="mturk", environment="emulator", stdout=StringIO(), **demands)
     made.refresh_from_db()
     assert simulate_round(made, workers=1, profile=profile())["accepted"] == 1

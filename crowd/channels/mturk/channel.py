@@ -44,7 +44,7 @@ class MTurkChannel:
         return environment == "production"
 
     def fees(self, offer: Offer) -> FeeSchedule:
-        return payments.fee_schedule(masters=offer.masters)
+        return payments.fee_schedule(masters=offer.top_workers)
 
     def check(self, environment: str) -> None:
         client_for(environment)

@@ -144,7 +144,7 @@ def _hit_type_of(client: Any, round: Round, *, excludes: str = "") -> str:
 
 def _demands(offer: Offer, environment: str) -> list[dict[str, Any]]:
     demands = []
-    if offer.masters:
+    if offer.top_workers:
         demands.append(_requirement(MASTERS.get(environment, MASTERS["production"]), "Exists"))
     if offer.min_approved:
         demands.append(_requirement(APPROVED, "GreaterThanOrEqualTo", IntegerValues=[offer.min_approved]))

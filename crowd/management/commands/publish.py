@@ -89,14 +89,16 @@ def _add_offer_options(parser: CommandParser) -> None:
         default = getattr(defaults, name)
         option = f"--{name.replace('_', '-')}"
         group.add_argument(option, type=kind, default=default, help=f"{help} (default: {default})")
-    group.add_argument("--masters", action="store_true", help="only the platform's Masters, for a higher fee")
+    group.add_argument(
+        "--top-workers", "--masters", action="store_true", help="only the platform's top workers, for a higher fee"
+    )
     group.add_argument("--countries", default="", help="two-letter codes, separated by commas (default: any country)")
 
 
 def _offer_in(options: dict[str, Any]) -> Offer:
     """Read the options. Raises CounterpartError for invalid values."""
     countries = tuple(code.strip() for code in options["countries"].split(",") if code.strip())
-    return Offer(**{name: options[name] for name in OFFER}, masters=options["masters"], countries=countries)
+    return Offer(**{name: options[name] for name in OFFER}, top_workers=options["top_workers"], countries=countries)
 
 
 def _minutes(text: str) -> Decimal:

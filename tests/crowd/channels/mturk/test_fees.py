@@ -39,6 +39,6 @@ def test_every_reward_up_to_five_dollars_is_estimated_as_the_emulator_debits_it(
 @pytest.mark.parametrize(("masters", "cost"), [(False, "1.68"), (True, "1.75")])
 def test_a_rounds_price_has_the_fee_of_what_it_demands(db, masters, cost):
     made = make_round(reward="1.40", published=False)
-    set_terms(made, channel="mturk", environment="emulator", offer=Offer(masters=masters))
+    set_terms(made, channel="mturk", environment="emulator", offer=Offer(top_workers=masters))
     assert (str(quote(made, "mturk").total), str(quote(made, "browser").total)) == (cost, "1.40")
     assert str(made.seat_cost) == cost
