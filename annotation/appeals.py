@@ -1,4 +1,5 @@
-"""Appeals: a worker contests a rejection, and a person who did not reject answers."""
+"""Appeals: a worker contests a rejection, or asks for the pay of a HIT that another worker was given; a person
+answers."""
 
 from datetime import datetime, timedelta
 
@@ -7,7 +8,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.decisions import reverse
-from annotation.models import Appeal, Rejection
+from annotation.models import Appeal, Assignment, Rejection
+from annotation.outages import pay_for_lateness
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
@@ -19,6 +21,11 @@ LONGEST = {"appeal": 4096, "answer": 1024}
 def appealable_until(rejection: Rejection) -> datetime:
     """Return until when the worker may appeal."""
     return rejection.held_at + WINDOW
+
+
+def pay_askable_until(lost: Assignment) -> datetime:
+    """Return until when the worker may ask for the pay of a HIT that another worker was given."""
+    return lost.deadline + WINDOW
 
 
 def appeal(rejection: Rejection, *, text: str, actor: str) -> Appeal:
@@ -33,36 +40,57 @@ def appeal(rejection: Rejection, *, text: str, actor: str) -> Appeal:
         raise CounterpartError("This work is not rejected any more; there is nothing to appeal.")
     if timezone.now() > appealable_until(rejection):
         raise CounterpartError(f"An appeal was possible until {appealable_until(rejection):%-d %B %Y}.")
-    try:
-        with transaction.atomic():
-            made = Appeal.objects.create(rejection=rejection, text=text)
-            record("appealed", rejection.assignment, actor=actor, appeal=made.pk)
-    except IntegrityError as error:
-        made = Appeal.objects.get(rejection=rejection)
-        if made.text != text:
-            raise CounterpartError(
-                "You have appealed already; a person reads the appeal and answers on this page."
-            ) from error
-    return made
+    return _keep(rejection.assignment, rejection, text, actor)
+
+
+def ask_for_pay(assignment: Assignment, *, text: str, actor: str) -> Appeal:
+    """Store a worker's request to be paid for a HIT that another worker was given when its time ran out, once; the same
+    text again changes nothing.
+
+    Raises CounterpartError for any other assignment, one of too long ago, and words that are missing or too many.
+    """
+    text = check_words(text, what="request", at_most=LONGEST["appeal"])
+    if not Assignment.objects.lost().filter(pk=assignment.pk).exists():
+        raise CounterpartError("No other worker was given this HIT; take it again and submit it.")
+    if timezone.now() > pay_askable_until(assignment):
+        raise CounterpartError(f"Pay could be asked for until {pay_askable_until(assignment):%-d %B %Y}.")
+    return _keep(assignment, None, text, actor)
 
 
 def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> Appeal:
-    """Answer an appeal, once; the worker reads the answer. One that is upheld reverses the rejection and pays.
+    """Answer an appeal, once; the worker reads the answer. One that is upheld reverses the rejection, if there is one,
+    and pays.
 
     Raises CounterpartError without an answer, for one answered before, and where somebody would turn down an appeal
     against their own rejection.
     """
     answer = check_words(answer, what="answer", at_most=LONGEST["answer"])
-    rejection = Rejection.objects.select_related("assignment__hit__round").get(pk=appeal.rejection_id)
-    if not upheld and by.pk in (rejection.by_id, rejection.seconded_by_id):
+    rejection, assignment = Rejection.objects.filter(appeal=appeal).first(), appeal.assignment
+    if rejection and not upheld and by.pk in (rejection.by_id, rejection.seconded_by_id):
         raise CounterpartError("You rejected this work, so somebody else has to turn the appeal down.")
     with transaction.atomic():
         waiting = Appeal.objects.filter(pk=appeal.pk, answered_at=None)
         if not waiting.update(upheld=upheld, answer=answer, answered_by=by, answered_at=timezone.now()):
             raise CounterpartError("This appeal is answered already; reload the page.")
         verdict = "appeal upheld" if upheld else "appeal turned down"
-        record(verdict, rejection.assignment, actor=str(by), appeal=appeal.pk)
-        if upheld and rejection.holds:
+        record(verdict, assignment, actor=str(by), appeal=appeal.pk)
+        if upheld and rejection is None:
+            pay_for_lateness(assignment, reason=f"Appeal upheld: {answer}", by=by)
+        elif upheld and rejection and rejection.holds:
             reverse(rejection, reason=f"Appeal upheld: {answer}", by=by)
     appeal.refresh_from_db()
     return appeal
+
+
+def _keep(assignment: Assignment, rejection: Rejection | None, text: str, actor: str) -> Appeal:
+    try:
+        with transaction.atomic():
+            made = Appeal.objects.create(assignment=assignment, rejection=rejection, text=text)
+            record("appealed", assignment, actor=actor, appeal=made.pk)
+    except IntegrityError as error:
+        made = Appeal.objects.get(assignment=assignment, rejection=rejection)
+        if made.text != text:
+            raise CounterpartError(
+                "You have appealed already; a person reads the appeal and answers on this page."
+            ) from error
+    return made

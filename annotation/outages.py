@@ -1,4 +1,4 @@
-"""Pay for work that an outage has lost: listed by a platform, or begun in the browser pool."""
+"""Pay for work that was lost: by an outage, or because another worker was given the HIT."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,6 +14,7 @@ from hits.prices import cents
 State = Assignment.State
 
 OUTAGE = "An error on our side kept your work from being saved. You are paid for it."
+LATE = "Your time for this HIT had run out and another worker had it. Your work is paid all the same."
 
 
 def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
@@ -27,8 +28,17 @@ def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
         raise CounterpartError("The reason is missing: say which fault lost the work. The event log keeps it.")
     with transaction.atomic():
         current = Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
-        pay = _pay_listed if current.external_id else _pay_begun
-        return pay(current, reason=reason.strip(), by=by)
+        if current.external_id:
+            return _pay_listed(current, reason=reason.strip(), by=by)
+        return _pay_begun(current, words=OUTAGE, verb="lost in an outage", reason=reason.strip(), by=by)
+
+
+def pay_for_lateness(assignment: Assignment, *, reason: str, by: User) -> Payment:
+    """Pay for a HIT of the browser pool that another worker was given when its time ran out: as much as a bonus. It can
+    no longer be submitted. Raises CounterpartError for submitted work, CeilingError past the round's ceiling."""
+    with transaction.atomic():
+        current = Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
+        return _pay_begun(current, words=LATE, verb="paid though late", reason=reason, by=by)
 
 
 def _pay_listed(assignment: Assignment, *, reason: str, by: User) -> Payment:
@@ -54,12 +64,12 @@ def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:
     record("lost in an outage", assignment, actor=str(by), reason=reason)
 
 
-def _pay_begun(assignment: Assignment, *, reason: str, by: User) -> Payment:
+def _pay_begun(assignment: Assignment, *, words: str, verb: str, reason: str, by: User) -> Payment:
     if assignment.submitted_at is not None:
         raise CounterpartError(f"{assignment} was submitted; decide it on its page, where it can be paid as well.")
     _end(assignment, actor=str(by))
-    payment = owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=OUTAGE, actor=str(by))
-    record("lost in an outage", assignment, actor=str(by), reason=reason)
+    payment = owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=words, actor=str(by))
+    record(verb, assignment, actor=str(by), reason=reason)
     return payment
 
 

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Count, Prefetch, Q
 from django.utils import timezone
 
 from annotation.admission import Permit
-from annotation.appeals import appealable_until
+from annotation.appeals import appealable_until, pay_askable_until
 from annotation.judging.links import Visit
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
 from annotation.receipts import completion_code
@@ -57,6 +57,23 @@ class RejectedWork:
         return self.rejection.holds and self.appeal is None and timezone.now() <= self.until
 
 
+@dataclass(frozen=True)
+class LostWork:
+    """A HIT of the worker that another one was given when its time ran out, how many of its pairs they had answered,
+    and their request to be paid, if they made one."""
+
+    assignment: Assignment
+    answered: int
+    pairs: int
+    until: datetime
+    appeal: Appeal | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the worker may still ask to be paid."""
+        return self.appeal is None and timezone.now() <= self.until
+
+
 def work_of(worker: Worker) -> list[Work]:
     """Return everything the worker submitted or is paid for, in any round, newest first."""
     theirs = worker.assignments.filter(Q(state__in=OUTCOMES) | Q(payments__isnull=False)).distinct()
@@ -92,6 +109,20 @@ def rejected_work_of(worker: Worker) -> list[RejectedWork]:
     ]
 
 
+def lost_work_of(worker: Worker) -> list[LostWork]:
+    """Return the HITs that the worker had answers in when another worker was given them, the latest first."""
+    asked = Q(pk__in=Appeal.objects.filter(rejection=None).values("assignment"))
+    lost = Q(pk__in=Assignment.objects.lost().filter(drafts__isnull=False).values("pk"))
+    rows = worker.assignments.filter(asked | lost).annotate(
+        answered=Count("drafts", distinct=True), pairs=Count("hit__items", distinct=True)
+    )
+    requests = Prefetch("appeals", Appeal.objects.filter(rejection=None), to_attr="requests")
+    return [
+        LostWork(one, one.answered, one.pairs, pay_askable_until(one), next(iter(one.requests), None))
+        for one in rows.order_by("-pk").prefetch_related(requests)
+    ]
+
+
 def _work(assignment: Assignment) -> Work:
     told = _may_be_told(assignment)
     payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
@@ -99,7 +130,7 @@ def _work(assignment: Assignment) -> Work:
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
         submitted_at=assignment.submitted_at,
-        outcome=OUTCOMES.get(State(assignment.state), "lost in an outage") if told else OUTCOMES[State.SUBMITTED],
+        outcome=OUTCOMES.get(State(assignment.state), "not submitted") if told else OUTCOMES[State.SUBMITTED],
         pay=sum((payment.amount for payment in payments), Decimal(0)) if payments else None,
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),

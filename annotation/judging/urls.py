@@ -11,6 +11,7 @@ urlpatterns = [
     path("me/<str:token>/", by_link(views.home), name="home"),
     path("me/<str:token>/take/", by_link(views.take), name="take"),
     path("me/<str:token>/appeal/<int:rejection_id>/", by_link(views.appeal_against), name="appeal"),
+    path("me/<str:token>/ask/<int:assignment_id>/", by_link(views.ask_to_be_paid), name="ask_for_pay"),
     path("me/<str:token>/test/", by_link(qualification.test), name="test"),
     path("me/<str:token>/test/picture/<int:place>/", by_link(qualification.picture), name="test_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),

@@ -22,8 +22,8 @@ from annotation.answers import (
     encode_answers,
     save_draft,
 )
-from annotation.appeals import appeal
-from annotation.judging.history import completion_code_of, earned, receipt_of, rejected_work_of, work_of
+from annotation.appeals import appeal, ask_for_pay
+from annotation.judging.history import completion_code_of, earned, lost_work_of, receipt_of, rejected_work_of, work_of
 from annotation.judging.links import (
     WORKER_LIFE,
     Trouble,
@@ -58,6 +58,10 @@ from core.errors import CounterpartError
 from hits.models import Item, Round
 
 REMEMBERED = "worker"
+GIVEN_AWAY = (
+    "Its time ran out and another worker was given it, so your answers cannot be used. If you worked on it, you can "
+    "ask to be paid on your own page; a person decides."
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -89,6 +93,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
         "works": works,
         "earned": earned(works),
         "rejected": rejected_work_of(visit.worker),
+        "lost": lost_work_of(visit.worker),
         "code": completion_code_of(visit, permit, nothing_left=nothing_left),
     }
     return render(request, "judging/home.html", {**context, **_terms(visit.round)})
@@ -128,6 +133,20 @@ def appeal_against(request: HttpRequest, token: str, rejection_id: int) -> HttpR
     return redirect(f"{reverse('judging:home', args=[visit.token])}#rejected")
 
 
+@require_POST
+def ask_to_be_paid(request: HttpRequest, token: str, assignment_id: int) -> HttpResponse:
+    """Store the request for the pay of a HIT that another worker was given, and go back to the worker's page."""
+    visit = visit_of(token)
+    lost = visit.worker.assignments.filter(pk=assignment_id).first()
+    if lost is None:
+        raise Trouble("This is not your work", "Go back to your own page and ask from there.", status=404, home=token)
+    try:
+        ask_for_pay(lost, text=request.POST.get("text", ""), actor=actor_of(visit.worker))
+    except CounterpartError as error:
+        raise Trouble("Your request was not saved", str(error), status=422, home=token) from error
+    return redirect(f"{reverse('judging:home', args=[token])}#lost")
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """The HIT: its pairs, the four levels, and the one submit."""
@@ -152,6 +171,8 @@ def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
             drop_draft(assignment, item_id=change.item_id)
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
+    if _is_lost(assignment):
+        return JsonResponse({"error": GIVEN_AWAY}, status=409)
     return JsonResponse({"saved": True})
 
 
@@ -261,9 +282,9 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
         seconds = parse_active_seconds(request.POST, since=assignment.leased_at)
         submit_answers(assignment, answers=answers, active_seconds=seconds)
     except CounterpartError as error:
+        _keep(assignment, answers)
         if isinstance(error, SeatLostError) and not assignment.is_claim:
             raise _lost(assignment) from error
-        _keep(assignment, answers)
         return str(error)
     return ""
 
@@ -275,11 +296,26 @@ def _keep(assignment: Assignment, answers: list[Answer]) -> None:
             save_draft(assignment, answer)
 
 
+def _is_lost(assignment: Assignment) -> bool:
+    """Whether another worker was given the HIT when its time ran out."""
+    is_expired = assignment.state == Assignment.State.EXPIRED
+    return is_expired and Assignment.objects.lost().filter(pk=assignment.pk).exists()
+
+
 def _lost(assignment: Assignment) -> Trouble:
-    text = "It was returned, or its time ran out and another worker has it. You have no disadvantage. Take another one."
-    return Trouble(
-        "This HIT is no longer yours", text, status=409, home=visit_behind(assignment).token, over=copy_key(assignment)
-    )
+    """Tell the truth about a HIT that can no longer be opened or submitted."""
+    if _is_lost(assignment):
+        title, text = "This HIT is no longer yours", GIVEN_AWAY
+    elif assignment.state == Assignment.State.RETURNED:
+        title, text = (
+            "You returned this HIT",
+            "It is not paid and does not count against you. You can take another one.",
+        )
+    else:
+        title = "The time for this HIT is over"
+        text = "Your answers are saved. Take a HIT on your page: you get this one again if nobody else has it."
+    home = visit_behind(assignment).token
+    return Trouble(title, text, status=409, home=home, over=copy_key(assignment))
 
 
 def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpResponse:

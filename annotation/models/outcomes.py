@@ -90,9 +90,11 @@ class Rejection(WantsCall):
 
 
 class Appeal(models.Model):
-    """A worker's appeal against a rejection, and what a person answered."""
+    """A worker's appeal against a rejection or, without one, for the pay of a HIT that another worker was given when
+    its time ran out; and what a person answered."""
 
-    rejection = models.OneToOneField(Rejection, on_delete=models.PROTECT, related_name="appeal")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="appeals")
+    rejection = models.OneToOneField(Rejection, null=True, on_delete=models.PROTECT, related_name="appeal")
     text = models.TextField(max_length=4096)
     at = models.DateTimeField(default=timezone.now)
     upheld = models.BooleanField(null=True, help_text="Whether the worker was right; null while it waits.")
@@ -101,13 +103,18 @@ class Appeal(models.Model):
     answered_at = models.DateTimeField(null=True)
 
     free_text = ("answer",)
-    personal_text = ("rejection__assignment__worker", "text")
+    personal_text = ("assignment__worker", "text")
 
     class Meta:
         ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment"], condition=Q(rejection=None), name="one_appeal_for_the_pay_of_lost_work"
+            )
+        ]
 
     def __str__(self) -> str:
-        return f"appeal against {self.rejection}"
+        return f"appeal against {self.rejection}" if self.rejection else f"appeal for the pay of {self.assignment}"
 
 
 class Payment(WantsCall):

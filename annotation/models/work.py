@@ -1,7 +1,7 @@
 """What workers do: their assignments, drafts and judgments."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 from django.utils import timezone
 
 from annotation.models.people import Worker
@@ -30,6 +30,12 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def listed(self) -> "AssignmentQuerySet":
         """Work that its platform has listed as submitted."""
         return self.exclude(platform_state=PlatformState.UNCONFIRMED)
+
+    def lost(self) -> "AssignmentQuerySet":
+        """Leases that ran out and whose seat another worker has."""
+        holders = Assignment.objects.filter(seat=OuterRef("seat"), state__in=Assignment.HOLDING)
+        others = holders.exclude(worker=OuterRef("worker"))
+        return self.filter(models.Exists(others), state=Assignment.State.EXPIRED)
 
     def waiting(self) -> "AssignmentQuerySet":
         """Work that its platform has listed and that is not taken in."""

@@ -96,6 +96,8 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "controls": sorted((a for a in answers if a.item.control), key=lambda answer: not answer.is_wrong),
         "record": record_of(assignment.worker),
         "rejections": rejections_of(assignment),
+        "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),
+        "drafted": assignment.drafts.count(),
         "problem": mask_workers([assignment.problem])[0],
         "decisions": assignment.decisions.select_related("by"),
         "form": form,
@@ -119,7 +121,14 @@ def rejections(request: HttpRequest) -> HttpResponse:
     work = ("assignment__hit__round", "assignment__worker")
     rows = Rejection.objects.select_related(*work, "by", "appeal")
     page = page_of(request, rows.filter(**SHOWN.get(show, {})).order_by("-id"))
-    context = {"rows": page, "lines": [RejectionSheet(row) for row in page], "show": show, "counts": _counts()}
+    asked = Appeal.objects.filter(rejection=None, answered_at=None)
+    context = {
+        "rows": page,
+        "lines": [RejectionSheet(row) for row in page],
+        "asked": asked.select_related(*work) if show != "proposed" else (),
+        "show": show,
+        "counts": _counts(),
+    }
     return render(request, "console/rejections.html", context)
 
 
@@ -161,23 +170,23 @@ def appeal_enter(request: StaffRequest, rejection_id: int) -> HttpResponse:
 @reviewers_only
 @require_POST
 def appeal_answer(request: StaffRequest, appeal_id: int) -> HttpResponse:
-    found = get_object_or_404(Appeal.objects.select_related("rejection"), pk=appeal_id)
+    found = get_object_or_404(Appeal.objects.select_related("rejection", "assignment__hit__round"), pk=appeal_id)
     upheld, answer = request.POST.get("upheld"), request.POST.get("answer", "")
     if upheld not in ("yes", "no"):
         messages.error(request, "Choose whether the worker is right.")
-        return redirect("assignment", found.rejection.assignment_id)
+        return redirect("assignment", found.assignment_id)
     act = partial(answer_appeal, found, upheld=upheld == "yes", answer=answer, by=request.user)
-    return _done(request, found.rejection, act, "Appeal answered. The worker sees the answer on their page.")
+    return _done(request, found, act, "Appeal answered. The worker sees the answer on their page.")
 
 
-def _done(request: StaffRequest, rejection: Rejection, act: Callable[[], object], outcome: str) -> HttpResponse:
+def _done(request: StaffRequest, found: Rejection | Appeal, act: Callable[[], object], outcome: str) -> HttpResponse:
     """Act, show the outcome and return to the assignment."""
     try:
         act()
         messages.success(request, outcome)
     except CounterpartError as error:
         messages.error(request, str(error))
-    return redirect("assignment", rejection.assignment_id)
+    return redirect("assignment", found.assignment_id)
 
 
 def _rejection_or_404(rejection_id: int) -> Rejection:
@@ -185,4 +194,5 @@ def _rejection_or_404(rejection_id: int) -> Rejection:
 
 
 def _counts() -> dict[str, int]:
-    return {name: Rejection.objects.filter(**only).count() for name, only in SHOWN.items()}
+    counts = {name: Rejection.objects.filter(**only).count() for name, only in SHOWN.items()}
+    return counts | {"appealed": Appeal.objects.filter(answered_at=None).count()}

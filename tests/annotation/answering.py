@@ -4,11 +4,13 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from annotation.answers import save_draft
 from annotation.judging.links import assignment_token, worker_token
+from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Worker
 from annotation.submissions import Answer
 from hits.models import Control, Round, Seat
-from tests.factories import make_assignment
+from tests.factories import make_assignment, make_worker
 
 SURE = {Control.Polarity.POSITIVE: 1, Control.Polarity.NEGATIVE: 4}
 
@@ -16,6 +18,17 @@ SURE = {Control.Polarity.POSITIVE: 1, Control.Polarity.NEGATIVE: 4}
 def leased(made: Round, *, worker: Worker | None = None, minutes: int = 45) -> Assignment:
     """A lease on the round's first seat."""
     return make_assignment(Seat.objects.filter(hit__round=made).first(), worker, minutes=minutes)
+
+
+def lost(made: Round, *, drafts: int = 1) -> Assignment:
+    """A lease that ran out after ``drafts`` answers and whose HIT another worker was given."""
+    late = leased(made, minutes=-1)
+    for answer in right_answers(late)[:drafts]:
+        save_draft(late, answer)
+    expire_leases()
+    assert lease_seat(made, worker=make_worker())
+    late.refresh_from_db()
+    return late
 
 
 def right_answers(assignment: Assignment, *, level: int = 1) -> list[Answer]:

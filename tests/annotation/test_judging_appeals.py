@@ -9,10 +9,10 @@ from annotation.appeals import answer_appeal
 from annotation.decisions import MassPolicy, reject
 from annotation.judging.links import worker_token
 from annotation.models import Appeal, Rejection
-from annotation.outages import OUTAGE, pay_for_outage
+from annotation.outages import LATE, OUTAGE, pay_for_outage
 from annotation.payments import owe_bonus
 from hits.models import Round
-from tests.annotation.answering import home_of
+from tests.annotation.answering import home_of, lost
 from tests.annotation.money.moneyed import WORDS, accepted, begin, flagged, pooled
 from tests.factories import make_worker
 
@@ -97,3 +97,36 @@ def test_what_an_outage_cost_is_shown_though_nothing_was_submitted(stranger, rev
     work = begin(pooled())
     pay_for_outage(work, reason="The disk was full.", by=reviewing)
     assert OUTAGE in stranger.get(home_of(work.worker, work.hit.round)).text
+
+
+def ask(client, work, worker=None):
+    token = worker_token(worker or work.worker, work.hit.round)
+    return client.post(reverse("judging:ask_for_pay", args=[token, work.pk]), {"text": "I had finished it."})
+
+
+def test_a_hit_that_another_worker_was_given_is_told_and_its_pay_asked_for_once(stranger, db):
+    work = lost(pooled(), drafts=3)
+    home = home_of(work.worker, work.hit.round)
+    assert "You had answered 3 of its 4 pairs" in stranger.get(home).text
+    assert ask(stranger, work).status_code == 302
+    page = stranger.get(home).text
+    assert "You asked to be paid on" in page
+    assert "<textarea" not in page
+
+
+def test_a_hit_without_an_answer_is_not_told_as_lost(stranger, db):
+    work = lost(pooled(), drafts=0)
+    assert "Not submitted in time" not in stranger.get(home_of(work.worker, work.hit.round)).text
+
+
+def test_nobody_asks_for_the_pay_of_anothers_work(stranger, db):
+    assert ask(stranger, lost(pooled()), make_worker()).status_code == 404
+
+
+def test_the_answer_to_a_request_for_pay_is_shown(stranger, reviewing):
+    work = lost(pooled())
+    ask(stranger, work)
+    answer_appeal(Appeal.objects.get(), upheld=True, answer="Sorry for that.", by=reviewing)
+    page = stranger.get(home_of(work.worker, work.hit.round)).text
+    assert "Sorry for that." in page
+    assert LATE in page

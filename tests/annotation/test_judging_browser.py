@@ -1,11 +1,13 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Draft, Judgment
+from annotation.leases import expire_leases, lease_seat
+from annotation.models import Appeal, Assignment, Draft, Judgment
 from corpus.models import Caption
 from hits.models import Round
-from tests.factories import make_collection, make_round
+from tests.factories import make_collection, make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -195,6 +197,23 @@ def test_a_lost_connection_is_told_and_the_draft_saved_later(page, made):
     page.unroute("**/draft/")
     saved(page)
     assert Draft.objects.count() == 1
+
+
+def test_who_lost_the_hit_to_another_worker_hears_it_at_the_next_answer_and_can_ask_for_pay(page, made):
+    take(page, made)
+    press(page, "11")
+    saved(page)
+    Assignment.objects.update(deadline=timezone.now())
+    expire_leases()
+    lease_seat(made, worker=make_worker())
+    press(page, "1")
+    expect(page.get_by_role("alert")).to_contain_text("another worker was given it")
+    page.get_by_role("link", name="Go to your own page").click()
+    page.get_by_label("Did you do the work?").fill("I had finished it.")
+    page.get_by_role("button", name="Ask to be paid").click()
+    expect(page.get_by_text("A person reads it and answers here.")).to_be_visible()
+    accessible(page)
+    assert Appeal.objects.get().text == "I had finished it."
 
 
 def test_without_javascript_the_long_form_submits(open_page, asking):

@@ -10,7 +10,7 @@ from annotation.judging.links import MAX_BODY
 from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Draft, Judgment, Worker
 from hits.models import Round
-from tests.annotation.answering import address, home_of, leased, right_answers, submit
+from tests.annotation.answering import address, home_of, leased, lost, right_answers, submit
 from tests.factories import make_round, make_worker
 
 
@@ -161,7 +161,7 @@ def test_a_long_history_takes_no_more_queries(stranger, made, assignment, django
         other = make_round(made.pool.collection, name=f"more-{Round.objects.count()}")
         done = leased(other, worker=assignment.worker)
         Assignment.objects.filter(pk=done.pk).update(state="accepted", receipt="r", submitted_at=timezone.now())
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         stranger.get(home_of(assignment.worker, made))
 
 
@@ -266,15 +266,36 @@ def test_a_clock_that_was_set_back_costs_nobody_their_work(stranger, assignment,
     assert Assignment.objects.get().active_seconds == 0
 
 
-def test_a_lost_lease_says_so_and_keeps_the_drafts(stranger, made):
-    late = leased(made, minutes=-1)
-    save_draft(late, right_answers(late)[0])
-    expire_leases()
-    lease_seat(made, worker=make_worker())
+def test_a_lost_lease_says_so_and_keeps_the_answers(stranger, made):
+    late = lost(made)
     response = submit(stranger, late)
     assert response.status_code == 409
-    assert "This HIT is no longer yours" in response.text
-    assert (Judgment.objects.count(), Draft.objects.count()) == (0, 1)
+    assert "another worker was given it" in response.text
+    assert (Judgment.objects.count(), Draft.objects.count()) == (0, 4)
+
+
+def test_a_lease_that_ran_out_and_that_nobody_has_can_be_taken_again(stranger, made):
+    late = leased(made, minutes=-1)
+    expire_leases()
+    page = stranger.get(address("task", late)).text
+    assert "you get this one again if nobody else has it" in page
+
+
+def test_a_returned_hit_says_that_it_was_returned(stranger, assignment):
+    stranger.post(address("give_back", assignment))
+    assert "You returned this HIT" in stranger.get(address("task", assignment)).text
+
+
+def test_a_draft_of_a_hit_that_another_worker_was_given_says_so(stranger, made):
+    response = stranger.post(address("draft", lost(made)), {"place": "2", "level-2": "4"})
+    assert response.status_code == 409
+    assert "another worker was given it" in response.json()["error"]
+
+
+def test_a_draft_of_a_lease_that_ran_out_and_that_nobody_has_is_saved(stranger, made):
+    late = leased(made, minutes=-1)
+    expire_leases()
+    assert stranger.post(address("draft", late), {"place": "2", "level-2": "4"}).json() == {"saved": True}
 
 
 def test_a_submitted_hit_leads_to_its_receipt(stranger, assignment):

@@ -7,12 +7,13 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from annotation.appeals import appeal
+from annotation.appeals import appeal, ask_for_pay
 from annotation.decisions import MassPolicy, reject
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from console.dashboard import needs_of_all_rounds
 from crowd import channels
 from crowd.outbox import deliver_due
+from tests.annotation.answering import lost
 from tests.annotation.money.moneyed import WORDS, posted
 from tests.annotation.money.moneyed import flagged as flagged_on
 from tests.console.conftest import answer_wrongly
@@ -172,6 +173,18 @@ def test_the_queue_is_narrowed_to_what_waits(member, robin):
 
 def test_an_empty_queue_says_so(member):
     assert "No rejections." in member.get("/rejections/").text.replace("&#x27;", "'")
+
+
+def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
+    work = lost(make_round())
+    ask_for_pay(work, text="I had finished it.", actor="worker:x")
+    assert needed() == ["1 appeal waits for an answer"]
+    assert f"Assignment {work.pk}" in reviewer.get("/rejections/?show=appealed").text
+    page = reviewer.get(f"/review/{work.pk}/").text
+    assert "I had finished it." in page
+    assert "answered 1 of its 4 pairs" in page
+    reviewer.post(f"/appeals/{Appeal.objects.get().pk}/answer/", {"upheld": "yes", "answer": "You are right."})
+    assert (Appeal.objects.get().answered_by.username, Payment.objects.get().assignment) == ("reviewer", work)
 
 
 def test_members_see_rejections_and_no_buttons(member, flagged, robin):

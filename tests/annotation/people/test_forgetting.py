@@ -55,7 +55,9 @@ def leave_traces(worker: Worker, person) -> Assignment:
     Exclusion.objects.create(worker=worker, reason=said, by="robin")
     words = {"grounds": "random", "reason": said, "evidence": said, "dropped_at": timezone.now()}
     rejection = Rejection.objects.create(assignment=assignment, by=person, **words)
-    Appeal.objects.create(rejection=rejection, text="I am Jo of SECRETID1", answer=said)
+    Appeal.objects.create(
+        assignment=rejection.assignment, rejection=rejection, text="I am Jo of SECRETID1", answer=said
+    )
     Decision.objects.update(reason=said)
     Outbox.objects.update(error=said, payload={"SECRETID1": [said]})
     record("noted", assignment, actor="robin", said=said)

@@ -4,11 +4,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.appeals import WINDOW, answer_appeal, appeal, appealable_until
+from annotation.appeals import WINDOW, answer_appeal, appeal, appealable_until, ask_for_pay
 from annotation.decisions import MassPolicy, reject
-from annotation.models import Appeal, Payment, Rejection
+from annotation.models import Appeal, Assignment, Payment, Rejection
+from annotation.outages import LATE
+from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
+from tests.annotation.answering import leased, lost
 from tests.annotation.money.moneyed import WORDS, flagged, pooled
 
 
@@ -100,3 +103,41 @@ def test_an_appeal_is_answered_once(rejection, other, person):
     with pytest.raises(CounterpartError, match="is answered already"):
         answer_appeal(made, upheld=False, answer="No.", by=other)
     assert Payment.objects.count() == 1
+
+
+def ask(assignment: Assignment, text: str = "I had finished it.") -> Appeal:
+    return ask_for_pay(assignment, text=text, actor="worker:x")
+
+
+def test_the_pay_of_a_hit_that_another_worker_was_given_can_be_asked_for_once(db):
+    late = lost(pooled())
+    assert ask(late) == ask(late)
+    with pytest.raises(CounterpartError, match="appealed already"):
+        ask(late, "And another thing.")
+    assert Event.objects.filter(verb="appealed").count() == 1
+
+
+def test_the_pay_of_a_hit_that_nobody_else_has_is_earned_by_submitting_it(db):
+    late = leased(pooled(), minutes=-1)
+    with pytest.raises(CounterpartError, match="take it again and submit it"):
+        ask(late)
+
+
+def test_the_pay_of_lost_work_can_be_asked_for_during_thirty_days(db):
+    late = lost(pooled())
+    late.deadline -= WINDOW
+    with pytest.raises(CounterpartError, match="Pay could be asked for until"):
+        ask(late)
+
+
+def test_a_request_that_is_upheld_pays_as_much_as_a_bonus_and_ends_the_work(person):
+    late = lost(pooled())
+    answer_appeal(ask(late), upheld=True, answer="You had answered all.", by=person)
+    payment = Payment.objects.get()
+    assert (payment.assignment, payment.kind, payment.reason, str(payment.amount)) == (late, "bonus", LATE, "0.65")
+    assert mark_submitted(late, active_seconds=60) is None
+
+
+def test_a_request_that_is_turned_down_pays_nothing(person):
+    answered = answer_appeal(ask(lost(pooled())), upheld=False, answer="Only 1 pair was answered.", by=person)
+    assert (answered.upheld, Payment.objects.count()) == (False, 0)
