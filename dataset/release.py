@@ -16,7 +16,7 @@ from dataset.contents import Contents, gather_contents
 from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Version
-from dataset.version_files import removed_on_error, write_manifest, write_version_files
+from dataset.version_files import describe_files, render_files, written_files
 from hits.models import Round
 from hits.question import Level
 
@@ -44,8 +44,9 @@ def release_version(
     ``corpus.Match`` rows with the version as source hold every positive (score 1; grade = its level, null if only a
     source has it) and every judged negative (score 0, grade 3-4).
 
-    Raises CounterpartError and changes nothing if the name is taken, a source or caption is unknown, neither rounds nor
-    sources are given, verdicts are missing or out of date, or no pair would be positive.
+    Raises CounterpartError and changes nothing if the name is taken by a version or by a folder of the storage, a
+    source or caption is unknown, neither rounds nor sources are given, verdicts are missing or out of date, or no pair
+    would be positive.
     """
     terms = _checked_terms(collection, sample, rounds, merge)
     levels = _checked_levels(positive_levels)
@@ -64,12 +65,16 @@ def release_version(
         if not contents.positives:
             raise CounterpartError(f"Version {name} would have no positives: its sources have none on {sample}.")
         version.rounds.set(rounds)
-        with removed_on_error(version):
-            files = write_version_files(version, contents, progress=progress)
-            version.manifest = describe(
-                version, contents, terms=terms, positive_levels=levels, excluded=exclude_captions, files=files
-            )
-            write_manifest(version)
+        files = render_files(version, contents)
+        version.manifest = describe(
+            version,
+            contents,
+            terms=terms,
+            positive_levels=levels,
+            excluded=exclude_captions,
+            files=describe_files(files),
+        )
+        with written_files(version, files, progress=progress):
             version.save(update_fields=["manifest"])
             _enter_matches(version, contents, levels, progress)
             seal_source(collection, name)

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,35 +57,61 @@ def positives_file(version: Version, direction: Direction) -> str:
     return f"{version.name}_{sides[direction]}.json"
 
 
-def write_version_files(version: Version, contents: Contents, *, progress: Progress) -> dict[str, dict[str, Any]]:
-    """Write every file but the manifest; return name → SHA-256 and size. Equal contents give equal bytes."""
+def render_files(version: Version, contents: Contents) -> dict[str, bytes]:
+    """Return the content of every file but the manifest, by name. Equal contents give equal bytes."""
     keys = _Keys(version.collection)
     files = {positives_file(version, direction): _positives_json(contents, keys, direction) for direction in Direction}
     files[PAIRS] = _csv(PAIR_COLUMNS, _pair_rows(contents, keys))
     if version.rounds.exists():
         files[JUDGMENTS] = _csv(ReleasedJudgment._fields, _judgment_rows(version))
-    described = {}
-    for done, (name, content) in enumerate(files.items(), 1):
-        stored = write_file(f"{version.folder}/{name}", content)
-        described[name] = {"sha256": stored.sha256, "bytes": len(content)}
-        progress("files", done, len(files))
-    return described
+    return files
 
 
-def write_manifest(version: Version) -> None:
-    write_file(f"{version.folder}/{MANIFEST}", json.dumps(version.manifest, indent=2).encode() + b"\n")
+def describe_files(files: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+    """Return name → SHA-256 and size, for the manifest."""
+    return {
+        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)} for name, content in files.items()
+    }
 
 
 @contextmanager
-def removed_on_error(version: Version) -> Iterator[None]:
-    """Remove the version's files from the storage if the release fails after writing some."""
+def written_files(version: Version, files: Mapping[str, bytes], *, progress: Progress) -> Iterator[None]:
+    """Write the files, then the manifest; if the body fails, remove them.
+
+    A folder with a manifest holds a whole release, perhaps of a database that was lost since. It is kept as it is.
+    Raises CounterpartError if its manifest is another one.
+    """
+    path = f"{version.folder}/{MANIFEST}"
+    manifest = json.dumps(version.manifest, indent=2).encode() + b"\n"
+    if released := default_storage.exists(path):
+        with default_storage.open(path, "rb") as file:
+            if file.read() != manifest:
+                raise CounterpartError(
+                    f"The storage holds another release in {version.folder}, which this database does not know. "
+                    "Choose another name."
+                )
     try:
+        for done, (name, content) in enumerate(files.items(), 1):
+            write_file(f"{version.folder}/{name}", content)
+            progress("files", done, len(files))
+        write_file(path, manifest)
         yield
     except BaseException:
-        names = (*(positives_file(version, direction) for direction in Direction), PAIRS, JUDGMENTS, MANIFEST)
-        for name in names:
+        for name in () if released else (*files, MANIFEST):
             default_storage.delete(f"{version.folder}/{name}")
         raise
+
+
+def manifest_in_storage(version: Version) -> bytes:
+    """Return the manifest's file. Raises CounterpartError if it is missing or was changed."""
+    path = f"{version.folder}/{MANIFEST}"
+    if default_storage.exists(path):
+        with default_storage.open(path, "rb") as file:
+            content = file.read()
+        with suppress(ValueError):
+            if json.loads(content) == version.manifest:
+                return content
+    raise CounterpartError(f"The file {path} is missing or was changed; restore it from a backup.")
 
 
 def checked_file(version: Version, name: str) -> Path:

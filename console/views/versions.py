@@ -1,6 +1,7 @@
 """Released versions: the list, a version's figures and files, releasing, and scores."""
 
-from django.core.files.storage import default_storage
+from io import BytesIO
+
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
@@ -10,9 +11,10 @@ from console.figures import scoreboard
 from console.forms import ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only
+from core.errors import CounterpartError
 from core.jobs import open_job
 from dataset.models import Version
-from dataset.version_files import MANIFEST
+from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 
 
 @members_only
@@ -39,12 +41,15 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
 @members_only
 @require_safe
 def version_file(request: HttpRequest, name: str, file_name: str) -> FileResponse:
-    """Download a file of the manifest, or the manifest itself."""
+    """Download a file of the manifest, or the manifest itself, as it was released: a changed file is not served."""
     found = get_object_or_404(Version, name=name)
-    path = f"{found.folder}/{file_name}"
-    if file_name not in {MANIFEST, *found.manifest.get("files", {})} or not default_storage.exists(path):
-        raise Http404(f"Version {name} has no file {file_name}.")
-    return FileResponse(default_storage.open(path, "rb"), as_attachment=True, filename=file_name)
+    try:
+        content = (
+            BytesIO(manifest_in_storage(found)) if file_name == MANIFEST else checked_file(found, file_name).open("rb")
+        )
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
+    return FileResponse(content, as_attachment=True, filename=file_name)
 
 
 @releasers_only

@@ -1,10 +1,13 @@
 import hashlib
+from shutil import rmtree
 
 import pytest
+from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from console.tasks import release
+from core.files import write_file
 from core.models import Job
 from dataset.models import Version
 from evaluation.models import Run, Score
@@ -29,6 +32,14 @@ def test_files_arrive_as_the_manifest_has_them(member, site, file_name):
     content = b"".join(answer.streaming_content)
     assert hashlib.sha256(content).hexdigest() == site.version.manifest["files"][file_name]["sha256"]
     assert answer["Content-Disposition"] == f'attachment; filename="{file_name}"'
+
+
+@pytest.mark.parametrize("file_name", ["pairs.csv", "manifest.json"])
+def test_a_file_that_was_changed_after_the_release_is_not_served(member, site, file_name):
+    assert member.get(f"/versions/v1/files/{file_name}").status_code == 200
+    rmtree(settings.FILE_CACHE, ignore_errors=True)
+    write_file(f"versions/v1/{file_name}", b"{}")
+    assert member.get(f"/versions/v1/files/{file_name}").status_code == 404
 
 
 @pytest.mark.parametrize("file_name", ["secret.txt", "..%2f..%2fsecret_key", "v2.json"])

@@ -247,6 +247,30 @@ def test_a_released_version_is_never_replaced(round):
     assert read(version, "manifest.json") == before
 
 
+def test_a_folder_that_a_restored_database_does_not_know_is_never_replaced(round):
+    before = contents(release(round))
+    Match.objects.filter(source="v1").delete()
+    Version.objects.get().delete()
+    with pytest.raises(CounterpartError, match="holds another release in versions/v1, which this database does not"):
+        release(round, merge="")
+    assert {name: default_storage.open(f"versions/v1/{name}").read().decode() for name in before} == before
+
+
+def test_a_failure_removes_no_folder_that_was_released_before(round, monkeypatch):
+    before = contents(release(round))
+    Match.objects.filter(source="v1").delete()
+    Version.objects.get().delete()
+    monkeypatch.setattr(dataset.release, "_enter_matches", lambda *_args: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        release(round)
+    assert {name: default_storage.open(f"versions/v1/{name}").read().decode() for name in before} == before
+
+
+def test_what_a_killed_release_left_is_replaced(round):
+    write_file("versions/v1/pairs.csv", b"half")
+    assert read(release(round), "pairs.csv") != b"half"
+
+
 def test_a_sample_of_another_collection_is_refused(round):
     other = make_collection("farm")
     refuses(round, "Sample queries belongs to farm, not to zoo", sample=make_sample(other))
