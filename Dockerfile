@@ -1,13 +1,15 @@
 # One image for the site, the workers and the commands. Build: docker build --build-arg TORCH_INDEX=... .
-FROM python:3.11-slim
+FROM python:3.11-slim-trixie
 
 ARG TORCH_INDEX=""
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 VAR_DIR=/var/lib/counterpart
 WORKDIR /app
+# pg_dump and pg_restore for backups: Debian trixie has those of PostgreSQL 17, the server in docker-compose.yml.
+RUN apt-get update && apt-get install -y --no-install-recommends postgresql-client && rm -rf /var/lib/apt/lists/*
 COPY requirements.txt .
 RUN pip install --no-cache-dir ${TORCH_INDEX:+--extra-index-url $TORCH_INDEX} -r requirements.txt
 COPY . .
-RUN useradd --system --home-dir $VAR_DIR --create-home counterpart && chown counterpart $VAR_DIR
+RUN useradd --system --home-dir $VAR_DIR --create-home counterpart && chown counterpart $VAR_DIR && chmod 700 $VAR_DIR
 USER counterpart
 EXPOSE 8000
 # The path alone: what a platform adds to an address, and where somebody came from, name workers.

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,8 @@ def back_up(target: Path, *, progress: Progress = silent) -> Backup:
             archive.add(PAID_ANSWERS, archive.scratch / PAID_ANSWERS)
         stored = [] if settings.AWS_STORAGE_BUCKET_NAME else list(_files_in(media))
         for path in tracked(stored, "stored files", progress, total=len(stored)):
-            archive.add(f"{MEDIA}/{path.relative_to(media).as_posix()}", path)
+            with suppress(FileNotFoundError):  # Deleted since: an unfinished search has ended.
+                archive.add(f"{MEDIA}/{path.relative_to(media).as_posix()}", path)
         archive.describe(
             {
                 "software": f"counterpart {software_version()}",

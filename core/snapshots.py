@@ -15,6 +15,7 @@ from core.errors import CounterpartError
 
 PATIENCE = 30  # seconds that a restored SQLite database waits for others' writes
 _HELD = (5, 6)  # SQLITE_BUSY, SQLITE_LOCKED
+_WAIT = f"--lock-wait-timeout={LOCK_SECONDS}s"
 
 
 def snapshot_name() -> str:
@@ -27,17 +28,22 @@ def take_snapshot(target: Path) -> None:
     if connection.vendor == "sqlite":
         copy_sqlite(Path(connection.settings_dict["NAME"]), target)
     else:
-        _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}")
+        _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}", _WAIT)
 
 
 def load_snapshot(source: Path) -> None:
     """Replace the database by a snapshot, all of it or nothing. Raises CounterpartError in one line if that fails."""
+    tables = connection.introspection.table_names()
     connection.close()
     if connection.vendor == "sqlite":
         copy_sqlite(source, Path(connection.settings_dict["NAME"]))
         return
-    options = ("--clean", "--if-exists", "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges")
-    _run("pg_restore", *options, f"--dbname={connection.settings_dict['NAME']}", str(source))
+    # pg_restore alone would leave tables that the snapshot lacks, those of a newer version.
+    drop = "; ".join(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE" for table in tables)
+    script = source.with_suffix(".sql")
+    _run("pg_restore", "--no-owner", "--no-privileges", f"--file={script}", str(source))
+    options = ("--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1")
+    _run("psql", *options, f"--command={drop or 'SELECT 1'}", f"--file={script}")
 
 
 def copy_sqlite(source: Path, target: Path) -> None:

@@ -212,6 +212,22 @@ def test_a_file_that_is_being_written_is_left_out(site, tmp_path):
     assert "media/images/zoo/.two.jpg.part" not in checked_manifest(tmp_path / "again.tar")["files"]
 
 
+def test_a_file_that_is_deleted_meanwhile_does_not_stop_a_backup(site, tmp_path, monkeypatch):
+    (tmp_path / "media/gone.npz").write_bytes(b"x")
+    listed = list(module._files_in(tmp_path / "media"))
+    (tmp_path / "media/gone.npz").unlink()
+    monkeypatch.setattr(module, "_files_in", lambda media: iter(listed))
+    back_up(tmp_path / "again.tar")
+    assert "media/images/zoo/one.jpg" in checked_manifest(tmp_path / "again.tar")["files"]
+
+
+def test_tables_of_a_newer_version_do_not_survive_an_older_backup(site):
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE later (image bigint REFERENCES corpus_image (id))")
+    restore(site, replace=True)
+    assert "later" not in connection.introspection.table_names()
+
+
 def test_a_backup_among_the_stored_files_is_refused(db, settings):
     with pytest.raises(CounterpartError, match="among the stored files"):
         back_up(Path(settings.MEDIA_ROOT) / "backup.tar")

@@ -77,6 +77,14 @@ def test_the_emulators_journal_outlives_its_container(compose):
     assert any(journal.startswith(f"{folder}/") for folder in mounted)
 
 
+def test_the_image_has_the_servers_own_programs_for_backups(compose):
+    client = {"bookworm": 15, "trixie": 17}  # of each Debian
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    debian = dockerfile.split("FROM python:3.11-slim-")[1].split()[0]
+    assert "apt-get install -y --no-install-recommends postgresql-client " in dockerfile
+    assert compose["services"]["postgres"]["image"] == f"postgres:{client[debian]}"
+
+
 def test_every_named_volume_exists(compose):
     used = {volume.split(":")[0] for service in compose["services"].values() for volume in service.get("volumes", [])}
     assert used == set(compose["volumes"])
