@@ -2,7 +2,9 @@
 
 import os
 
+from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
+BaseCommand().check()  # Commands do this themselves; a site with unsafe settings does not start either.

@@ -43,7 +43,8 @@ def postgres(folder: Path) -> Iterator[str]:
             return
     import pgserver
 
-    os.environ["PATH"] += f":{Path(pgserver.__file__).parent / 'pginstall/bin'}"  # pg_dump and pg_restore
+    # The server's own pg_dump, pg_restore and psql before those of this machine.
+    os.environ["PATH"] = f"{Path(pgserver.__file__).parent / 'pginstall/bin'}:{os.environ['PATH']}"
     server = pgserver.get_server(folder / "postgres", cleanup_mode="stop")
     server.psql("ALTER SYSTEM SET fsync = off;\nSELECT pg_reload_conf();\n")
     try:

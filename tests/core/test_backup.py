@@ -32,7 +32,12 @@ def site(transactional_db, tmp_path) -> Path:
         pytest.skip("PostgreSQL's client programs are not installed")
     make_collection("zoo", images=2)
     write_file("images/zoo/one.jpg", b"one")
-    back_up(tmp_path / "backup.tar")
+    try:
+        back_up(tmp_path / "backup.tar")
+    except CounterpartError as error:
+        if "server version" not in str(error):
+            raise
+        pytest.skip(str(error))
     return tmp_path / "backup.tar"
 
 

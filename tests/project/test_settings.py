@@ -1,6 +1,7 @@
 """Settings come typed from the environment; nonsense is refused by name, at start."""
 
 import os
+import runpy
 import stat
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg2
 import pytest
 from django.contrib.auth.models import User
+from django.core.management.base import SystemCheckError
 from django.db import close_old_connections, connection
 
 from config.environment import kept_secrets
@@ -136,3 +138,9 @@ def test_nobody_waits_for_a_lock_until_the_server_kills_the_request(db):
     with connection.cursor() as cursor:
         cursor.execute("SHOW lock_timeout")
         assert cursor.fetchone() == ("20s",)
+
+
+def test_a_site_whose_key_can_be_guessed_does_not_start(settings):
+    settings.SECRET_KEY = "x"
+    with pytest.raises(SystemCheckError, match="SECRET_KEY can be guessed"):
+        runpy.run_module("config.wsgi")
