@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import sha256
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
@@ -11,7 +12,6 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Draft
 from core.errors import CounterpartError, some_of
-from hits.models import Item
 from hits.question import Level, Shortcoming, WrongWay
 
 ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
@@ -23,6 +23,9 @@ REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *Wron
 LETTERS = {reason: letter for letter, reason in REASONS.items()}
 ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
 WORD = re.compile(r"([1-4])([a-d]?)([e-n]?)")
+
+Places = Mapping[int, int]
+"""Place on the page (from 1) → key of the item."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,23 @@ class Answer:
     saved_at: datetime | None = field(default=None, compare=False)
 
 
-def check_answer_set(answers: Sequence[Answer], items: Mapping[int, Item], *, reasons: bool) -> None:
-    """Raise CounterpartError unless there is exactly one good and complete answer for each of ``items``, by key."""
-    _check_items(answers, items)
+def places_of(assignment: Assignment) -> Places:
+    """Return where the assignment's page shows each item of its HIT. Every assignment has an order of its own, so that
+    no worker can tell another at which places the controls are.
+
+    The order follows from the platform's id where there is one: a platform's copy of the answers can be read even if
+    the row was lost.
+    """
+    name, items = assignment.external_id or assignment.pk, assignment.hit.items.values_list("pk", flat=True)
+    return dict(enumerate(sorted(items, key=lambda pk: sha256(f"{name} {pk}".encode()).digest()), 1))
+
+
+def check_answer_set(answers: Sequence[Answer], places: Places, *, reasons: bool) -> None:
+    """Raise CounterpartError unless there is exactly one good and complete answer for each item of ``places``."""
+    place_of = {item: place for place, item in places.items()}
+    _check_items(answers, place_of)
     for answer in answers:
-        check_answer(answer, place=items[answer.item_id].place, reasons=reasons, complete=True)
+        check_answer(answer, place=place_of[answer.item_id], reasons=reasons, complete=True)
 
 
 def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -> None:
@@ -60,13 +75,13 @@ def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -
         raise CounterpartError(f"Pair {place} lacks a detail; choose what is described in a wrong way.")
 
 
-def encode_answers(answers: Sequence[Answer], places: Mapping[int, int]) -> str:
+def encode_answers(answers: Sequence[Answer], places: Places) -> str:
     """Write the answers to all items of a HIT; ``places`` gives the item at each place."""
     by_item = {answer.item_id: answer for answer in answers}
     return ".".join(_word(by_item[places[place]]) for place in sorted(places))
 
 
-def decode_answers(text: str, places: Mapping[int, int]) -> list[Answer]:
+def decode_answers(text: str, places: Places) -> list[Answer]:
     """Read what ``encode_answers`` wrote for these places, each answer with its item.
 
     Raises CounterpartError where the number of answers is not that of the places, and for a malformed word.
@@ -77,14 +92,14 @@ def decode_answers(text: str, places: Mapping[int, int]) -> list[Answer]:
     return [_answer(word, place, places[place]) for word, place in zip(words, sorted(places), strict=True)]
 
 
-def _check_items(answers: Sequence[Answer], items: Mapping[int, Item]) -> None:
+def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int]) -> None:
     answered = [answer.item_id for answer in answers]
-    if foreign := [pk for pk in answered if pk not in items]:
+    if foreign := [pk for pk in answered if pk not in place_of]:
         raise CounterpartError(f"{len(foreign)} answers are to pairs of another HIT; reload the page and try again.")
     if len(set(answered)) != len(answered):
-        doubled = sorted({items[pk].place for pk in answered if answered.count(pk) > 1})
+        doubled = sorted({place_of[pk] for pk in answered if answered.count(pk) > 1})
         raise CounterpartError(f"{len(doubled)} pairs are answered twice: {some_of(doubled)}. Answer each once.")
-    if missing := sorted(item.place for pk, item in items.items() if pk not in set(answered)):
+    if missing := sorted(place_of[pk] for pk in place_of.keys() - set(answered)):
         counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
         raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
 
@@ -172,7 +187,7 @@ def _own_place(assignment: Assignment, item_id: int) -> int:
         raise SeatLostError("Your answers are saved already; send them to the platform.")
     if current.state not in Assignment.ANSWERABLE:
         raise SeatLostError("This HIT was submitted or given back; nothing more is saved for it.")
-    place = assignment.hit.items.filter(pk=item_id).values_list("place", flat=True).first()
-    if place is None:
-        raise CounterpartError("1 answer is to a pair of another HIT; reload the page and try again.")
-    return place
+    for place, item in places_of(assignment).items():
+        if item == item_id:
+            return place
+    raise CounterpartError("1 answer is to a pair of another HIT; reload the page and try again.")

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.admission import has_room
-from annotation.answers import Answer, SeatLostError, check_answer_set, drafts_of, put_drafts
+from annotation.answers import Answer, SeatLostError, check_answer_set, drafts_of, places_of, put_drafts
 from annotation.budget import has_room_for_seat
 from annotation.grading import grade
 from annotation.leases import claim, move
@@ -41,7 +41,7 @@ def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_
     if receipt := _earlier_receipt(assignment):
         return receipt
     items = {item.pk: item for item in assignment.hit.items.all()}
-    check_answer_set(answers, items, reasons=assignment.hit.round.reasons)
+    check_answer_set(answers, places_of(assignment), reasons=assignment.hit.round.reasons)
     if assignment.is_claim:
         return _keep_claim(assignment, answers, active_seconds)
     try:
@@ -144,7 +144,8 @@ def _grade_committed(assignment_id: int) -> None:
 def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartError:
     """Tell what the database refused: a pair that the worker had judged before, or a seat taken meanwhile."""
     judged = set(Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id"))
-    places = [item.place for item in items.values() if (item.image_id, item.caption_id) in judged]
+    again = {pk for pk, item in items.items() if (item.image_id, item.caption_id) in judged}
+    places = [place for place, pk in places_of(assignment).items() if pk in again]
     if not places:
         return _seat_lost()
     return CounterpartError(

@@ -8,7 +8,15 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
-from annotation.answers import ANSWERS_FIELD, RECEIPT_FIELD, Answer, check_answer_set, decode_answers, drafted_answers
+from annotation.answers import (
+    ANSWERS_FIELD,
+    RECEIPT_FIELD,
+    Answer,
+    check_answer_set,
+    decode_answers,
+    drafted_answers,
+    places_of,
+)
 from annotation.budget import CeilingError
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
@@ -68,7 +76,7 @@ def take_in(key: int) -> bool:
 
 def _submit(assignment: Assignment) -> None:
     items = {item.pk: item for item in assignment.hit.items.all()}
-    answers, doubt = _answers_of(assignment, items)
+    answers, doubt = _answers_of(assignment)
     bind_seat(assignment)
     first = _without_repeated_pairs(assignment, answers, items)
     store_answers(assignment, first, items, assignment.active_seconds, at=assignment.submitted_at)
@@ -89,32 +97,31 @@ def _pay_repeated(assignment: Assignment) -> None:
         Assignment.objects.filter(pk=assignment.pk).update(problem=f"{REPEATED} {error}")
 
 
-def _answers_of(assignment: Assignment, items: Mapping[int, Item]) -> tuple[Sequence[Answer], str]:
+def _answers_of(assignment: Assignment) -> tuple[Sequence[Answer], str]:
     """Return the answers of a confirmed submission, all or none, and what a person should check, if anything.
 
     They are the answers saved here, otherwise the platform's copy. If both exist, their receipts must be the same.
     """
     fields = channels.platform(assignment.channel).answer_fields(assignment.content)
-    if assignment.receipt and (answers := _complete([*drafted_answers(assignment).values()], items, assignment)):
+    if assignment.receipt and (answers := _complete([*drafted_answers(assignment).values()], assignment)):
         agrees = fields.get(RECEIPT_FIELD, assignment.receipt) == assignment.receipt
         return answers, "" if agrees else FOREIGN
-    if answers := _complete(_copied(fields, items), items, assignment):
+    if answers := _complete(_copied(fields, assignment), assignment):
         return answers, ""
     return [], LOST
 
 
-def _copied(fields: Mapping[str, str], items: Mapping[int, Item]) -> list[Answer]:
-    places = {item.place: pk for pk, item in items.items()}
+def _copied(fields: Mapping[str, str], assignment: Assignment) -> list[Answer]:
     try:
-        return decode_answers(fields.get(ANSWERS_FIELD, ""), places)
+        return decode_answers(fields.get(ANSWERS_FIELD, ""), places_of(assignment))
     except CounterpartError:
         return []
 
 
-def _complete(answers: list[Answer], items: Mapping[int, Item], assignment: Assignment) -> list[Answer]:
+def _complete(answers: list[Answer], assignment: Assignment) -> list[Answer]:
     """Return the answers if there is exactly one valid answer for each item, otherwise none."""
     try:
-        check_answer_set(answers, items, reasons=assignment.hit.round.reasons)
+        check_answer_set(answers, places_of(assignment), reasons=assignment.hit.round.reasons)
     except CounterpartError:
         return []
     return answers

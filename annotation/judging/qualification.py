@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.admission import permit_of
-from annotation.answers import Answer
+from annotation.answers import Answer, Places
 from annotation.judging.links import Trouble, Visit, refuse_excluded, visit_of
-from annotation.judging.sheet import parse_answers, parse_number, picture_response, places_of, sheet_of
+from annotation.judging.sheet import parse_answers, parse_number, picture_response, sheet_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
@@ -25,7 +25,7 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
         return _sheet(request, visit, tries) if tries.left else redirect("judging:home", token=token)
     answers: list[Answer] = []
     try:
-        answers = parse_answers(request.POST, places_of(tries.test.items.all()))
+        answers = parse_answers(request.POST, _places_of(tries.test))
         attempt = _send(visit, tries.test, answers, request.POST.get("number", ""))
     except CounterpartError as error:
         if not tries.left:
@@ -51,6 +51,10 @@ def _tries_of(visit: Visit) -> Tries:
     return permit.tries
 
 
+def _places_of(test: QualificationTest) -> Places:
+    return dict(test.items.values_list("place", "pk"))
+
+
 def _send(visit: Visit, test: QualificationTest, answers: list[Answer], number: str) -> TestAttempt:
     places = dict(test.items.values_list("pk", "place"))
     levels = {places[answer.item_id]: answer.level for answer in answers}
@@ -64,6 +68,7 @@ def _sheet(
     answers: Mapping[int, Answer] | None = None,
     problem: str = "",
 ) -> HttpResponse:
-    shown = sheet_of(tries.test.items.all(), answers or {}, reasons=False, problem=problem)
+    test = tries.test
+    shown = sheet_of(test.items.all(), _places_of(test), answers or {}, reasons=False, problem=problem)
     context = {"visit": visit, "round": visit.round, "tries": tries, "address": request.path, **shown}
     return render(request, "judging/test.html", context, status=422 if problem else 200)

@@ -13,7 +13,7 @@ from django.http import FileResponse, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from annotation.answers import ASKS_REASONS, Answer
+from annotation.answers import ASKS_REASONS, Answer, Places
 from annotation.models import TestItem
 from core.errors import CounterpartError, some_of
 from hits.designs import Design
@@ -54,22 +54,25 @@ class Pair:
         return bool(self.wrong_way) if self.shortcoming == Shortcoming.WRONG_WAY else bool(self.shortcoming)
 
 
-def pairs_of(items: Items, answers: Mapping[int, Answer]) -> list[Pair]:
-    """Return the items' pairs in order, each with its answer where ``answers`` has one for its key."""
-    columns = ("pk", "place", "caption__text", "image__width", "image__height")
-    return [
-        Pair(place, sentence, width, height, *_said(answers.get(pk)))
-        for pk, place, sentence, width, height in items.order_by("place").values_list(*columns)
+def pairs_of(items: Items, places: Places, answers: Mapping[int, Answer]) -> list[Pair]:
+    """Return the items' pairs by place, each with its answer where ``answers`` has one for its key."""
+    place_of = {pk: place for place, pk in places.items()}
+    pairs = [
+        Pair(place_of[pk], sentence, width, height, *_said(answers.get(pk)))
+        for pk, sentence, width, height in items.values_list("pk", "caption__text", "image__width", "image__height")
     ]
+    return sorted(pairs, key=lambda pair: pair.place)
 
 
 SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)
 """The answer shown under the drawn picture of a preview."""
 
 
-def sheet_of(items: Items, answers: Mapping[int, Answer], *, reasons: bool, problem: str) -> dict[str, Any]:
+def sheet_of(
+    items: Items, places: Places, answers: Mapping[int, Answer], *, reasons: bool, problem: str
+) -> dict[str, Any]:
     """Return what every template of a judging page needs; ``problem`` says why a submission was not taken."""
-    pairs = pairs_of(items, answers)
+    pairs = pairs_of(items, places, answers)
     return {
         "pairs": pairs,
         "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=reasons)] if problem else [],
@@ -120,9 +123,6 @@ def _said(answer: Answer | None) -> tuple[int, str, str, int]:
 
 PARTS = ("level", "shortcoming", "wrong_way")
 
-Places = Mapping[int, int]
-"""Place in the HIT (from 1) → item key."""
-
 
 @dataclass(frozen=True)
 class DraftChange:
@@ -130,10 +130,6 @@ class DraftChange:
 
     item_id: int
     answer: Answer | None
-
-
-def places_of(items: QuerySet[Item] | QuerySet[TestItem]) -> Places:
-    return dict(items.values_list("place", "pk"))
 
 
 def parse_answers(post: QueryDict, places: Places) -> list[Answer]:

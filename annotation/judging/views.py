@@ -20,6 +20,7 @@ from annotation.answers import (
     drafted_answers,
     drop_draft,
     encode_answers,
+    places_of,
     save_draft,
 )
 from annotation.appeals import appeal, ask_for_pay
@@ -45,7 +46,6 @@ from annotation.judging.sheet import (
     parse_answers,
     parse_draft,
     picture_response,
-    places_of,
     sheet_of,
     terms_of,
 )
@@ -164,7 +164,7 @@ def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Save one pair's answer as a draft."""
     try:
-        change = parse_draft(request.POST, places_of(assignment.hit.items.all()))
+        change = parse_draft(request.POST, places_of(assignment))
         if change.answer:
             save_draft(assignment, change.answer)
         else:
@@ -206,8 +206,8 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 @require_safe
 def picture(request: HttpRequest, assignment: Assignment, place: int) -> HttpResponseBase:
     """One picture of the HIT, under a name that reveals nothing, while the HIT may be answered."""
-    shown = assignment.hit.items.filter(place=place) if assignment.is_answerable else Item.objects.none()
-    return picture_response(shown.values_list("image__file", flat=True).first(), place=place)
+    item = places_of(assignment).get(place, 0) if assignment.is_answerable else 0
+    return picture_response(Item.objects.filter(pk=item).values_list("image__file", flat=True).first(), place=place)
 
 
 def _terms(round: Round) -> dict[str, object]:
@@ -278,7 +278,7 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
     """Submit what was sent. Returns what is wrong with it, in one line, or "" once it is in."""
     answers: list[Answer] = []
     try:
-        answers = parse_answers(request.POST, places_of(assignment.hit.items.all()))
+        answers = parse_answers(request.POST, places_of(assignment))
         seconds = parse_active_seconds(request.POST, since=assignment.leased_at)
         submit_answers(assignment, answers=answers, active_seconds=seconds)
     except CounterpartError as error:
@@ -320,7 +320,13 @@ def _lost(assignment: Assignment) -> Trouble:
 
 def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpResponse:
     hit = assignment.hit
-    shown = sheet_of(hit.items.all(), drafted_answers(assignment), reasons=hit.round.reasons, problem=problem)
+    shown = sheet_of(
+        hit.items.all(),
+        places_of(assignment),
+        drafted_answers(assignment),
+        reasons=hit.round.reasons,
+        problem=problem,
+    )
     context = shown | {"round": hit.round, "address": request.path, **_copy_of(assignment), **contact()}
     if not assignment.is_claim:
         context |= {
@@ -346,7 +352,7 @@ def _submitted(request: HttpRequest, assignment: Assignment, *, at_once: bool = 
         return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
     answers = [*drafted_answers(assignment).values()]
     sent = {
-        ANSWERS_FIELD: encode_answers(answers, places_of(assignment.hit.items.all())),
+        ANSWERS_FIELD: encode_answers(answers, places_of(assignment)),
         RECEIPT_FIELD: assignment.receipt,
     }
     return render(request, "judging/finish.html", context | {"fields": assignment.finish_fields | sent})

@@ -1,14 +1,19 @@
 """Door and Turn, which every way to the HITs has, and what the doors to our own site share."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import numpy as np
+from django.core.signing import BadSignature
+from django.urls import Resolver404, ResolverMatch, resolve
 
-from annotation.answers import Answer
+from annotation.answers import Answer, places_of
+from annotation.judging.links import read_assignment_token
 from annotation.models import Assignment
-from hits.models import Item, Round
+from core.errors import CounterpartError
+from simulation.browser import Page
 from simulation.people import Reviewer
 
 State = Assignment.State
@@ -75,17 +80,30 @@ class OwnDoor:
         return assignment.state == State.EXCLUDED
 
 
-class AnswerForm:
-    """The names of a round's answers in the forms of the judging pages."""
+def form_of(assignment: Assignment, answers: Sequence[Answer], *, seconds: int) -> dict[str, str]:
+    """Return the fields of the judging page's form. The site's own clock limits the seconds that it accepts."""
+    place_of = {item: place for place, item in places_of(assignment).items()}
+    fields = {"active_seconds": str(seconds)}
+    for answer in answers:
+        for part in ("level", "shortcoming", "wrong_way"):
+            if value := getattr(answer, part):
+                fields[f"{part}-{place_of[answer.item_id]}"] = str(value)
+    return fields
 
-    def __init__(self, round: Round) -> None:
-        self._places: Mapping[int, int] = dict(Item.objects.filter(hit__round=round).values_list("pk", "place"))
 
-    def filled(self, answers: Sequence[Answer], *, seconds: int) -> dict[str, str]:
-        """Return the form's fields. The site's own clock limits the seconds that it accepts."""
-        fields = {"active_seconds": str(seconds)}
-        for answer in answers:
-            for part in ("level", "shortcoming", "wrong_way"):
-                if value := getattr(answer, part):
-                    fields[f"{part}-{self._places[answer.item_id]}"] = str(value)
-        return fields
+def view_of(page: Page) -> ResolverMatch:
+    """Return which of our views answered. Raises CounterpartError for a page that is none of ours."""
+    try:
+        return resolve(urlsplit(page.url).path)
+    except Resolver404 as error:
+        raise CounterpartError(
+            f"The site led to {page.url}, which is not a Counterpart page. Check the address."
+        ) from error
+
+
+def assignment_of(page: Page) -> Assignment:
+    """Return the assignment whose page it is. Raises CounterpartError where it is not in this database."""
+    try:
+        return Assignment.objects.get(pk=read_assignment_token(view_of(page).kwargs["token"]))
+    except (BadSignature, Assignment.DoesNotExist) as error:
+        raise CounterpartError("The site uses another database or secret key. Simulate on its machine.") from error

@@ -5,17 +5,15 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import numpy as np
-from django.core.signing import BadSignature
-from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from django.urls import reverse
 from lxml.html import FormElement
 
 from annotation.answers import Answer
-from annotation.judging.links import read_assignment_token
 from annotation.models import Assignment
 from core.errors import CounterpartError
 from hits.models import Round
 from simulation.browser import Browser, Page
-from simulation.doors.base import AnswerForm, OwnDoor
+from simulation.doors.base import OwnDoor, assignment_of, form_of, view_of
 from simulation.people import Reviewer
 
 
@@ -27,7 +25,6 @@ class PagesDoor(OwnDoor):
         if urlsplit(site).scheme not in ("http", "https"):
             raise CounterpartError(f"Invalid address {site}: write it as in http://127.0.0.1:8000.")
         self._join = site.rstrip("/") + reverse("judging:join", args=[round.join_key])
-        self.form = AnswerForm(round)
         # One for each person, because the site knows workers by a cookie.
         self._browsers: dict[int, Browser] = {}
         self._take: dict[int, FormElement] = {}
@@ -37,9 +34,9 @@ class PagesDoor(OwnDoor):
         if person not in self._take:
             self._take[person] = self._consent(browser)
         page = browser.send(self._take[person])
-        if _view_of(page).view_name != "judging:task":
+        if view_of(page).view_name != "judging:task":
             return None
-        return PageTurn(self, browser, page, _assignment_of(page))
+        return PageTurn(self, browser, page, assignment_of(page))
 
     def _consent(self, browser: Browser) -> FormElement:
         page = browser.fetch(self._join)
@@ -65,23 +62,7 @@ class PageTurn:
 
     def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
         form = self.page.form_to(urlsplit(self.page.url).path)
-        shown = self.browser.send(form, self.door.form.filled(answers, seconds=seconds))
-        if _view_of(shown).view_name != "judging:receipt":
+        shown = self.browser.send(form, form_of(self.assignment, answers, seconds=seconds))
+        if view_of(shown).view_name != "judging:receipt":
             raise CounterpartError(f"The site gave no receipt at {shown.url} ({shown.heading}). Check the round.")
         return self.door.review(self.assignment.pk, rng)
-
-
-def _view_of(page: Page) -> ResolverMatch:
-    try:
-        return resolve(urlsplit(page.url).path)
-    except Resolver404 as error:
-        raise CounterpartError(
-            f"The site led to {page.url}, which is not a Counterpart page. Check the address."
-        ) from error
-
-
-def _assignment_of(page: Page) -> Assignment:
-    try:
-        return Assignment.objects.get(pk=read_assignment_token(_view_of(page).kwargs["token"]))
-    except (BadSignature, Assignment.DoesNotExist) as error:
-        raise CounterpartError("The site uses another database or secret key. Simulate on its machine.") from error

@@ -17,7 +17,7 @@ from crowd.models import Posting
 from crowd.sync import sync_round
 from hits.models import HIT, Round, Seat
 from simulation.browser import Page
-from simulation.doors.base import AnswerForm
+from simulation.doors.base import assignment_of, form_of
 from simulation.doors.conduct import CONDUCTS, TURNED_AWAY, Filled, Task, drawn_conduct
 from simulation.doors.mturk import MTurkSite
 from simulation.people import Reviewer
@@ -77,7 +77,7 @@ class PlatformDoor:
     def __init__(
         self, round: Round, site: Site, profile: Profile, reviewer: Reviewer, *, seed: int, progress: Progress
     ) -> None:
-        self.round, self.profile, self.form = round, profile, AnswerForm(round)
+        self.round, self.profile = round, profile
         self.counts: Counter[str] = Counter()
         self.taken: set[str] = set()  # the platform's ids of the assignments that it took
         self._site, self._reviewer, self._seed, self._progress = site, reviewer, seed, progress
@@ -203,7 +203,8 @@ class PlatformTurn:
         """End the turn as a drawn conduct has it. What that reopens is known after the next sync."""
         conduct, saves_first = drawn_conduct(self.door.profile, rng), bool(rng.random() < 0.5)
         others = [replace(answer, level=1, shortcoming="", wrong_way="") for answer in answers]
-        fields, stale = (self.door.form.filled(given, seconds=seconds) for given in (answers, others))
+        assignment = assignment_of(self.sheet)
+        fields, stale = (form_of(assignment, given, seconds=seconds) for given in (answers, others))
         ended = CONDUCTS[conduct](Filled(self.task, self.sheet, fields, stale, saves_first))
         self.door.counts.update({ended.counted: 1, "refused": ended.refused})
         if ended.taken:

@@ -1,15 +1,16 @@
 """Answers to a whole HIT, as acts and as pages take them, and the addresses of those pages."""
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from annotation.answers import save_draft
+from annotation.answers import places_of, save_draft
 from annotation.judging.links import assignment_token, worker_token
 from annotation.leases import expire_leases, lease_seat
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, Draft, Judgment, Worker
 from annotation.submissions import Answer
-from hits.models import Control, Round, Seat
+from hits.models import Control, Item, Round, Seat
 from tests.factories import make_assignment, make_worker
 
 SURE = {Control.Polarity.POSITIVE: 1, Control.Polarity.NEGATIVE: 4}
@@ -37,12 +38,27 @@ def right_answers(assignment: Assignment, *, level: int = 1) -> list[Answer]:
     return [Answer(item.pk, SURE[item.control.polarity] if item.control else level) for item in items]
 
 
+def shown(assignment: Assignment) -> list[Item]:
+    """The items of the HIT in the order of its page."""
+    items = assignment.hit.items.in_bulk()
+    return [items[pk] for _, pk in sorted(places_of(assignment).items())]
+
+
+def levels_by_place(answers: QuerySet[Judgment] | QuerySet[Draft]) -> dict[int, int]:
+    """The levels by the place at which the page showed the pair."""
+    levels = {}
+    for answer in answers.select_related("assignment"):
+        place_of = {item: place for place, item in places_of(answer.assignment).items()}
+        levels[place_of[answer.item_id]] = answer.level
+    return dict(sorted(levels.items()))
+
+
 def as_form(assignment: Assignment, answers: list[Answer]) -> dict[str, str]:
     """The fields that the judging page sends for these answers."""
-    places = dict(assignment.hit.items.values_list("pk", "place"))
+    place_of = {item: place for place, item in places_of(assignment).items()}
     fields = {}
     for answer in answers:
-        place = places[answer.item_id]
+        place = place_of[answer.item_id]
         fields[f"level-{place}"] = str(answer.level)
         fields |= {f"shortcoming-{place}": answer.shortcoming} if answer.shortcoming else {}
         fields |= {f"wrong_way-{place}": answer.wrong_way} if answer.wrong_way else {}

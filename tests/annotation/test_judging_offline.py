@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import Error, Page, expect
 
-from annotation.answers import save_draft
+from annotation.answers import Answer, save_draft
 from annotation.models import Assignment, Draft, Judgment
 from hits.models import Round
-from tests.annotation.answering import address, right_answers
+from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.test_judging_browser import at, press, saved, stored, submit, take
 from tests.factories import make_collection, make_round
 
@@ -49,7 +49,7 @@ def state(page: Page, text: str) -> None:
 
 
 def drafted() -> dict[int, int]:
-    return dict(Draft.objects.values_list("item__place", "level"))
+    return levels_by_place(Draft.objects.all())
 
 
 def test_what_was_answered_and_submitted_offline_is_stored_once(page, full):
@@ -124,7 +124,7 @@ def test_an_answer_saved_later_elsewhere_is_newer_than_the_copy(page, made):
     press(page, "1")
     state(page, "offline: 1 answer kept on this device")
     assignment = Assignment.objects.get()
-    save_draft(assignment, right_answers(assignment, level=3)[0])
+    save_draft(assignment, Answer(shown(assignment)[0].pk, 3))
     Draft.objects.update(saved_at="2100-01-01T00:00Z")
     page = reopen(page)
     expect(page.locator("#pair-1 [value='3']")).to_be_checked()

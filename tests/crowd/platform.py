@@ -92,12 +92,21 @@ class Rehearsal:
 
 def golds(address: str, *, wrong: bool) -> dict[str, str]:
     """The levels for the controls of the turn's HIT, all right or all wrong, by the names of the form's fields."""
+    from annotation.answers import places_of
     from annotation.judging.links import read_assignment_token
     from annotation.models import Assignment
+    from hits.models import Item
 
     key = read_assignment_token(address.rstrip("/").split("/")[-1])
-    items = Assignment.objects.get(pk=key).hit.items.exclude(control=None).select_related("control")
-    return {f"level-{item.place}": "1" if (item.control.polarity == "positive") != wrong else "4" for item in items}
+    shown = places_of(Assignment.objects.get(pk=key))
+    controls = dict(
+        Item.objects.filter(pk__in=shown.values(), control__isnull=False).values_list("pk", "control__polarity")
+    )
+    return {
+        f"level-{place}": "1" if (controls[item] == "positive") != wrong else "4"
+        for place, item in shown.items()
+        if item in controls
+    }
 
 
 @pytest.fixture

@@ -4,7 +4,11 @@ from dataclasses import dataclass
 
 from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 
-RIGHT, WRONG = "1114", "1141"  # keys for two candidates, a positive and a negative control
+from annotation.judging.links import read_assignment_token
+from annotation.models import Assignment
+from tests.annotation.answering import shown
+
+RIGHT, WRONG = "1114", "1141"  # keys for two candidates, a positive and a negative control, in the order of the HIT
 
 
 @dataclass
@@ -31,9 +35,14 @@ class Bot:
     def answer(self, keys: str) -> None:
         """Judge by key, once a click has given the frame the focus, and wait until it is kept."""
         self.work.locator("#place").click()
-        for key in keys:
+        for key in self.in_shown_order(keys) if len(keys) == len(RIGHT) else keys:
             self.page.keyboard.press(key)
         expect(self.work.locator("#saved")).to_have_text("saved")
+
+    def in_shown_order(self, keys: str) -> str:
+        address = next(frame.url for frame in self.page.frames if "/judge/at/" in frame.url)
+        assignment = Assignment.objects.get(pk=read_assignment_token(address.rstrip("/").split("/")[-1]))
+        return "".join(keys[item.place - 1] for item in shown(assignment))
 
     def submit(self, *, clicks: int = 1) -> None:
         self.work.get_by_role("button", name="Submit 4 answers").click(click_count=clicks)

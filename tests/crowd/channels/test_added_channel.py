@@ -12,6 +12,7 @@ from crowd.messages import write_to
 from crowd.models import Posting
 from crowd.publication import quote
 from crowd.sync import rounds_to_sync, sync_round
+from tests.annotation.answering import as_form, right_answers
 from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round
 
@@ -35,19 +36,13 @@ def made(db, elsewhere, settings, django_capture_on_commit_callbacks):
     return made
 
 
-def right_answers(made) -> dict[str, str]:
-    """The fields of our page's form, with the controls right."""
-    right = {"positive": "1", "negative": "4"}
-    items = made.hits.get().items.select_related("control")
-    return {f"level-{item.place}": right[item.control.polarity] if item.control else "1" for item in items}
-
-
 def work(made, elsewhere, client) -> None:
     """A worker comes from the platform, judges on our pages, and submits there."""
     posting = Posting.objects.get(hit__round=made)
     came = {"posting": posting.external_id, "assignment": "S1", "worker": "P1"}
     sheet = client.get("/judge/at/elsewhere/emulator/", came).url
-    assert elsewhere.origin in client.post(sheet, right_answers(made)).text
+    assignment = Assignment.objects.get()
+    assert elsewhere.origin in client.post(sheet, as_form(assignment, right_answers(assignment))).text
     elsewhere.submit(posting.external_id, "S1", "P1")
 
 
