@@ -12,7 +12,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from hits.models import Round, Seat
 from simulation.doors.base import Door, Turn
-from simulation.doors.direct import IntakeDoor
+from simulation.doors.direct import DirectDoor
 from simulation.doors.pages import PagesDoor
 from simulation.doors.platform import PlatformDoor, site_of
 from simulation.people import Person, Reviewer, answer_hit, make_crowd
@@ -60,7 +60,7 @@ def simulate_round(
     else:
         _check_conduct(shape, round)
         own = PagesDoor(round, reviewer, site=through_http) if through_http else None
-        door = own or IntakeDoor(round, reviewer, seed=seed)
+        door = own or DirectDoor(round, reviewer, seed=seed)
     Crowd(round, door, people, seen, seed, progress).work()
     return _figures(round, workers, door)
 

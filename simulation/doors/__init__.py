@@ -1,1 +1,1 @@
-"""How simulated workers get their HITs: directly (intake), through our pages, or at a platform's emulator."""
+"""How simulated workers get their HITs: directly, through our pages, or at a platform's emulator."""

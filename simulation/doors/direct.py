@@ -15,7 +15,7 @@ from simulation.doors.base import OwnDoor
 from simulation.people import Reviewer
 
 
-class IntakeDoor(OwnDoor):
+class DirectDoor(OwnDoor):
     """The same seed brings back the same workers."""
 
     def __init__(self, round: Round, reviewer: Reviewer, *, seed: int) -> None:
@@ -23,9 +23,9 @@ class IntakeDoor(OwnDoor):
         self._round, self._seed = round, seed
         self._workers: dict[int, Worker] = {}
 
-    def take(self, person: int) -> "IntakeTurn | None":
+    def take(self, person: int) -> "DirectTurn | None":
         assignment = lease_seat(self._round, worker=self._worker(person))
-        return IntakeTurn(self, assignment) if assignment else None
+        return DirectTurn(self, assignment) if assignment else None
 
     def _worker(self, person: int) -> Worker:
         if person not in self._workers:
@@ -37,10 +37,10 @@ class IntakeDoor(OwnDoor):
 
 
 @dataclass(frozen=True)
-class IntakeTurn:
+class DirectTurn:
     """A leased assignment."""
 
-    door: IntakeDoor
+    door: DirectDoor
     assignment: Assignment
     can_work = True
 

@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -6,6 +8,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image
 from crowd.models import Outbox, Posting
+from crowd.offers import Offer
 from crowd.publication import close_round, join_link, publish_round, quote
 from hits.models import Round
 from tests.factories import make_collection, make_round, make_worker
@@ -182,3 +185,16 @@ def test_the_close_command_tells_how_far_the_round_came(db, capsys):
     lease_seat(made, worker=make_worker())
     call_command("close", "round-1")
     assert "closed with 0 of 2 seats filled; 1 still leased." in capsys.readouterr().out
+
+
+def test_a_quote_names_rewards_and_fees_to_the_cent(db):
+    made = make_round(hits=3, replication=2, published=False)
+    found = quote(made, "mturk")
+    assert (found.seats, found.reward, found.fee) == (6, Decimal("0.65"), Decimal("0.13"))
+    assert (found.rewards, found.fees, found.total) == (Decimal("3.90"), Decimal("0.78"), Decimal("4.68"))
+
+
+def test_a_quote_has_the_fee_of_what_the_round_demands(db):
+    made = make_round(hits=3, published=False)
+    made.offer = Offer(top_workers=True).as_json()
+    assert (quote(made, "mturk").fee, quote(made, "browser").fee) == (Decimal("0.16"), 0)

@@ -5,9 +5,10 @@ from django.core.management import CommandError, call_command
 
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
+from core.models import Event
 from crowd.models import Posting
 from crowd.sync import rounds_to_sync, sync_round
-from crowd.tasks import sync_rounds
+from crowd.tasks import sync_one, sync_rounds
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
 
 __all__ = ["rehearsal"]
@@ -116,3 +117,17 @@ def test_the_clock_syncs_every_round_that_something_may_still_come_of(rehearsal,
             sync_rounds()
     assert Payment.objects.filter(state="paid").count() == 2
     assert rounds_to_sync() == []
+
+
+def test_the_journal_keeps_what_a_sync_brought_and_no_sync_that_brought_nothing(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    sync(made, commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    sync(made, commit), sync(made, commit)
+    assert Event.objects.get(verb="synced").data == {"submitted": 1, "taken_in": 1, "asked_for": 0}
+
+
+def test_the_clocks_sync_notes_what_the_account_holds(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    sync_one(made.pk), sync_one(made.pk)
+    assert Event.objects.get(verb="account held").data == {"amount": "9999.22"}

@@ -31,7 +31,7 @@ def round(transactional_db):
     return make_round(hits=6, candidates=3)
 
 
-def test_every_seat_is_filled_through_intake(round, profile):
+def test_every_seat_is_filled_directly(round, profile):
     figures = simulate_round(round, workers=4, profile=profile())
     assert figures["submitted"] == figures["accepted"] == 6
     assert figures["seats still open"] == 0
