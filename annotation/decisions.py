@@ -5,7 +5,7 @@ No rule, task or simulated crowd calls anything here; a failed control opens a r
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from django.contrib.auth.models import User
@@ -31,7 +31,6 @@ Pay = Callable[[Assignment], Payment]
 
 DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
-WINDOW = timedelta(days=30)  # after submission; platforms reverse no rejection later
 COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
 
 
@@ -260,9 +259,8 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
 
 
 def reversible_until(rejection: Rejection) -> datetime | None:
-    """Return until when the platform itself reverses the rejection; None where there is no such end."""
-    work = rejection.assignment
-    return work.submitted_at + WINDOW if work.external_id and work.submitted_at else None
+    """Return until when the platform reverses the rejection; None without a limit."""
+    return platforms.postings.reversible_until(rejection.assignment)
 
 
 def gives_reward(rejection: Rejection) -> bool:

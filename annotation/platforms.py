@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 
 from django.db import transaction
@@ -25,6 +26,10 @@ class Postings:
     def seats_without_posting(self, rounds: Sequence[Round]) -> Counter[int]:
         """Count for each round the open seats for which no answer set is coming."""
         return Counter()
+
+    def reversible_until(self, assignment: Assignment) -> datetime | None:
+        """Return until when the platform reverses a rejection of the work; None without a limit."""
+        return None
 
     def can_pay_reward(self, assignment: Assignment) -> bool:
         """Whether the posting of the work is still there, so that the platform can pay a reward for it."""

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Payment, PlatformState
 from annotation.platforms import Postings
+from crowd import channels
 from crowd.models import Posting
 from hits.models import HIT, Round, Seat
 
@@ -45,6 +47,10 @@ class PlatformPostings(Postings):
         for round, missing in _missing(rounds).values():
             seats[round] += missing
         return seats
+
+    def reversible_until(self, assignment: Assignment) -> datetime | None:
+        platform = channels.platforms().get(assignment.channel)
+        return assignment.submitted_at + platform.reversible if platform and assignment.submitted_at else None
 
     def can_pay_reward(self, assignment: Assignment) -> bool:
         postings = Posting.objects.filter(hit=assignment.hit_id, external_id=assignment.external_posting)

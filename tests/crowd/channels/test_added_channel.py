@@ -1,10 +1,12 @@
 """A new platform needs nothing but its entry in CHANNELS: a whole round goes through it, from posting to payment."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.core.management import call_command
 
+from annotation import platforms
 from annotation.ledger import balance_of
 from annotation.models import Assignment, Judgment, Payment
 from crowd import channels
@@ -58,6 +60,14 @@ def test_a_round_is_posted_judged_collected_and_paid(made, elsewhere, client, dj
     assert Payment.objects.get().state == "paid"
     commitment = balance_of(made).commitment
     assert (commitment.held, commitment.paid, commitment.fees) == (0, Decimal("0.65"), Decimal("0.13"))
+
+
+def test_its_rejections_are_reversible_as_long_as_it_says(made, elsewhere, client):
+    elsewhere.reversible = timedelta(days=7)
+    work(made, elsewhere, client)
+    sync_round(made)
+    submitted = Assignment.objects.get()
+    assert platforms.postings.reversible_until(submitted) == submitted.submitted_at + timedelta(days=7)
 
 
 def test_pages_offer_it_and_a_quote_has_its_fees(elsewhere, researcher, db):
