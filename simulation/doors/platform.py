@@ -1,7 +1,7 @@
 """The door at a platform's emulator: workers use its site and our page in it, and the round is synced as they work."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
@@ -58,16 +58,18 @@ class Site(Protocol):
         """Move the emulator's clock on."""
 
 
-SITES: dict[str, type[MTurkSite]] = {"mturk": MTurkSite}
+SITES: dict[str, Callable[[Round], Site]] = {"mturk": MTurkSite}
 
 
 def site_of(round: Round) -> Site:
-    """Return the emulator that the round is posted on. Raises CounterpartError for any other environment."""
+    """Return the emulator that the round is posted on. Raises CounterpartError if it is on none."""
     if not round.rehearsal:
         raise CounterpartError(
             f"Round {round} is on {round.channel} {round.environment}, where people work for money. "
             "Simulate a crowd only on an emulator."
         )
+    if round.channel not in SITES:
+        raise CounterpartError(f"Round {round} is on {round.channel}, where no workers can be simulated.")
     return SITES[round.channel](round)
 
 

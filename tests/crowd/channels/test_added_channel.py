@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from annotation import platforms
 from annotation.ledger import balance_of
@@ -68,6 +68,11 @@ def test_its_rejections_are_reversible_as_long_as_it_says(made, elsewhere, clien
     sync_round(made)
     submitted = Assignment.objects.get()
     assert platforms.postings.reversible_until(submitted) == submitted.submitted_at + timedelta(days=7)
+
+
+def test_its_workers_are_not_simulated_without_a_site(made):
+    with pytest.raises(CommandError, match="is on elsewhere, where no workers can be simulated"):
+        call_command("simulate", made.name)
 
 
 def test_pages_offer_it_and_a_quote_has_its_fees(elsewhere, researcher, db):
