@@ -45,7 +45,8 @@ def database(sqlite_path: Path) -> dict[str, Any]:
     )
     settings: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)}
     if settings["ENGINE"].endswith("sqlite3"):
-        _make_private(Path(str(settings["NAME"])))
+        if settings["NAME"] != ":memory:":
+            _make_private(Path(str(settings["NAME"])))
         settings["CONN_MAX_AGE"] = 0
         settings["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",

@@ -73,7 +73,7 @@ def checked_manifest(path: Path, *, progress: Progress = silent) -> dict[str, An
             else:
                 found[name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
             progress("checking files", done, None)
-    if not manifest:
+    if "files" not in manifest:
         raise CounterpartError(f"{path} is cut short, or no backup of Counterpart. Use another.")
     named = {name: described["sha256"] for name, described in manifest["files"].items()}
     wrong = sorted(name for name in named.keys() | found.keys() if named.get(name) != found.get(name))

@@ -49,6 +49,16 @@ def test_one_that_was_cut_short_is_refused_in_one_line(archive, share):
     assert "\n" not in str(refused.value)
 
 
+def test_another_archive_with_a_manifest_is_refused(tmp_path):
+    target = tmp_path / "other.tar"
+    with tarfile.open(target, "w") as tar:
+        member = tarfile.TarInfo("manifest.json")
+        member.size = 2
+        tar.addfile(member, io.BytesIO(b"{}"))
+    with pytest.raises(CounterpartError, match="or no backup of Counterpart"):
+        checked_manifest(target)
+
+
 @pytest.mark.parametrize("name", ["../outside", "/etc/outside", "a/../../outside"])
 def test_no_file_gets_out_of_the_folder(tmp_path, name):
     target = tmp_path / "evil.tar"

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import SystemCheckError
 from django.db import close_old_connections, connection
 
-from config.environment import kept_secrets
+from config.environment import database, kept_secrets
 
 
 def start(tmp_path, shown: str = "DATABASES['default']['ENGINE']", **environment: str):
@@ -101,6 +101,13 @@ def test_other_users_cannot_read_a_database_that_an_earlier_release_made_for_all
     database.touch(mode=0o644)
     start(tmp_path, DATABASE_URL=f"sqlite:///{database}")
     assert stat.S_IMODE(database.stat().st_mode) == 0o600
+
+
+def test_a_database_in_memory_makes_no_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "sqlite://:memory:")
+    monkeypatch.chdir(tmp_path)
+    database(tmp_path / "unused")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_holds_more_than_our_state_keeps_its_permissions(tmp_path):
