@@ -60,6 +60,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
         "seed": round.seed,
         "plan_hash": round.plan_hash,
         "design": round.design,
+        "wording": round.wording,
         "replication": round.replication,
         "pool": {
             "name": round.pool.name,

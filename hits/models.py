@@ -29,6 +29,9 @@ class Round(models.Model):
         max_digits=12, decimal_places=2, help_text="Maximum cost of the round in US dollars, fees included."
     )
     reasons = models.BooleanField(default=False, help_text="Ask for reasons at levels 2 and 3.")
+    wording = models.PositiveSmallIntegerField(
+        default=1, help_text="Version of the explanations and reasons that workers read."
+    )
     replication = models.PositiveSmallIntegerField(default=1, help_text="Answer sets wanted for each HIT.")
     seed = models.BigIntegerField(help_text="Seed of the shuffles and of the drawing of controls.")
     plan_hash = models.CharField(max_length=64, help_text="SHA-256 over all items, with the keys of their pairs.")

@@ -17,12 +17,12 @@ class Level(models.IntegerChoices):
 
 
 class Shortcoming(models.TextChoices):
-    """Why a match is not perfect (ECCV Caption, appendix B.1 and table B.3a)."""
+    """Why a match is not perfect: what the description does, in the words of ECCV Caption (appendix B.1)."""
 
-    NOT_IN_IMAGE = "not_in_image", "it describes things that do not appear in the picture"
-    NOT_IN_CAPTION = "not_in_caption", "it leaves out the main things in the picture"
-    WRONG_WAY = "wrong_way", "it describes the main things in a wrong way"
-    GRAMMAR = "grammar", "it has a grammatical error"
+    NOT_IN_IMAGE = "not_in_image", "describes concepts that do not appear in the image"
+    NOT_IN_CAPTION = "not_in_caption", "does not describe the main concepts in the image"
+    WRONG_WAY = "wrong_way", "describes the main concepts in a wrong way"
+    GRAMMAR = "grammar", "is grammatically incorrect"
 
 
 class WrongWay(models.TextChoices):

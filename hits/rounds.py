@@ -21,6 +21,7 @@ from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
 from hits.parameters import LARGEST_SEED, PackParameters
 from hits.prices import Costs, costs_by_channel
+from hits.wording import LATEST
 from mitl.models import Pool
 
 Masked = np.ma.MaskedArray[Any, np.dtype[np.int64]]
@@ -173,7 +174,7 @@ def _summary(plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, 
 
 @transaction.atomic
 def _write(name: str, fields: dict[str, Any], plan: Plan, actor: str, progress: Progress) -> Round:
-    packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), **fields)
+    packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), wording=LATEST, **fields)
     numbers = np.arange(1, plan.n_hits + 1)
     insert_rows(HIT, {"round_id": packed.pk, "number": numbers}, step="writing HITs", progress=progress)
     hit_ids = _ids(packed.hits)

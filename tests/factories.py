@@ -16,6 +16,7 @@ from annotation.models import Assignment, Worker
 from corpus.models import Caption, Collection, Image, Match, Sample
 from crowd.channels.mturk.payments import fee_schedule
 from hits.models import HIT, Control, Item, Round, Seat
+from hits.wording import LATEST
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.search.gallery import open_gallery
 from mitl.search.lists import RankedLists, store_lists
@@ -140,6 +141,7 @@ def make_round(
         ceiling=Decimal("500"),
         design={"name": "test", "candidates": candidates, "positives": 1, "negatives": 1},
         reasons=reasons,
+        wording=LATEST,
         replication=replication,
         seed=0,
         plan_hash="0" * 64,

@@ -14,6 +14,7 @@ from annotation.judging.sheet import parse_answers, parse_number, picture_respon
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
+from hits.wording import WORDINGS
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -68,7 +69,7 @@ def _sheet(
     answers: Mapping[int, Answer] | None = None,
     problem: str = "",
 ) -> HttpResponse:
-    test = tries.test
-    shown = sheet_of(test.items.all(), _places_of(test), answers or {}, reasons=False, problem=problem)
+    test, wording = tries.test, WORDINGS[visit.round.wording]
+    shown = sheet_of(test.items.all(), _places_of(test), answers or {}, wording=wording, reasons=False, problem=problem)
     context = {"visit": visit, "round": visit.round, "tries": tries, "address": request.path, **shown}
     return render(request, "judging/test.html", context, status=422 if problem else 200)

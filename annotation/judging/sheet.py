@@ -19,19 +19,9 @@ from core.errors import CounterpartError, some_of
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
+from hits.wording import WORDINGS, Wording
 
 Items = QuerySet[Item] | QuerySet[TestItem]
-
-EXPLANATIONS = {
-    Level.YES: "The sentence fits the picture. Nothing in it is wrong.",
-    Level.PARTIALLY_YES: "It fits on the whole, but some detail is wrong or missing.",
-    Level.MOSTLY_NO: "The main thing is wrong or missing; only something small fits.",
-    Level.NO: "The sentence and the picture have nothing to do with each other.",
-}
-LEVELS = [
-    {"value": level.value, "label": level.label, "asks": level in ASKS_REASONS, "text": text}
-    for level, text in EXPLANATIONS.items()
-]
 
 
 @dataclass(frozen=True)
@@ -69,7 +59,7 @@ SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIAL
 
 
 def sheet_of(
-    items: Items, places: Places, answers: Mapping[int, Answer], *, reasons: bool, problem: str
+    items: Items, places: Places, answers: Mapping[int, Answer], *, wording: Wording, reasons: bool, problem: str
 ) -> dict[str, Any]:
     """Return what every template of a judging page needs; ``problem`` says why a submission was not taken."""
     pairs = pairs_of(items, places, answers)
@@ -77,15 +67,17 @@ def sheet_of(
         "pairs": pairs,
         "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=reasons)] if problem else [],
         "problem": problem,
-        "levels": LEVELS,
-        "shortcomings": Shortcoming.choices if reasons else [],
+        "levels": _levels(wording),
+        "why": wording.why,
+        "shortcomings": [*wording.shortcomings.items()] if reasons else [],
         "wrong_ways": WrongWay.choices,
     }
 
 
 def terms_of(round: Round) -> dict[str, Any]:
     """Return what a worker should know beforehand: pay, time, levels and contact."""
-    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "levels": LEVELS, **contact()}
+    levels = _levels(WORDINGS[round.wording])
+    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "levels": levels, **contact()}
 
 
 def contact() -> dict[str, str]:
@@ -103,6 +95,13 @@ def picture_response(file: str | None, *, place: int) -> HttpResponseBase:
     response = FileResponse(default_storage.open(file), filename=f"picture-{place}", content_type=kind)
     response["Cache-Control"] = "private, max-age=3600"
     return response
+
+
+def _levels(wording: Wording) -> list[dict[str, Any]]:
+    return [
+        {"value": level.value, "label": level.label, "asks": level in ASKS_REASONS, "text": text}
+        for level, text in wording.levels.items()
+    ]
 
 
 def _minutes(round: Round) -> str:

@@ -56,6 +56,7 @@ from annotation.submissions import submit_answers
 from annotation.workers import actor_of, give_consent, worker_for
 from core.errors import CounterpartError
 from hits.models import Item, Round
+from hits.wording import WORDINGS
 
 REMEMBERED = "worker"
 GIVEN_AWAY = (
@@ -319,15 +320,16 @@ def _lost(assignment: Assignment) -> Trouble:
 
 
 def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpResponse:
-    hit = assignment.hit
+    round = assignment.hit.round
     shown = sheet_of(
-        hit.items.all(),
+        assignment.hit.items.all(),
         places_of(assignment),
         drafted_answers(assignment),
-        reasons=hit.round.reasons,
+        wording=WORDINGS[round.wording],
+        reasons=round.reasons,
         problem=problem,
     )
-    context = shown | {"round": hit.round, "address": request.path, **_copy_of(assignment), **contact()}
+    context = shown | {"round": round, "address": request.path, **_copy_of(assignment), **contact()}
     if not assignment.is_claim:
         context |= {
             "visit": visit_behind(assignment),

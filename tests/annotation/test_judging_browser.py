@@ -132,7 +132,9 @@ def test_a_reload_keeps_the_answers_and_goes_on_where_the_worker_was(page, askin
     expect(page.locator("#dots .answered")).to_have_count(3)
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    expect(page.get_by_label("it leaves out the main things in the picture").locator("visible=true")).to_be_checked()
+    expect(
+        page.get_by_label("does not describe the main concepts in the image").locator("visible=true")
+    ).to_be_checked()
 
 
 def test_undo_takes_back_the_last_answer(page, made):
@@ -294,7 +296,7 @@ def test_a_phone_never_scrolls_sideways(phone, asking):
     wide = "document.documentElement.scrollWidth > innerWidth"
     assert not phone.evaluate(wide)
     phone.locator("#pair-1").get_by_text("Partially YES, but").tap()
-    phone.get_by_text("it describes the main things in a wrong way").locator("visible=true").tap()
+    phone.get_by_text("describes the main concepts in a wrong way").locator("visible=true").tap()
     assert not phone.evaluate(wide)
     phone.get_by_role("button", name="All answers").tap()
     assert not phone.evaluate(wide)

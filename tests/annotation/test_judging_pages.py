@@ -193,6 +193,17 @@ def test_reasons_are_asked_only_where_the_round_asks(stranger, assignment):
     assert "shortcoming-1" in stranger.get(address("task", asking)).text
 
 
+def test_a_round_keeps_the_wording_that_it_was_packed_with(stranger, made):
+    assignment = leased(made)
+    now = stranger.get(address("task", assignment)).text
+    Round.objects.update(wording=1, reasons=True)
+    before = stranger.get(address("task", assignment)).text
+    assert "It need not mention everything." in now
+    assert "some detail is wrong or missing" in before
+    assert "it leaves out the main things in the picture" in before
+    assert "some detail is wrong or missing" in stranger.get(join_page(made)).text
+
+
 def test_a_reload_shows_the_drafts(stranger, assignment):
     save_draft(assignment, Answer(shown(assignment)[1].pk, 3))
     page = stranger.get(address("task", assignment)).text

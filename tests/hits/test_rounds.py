@@ -14,6 +14,7 @@ from corpus.models import Match
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.rounds import make_plan
+from hits.wording import LATEST
 from mitl.models import Pool
 from mitl.search.lists import load_lists
 from tests.factories import make_collection, make_pool, make_sample
@@ -215,6 +216,13 @@ def test_packing_the_same_again_returns_the_round_there_is(db):
     before = written()
     assert pack("r", pool, design=SMALL) == packed
     assert written() == before
+
+
+def test_a_round_of_an_earlier_wording_keeps_it_when_it_is_packed_again(db):
+    pool = pool_of(40)
+    assert pack("r", pool, design=SMALL).wording == LATEST
+    Round.objects.update(wording=1)
+    assert pack("r", pool, design=SMALL).wording == 1
 
 
 @pytest.mark.parametrize(

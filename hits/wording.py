@@ -1,0 +1,46 @@
+"""What workers read beside the levels: each level's explanation, and the reasons. A round keeps the wording that it was
+packed with, as the words decide what a level means; a version of them is never changed, only added."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hits.question import Level, Shortcoming
+
+
+@dataclass(frozen=True)
+class Wording:
+    """``why`` heads the shortcomings, which complete its last sentence where it is left open."""
+
+    levels: Mapping[Level, str]
+    why: str
+    shortcomings: Mapping[Shortcoming, str]
+
+
+WORDINGS: Mapping[int, Wording] = {
+    1: Wording(
+        levels={
+            Level.YES: "The sentence fits the picture. Nothing in it is wrong.",
+            Level.PARTIALLY_YES: "It fits on the whole, but some detail is wrong or missing.",
+            Level.MOSTLY_NO: "The main thing is wrong or missing; only something small fits.",
+            Level.NO: "The sentence and the picture have nothing to do with each other.",
+        },
+        why="Why is it not perfect?",
+        shortcomings={
+            Shortcoming.NOT_IN_IMAGE: "it describes things that do not appear in the picture",
+            Shortcoming.NOT_IN_CAPTION: "it leaves out the main things in the picture",
+            Shortcoming.WRONG_WAY: "it describes the main things in a wrong way",
+            Shortcoming.GRAMMAR: "it has a grammatical error",
+        },
+    ),
+    2: Wording(
+        levels={
+            Level.YES: "Everything the sentence says is true of the picture. It need not mention everything.",
+            Level.PARTIALLY_YES: "Mostly true, but at least one detail is wrong or cannot be seen.",
+            Level.MOSTLY_NO: "The main thing is wrong or cannot be seen, but something in it is true.",
+            Level.NO: "Nothing important in the sentence is true of this picture.",
+        },
+        why="Why is it not perfect? The description …",
+        shortcomings={shortcoming: shortcoming.label for shortcoming in Shortcoming},
+    ),
+}
+LATEST = max(WORDINGS)
