@@ -18,7 +18,7 @@ class Standing:
     """Counts of one round, and US dollars with the platform's fees.
 
     ``seats`` and ``work`` count by state, every state present; ``workers`` have taken a seat; ``owed`` is earned
-    and not yet paid.
+    and not yet paid. ``seat_cost`` is that of one answer set; ``due`` counts those that may still come to be paid.
     """
 
     seats: dict[str, int]
@@ -27,6 +27,8 @@ class Standing:
     owed: Decimal
     paid: Decimal
     ceiling: Decimal
+    seat_cost: Decimal
+    due: int
 
     @property
     def wanted(self) -> int:
@@ -55,6 +57,11 @@ class Standing:
     def cost(self) -> Decimal:
         """What the round has cost so far, paid or owed."""
         return self.owed + self.paid
+
+    @property
+    def expected_cost(self) -> Decimal:
+        """What the round will have cost once every seat is filled, work included that was paid and is done again."""
+        return self.cost + self.seat_cost * self.due
 
 
 def standing_of(round: Round) -> Standing:
@@ -97,6 +104,7 @@ def _money(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
 
 
 def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: dict[str, Decimal]) -> Standing:
+    due = [SeatState.TAKEN] if round.closed_at else [SeatState.TAKEN, SeatState.OPEN]
     return Standing(
         seats={state: seats.get(state, 0) for state in SeatState.values},
         work={state: work.get(state, 0) for state in State.values},
@@ -104,4 +112,6 @@ def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: 
         owed=money.get(Pay.OWED, Decimal(0)),
         paid=money.get(Pay.PAID, Decimal(0)),
         ceiling=round.ceiling,
+        seat_cost=round.seat_cost,
+        due=sum(seats.get(state, 0) for state in due),
     )

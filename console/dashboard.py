@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -19,7 +19,7 @@ from crowd.models import Outbox
 from crowd.postings import late_rounds, work_to_look_at
 from dataset.models import Version
 from evaluation.models import Run, Score
-from hits.models import Control, Round
+from hits.models import Control, Round, Seat
 from mitl.models import Annotator, Pool
 
 NEWEST = 3
@@ -132,6 +132,7 @@ def needs_of_all_rounds() -> list[Need]:
             "hit__round__name",
             lambda n, name: Need(f"{counted(n, 'submission')} with a problem in {name}", _page("round", name)),
         ),
+        *_complete_rounds(),
         *_calls(),
         *_jobs_and_drafts(),
     ]
@@ -198,6 +199,13 @@ def _rejections() -> Iterable[Need]:
         yield Need(f"{counted(n, 'rejection waits', 'rejections wait')} for a second person", f"{page}?show=proposed")
     if n := Appeal.objects.filter(answered_at=None).count():
         yield Need(f"{counted(n, 'appeal waits', 'appeals wait')} for an answer", f"{page}?show=appealed")
+
+
+def _complete_rounds() -> Iterable[Need]:
+    seats = Seat.objects.filter(hit__round=OuterRef("pk"))
+    unfilled = seats.exclude(state=Seat.State.FILLED)
+    for complete in Round.objects.filter(Exists(seats), ~Exists(unfilled), published_at__isnull=False, closed_at=None):
+        yield Need(f"{complete} is complete and still open. Close it", _page("round", complete.name))
 
 
 def _calls() -> Iterable[Need]:

@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.contrib.auth.models import Group, User
 from django.db import connection
@@ -11,7 +12,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
-from crowd.publication import publish_round
+from crowd.publication import close_round, publish_round
 from dataset.models import Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
@@ -29,6 +30,7 @@ from simulation.simulated_rounds import simulate_round
 COLLECTION, JUDGED, OPEN, VERSION = "demo", "demo-round", "demo-try-it", "demo-v1"
 CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number
 LOGIN = "demo"
+REWARD = Decimal("1.50")  # above the default wage floor of $15 an hour for the six minutes that a HIT takes
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ def _run_round(collection: Collection, annotators: list[str], progress: Progress
     judged = _plan(JUDGED, annotators, images=90, captions=110, seed=1, progress=progress)
     publish_round(judged, actor="demo")
     simulate_round(judged, workers=40, profile="careful", truth="truth", seed=1, progress=progress)
+    close_round(judged, actor="demo")
     aggregate_round(judged, progress=progress)
     sample = judged.pool.sample
     version = release_version(VERSION, collection=collection, sample=sample, rounds=[judged], progress=progress)
@@ -110,6 +113,7 @@ def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed:
         annotators=tuple(annotators),
         images=images,
         captions=captions,
+        reward=REWARD,
         cascade=CASCADE,
         cascade_depth=CASCADE_DEPTH,
         seed=seed,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotation.admission import join_round
 from annotation.answers import Answer
 from annotation.leases import lease_seat
 from annotation.models import Assignment, Worker
@@ -21,18 +22,20 @@ class DirectDoor(OwnDoor):
     def __init__(self, round: Round, reviewer: Reviewer, *, seed: int) -> None:
         super().__init__(reviewer)
         self._round, self._seed = round, seed
-        self._workers: dict[int, Worker] = {}
+        self._workers: dict[int, Worker | None] = {}
 
     def take(self, person: int) -> "DirectTurn | None":
-        assignment = lease_seat(self._round, worker=self._worker(person))
+        worker = self._worker(person)
+        assignment = lease_seat(self._round, worker=worker) if worker else None
         return DirectTurn(self, assignment) if assignment else None
 
-    def _worker(self, person: int) -> Worker:
+    def _worker(self, person: int) -> Worker | None:
+        """Return a person as a worker who joined the round; None if it was full."""
         if person not in self._workers:
             name = f"{self._round.name}-{self._seed}-{person}"
             worker = worker_for(channel="simulation", external_id=name)
             give_consent(worker)
-            self._workers[person] = worker
+            self._workers[person] = worker if join_round(self._round, worker) else None
         return self._workers[person]
 
 

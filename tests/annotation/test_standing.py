@@ -47,6 +47,18 @@ def test_excluded_work_that_is_paid_costs_and_fills_nothing(person):
     assert (standing.cost, standing.filled, standing.work["excluded"]) == (Decimal("0.65"), 0, 1)
 
 
+def test_the_expected_cost_counts_work_that_is_paid_and_done_again(person):
+    made = make_round(hits=3, reward="0.65")
+    excluded = submitted(made)
+    flag(excluded, control_failures=1)
+    decide(excluded, votes_count=False, paid=True, reason="careless", by=person)
+    accept(submitted(made))
+    lease_seat(made, worker=make_worker())
+    assert standing_of(made).expected_cost == Decimal("0.65") * 4
+    made.closed_at = made.published_at
+    assert standing_of(made).expected_cost == Decimal("0.65") * 3
+
+
 def test_withdrawn_pay_costs_nothing(person):
     made = make_round()
     assignment = submitted(made)

@@ -2,9 +2,12 @@ from decimal import Decimal
 
 import pytest
 
+from annotation.decisions import decide
 from config.celery import app
+from console.dashboard import needs_of_all_rounds
 from core.models import Job
 from corpus.models import Collection, Image
+from crowd.publication import close_round
 from hits.models import Round
 from hits.parameters import RoundParameters
 from tests.console.conftest import answer_rightly, answer_wrongly
@@ -196,3 +199,22 @@ def test_a_hits_page_shows_staff_the_roles_of_its_pairs(member, db):
     assert "positive control" in text
     assert "negative control" in text
     assert text.count("candidate</span>") == 2
+
+
+def test_the_cost_in_all_is_never_below_the_cost_so_far(member, person):
+    made = make_round(hits=2, reward="0.65")
+    excluded = answer_wrongly(made)
+    decide(excluded, votes_count=False, paid=True, reason="careless", by=person)
+    answer_rightly(made), answer_rightly(made)
+    text = member.get("/rounds/round-1/").content.decode()
+    assert text.count("$1.95") == 3  # so far, owed, and once every HIT is done
+
+
+def test_a_complete_round_that_is_still_open_needs_somebody_to_close_it(researcher, db):
+    made = make_round()
+    assert needs_of_all_rounds() == []
+    answer_rightly(made)
+    assert [need.text for need in needs_of_all_rounds()] == ["round-1 is complete and still open. Close it"]
+    assert 'href="/rounds/round-1/close/">Close it' in researcher.get("/rounds/round-1/").content.decode()
+    close_round(made, actor="robin")
+    assert needs_of_all_rounds() == []

@@ -5,6 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import Judgment
+from annotation.standing import standing_of
+from annotation.wages import shortfall_of
 from dataset.models import Verdict, Version
 from demo.management.commands.demo import table
 from demo.walkthrough import JUDGED, LOGIN, OPEN, VERSION, demonstrate, make_login
@@ -29,7 +31,10 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
 
 def _every_station_shows_rows() -> None:
     assert Verdict.objects.filter(aggregation__round__name=JUDGED).count() > 1_000
-    assert Round.objects.get(name=OPEN).state == "open"
+    judged = Round.objects.get(name=JUDGED)
+    assert [judged.state, Round.objects.get(name=OPEN).state] == ["closed", "open"]
+    assert judged.participants.count() == standing_of(judged).workers == 40
+    assert shortfall_of(judged).bonus == 0
     assert Score.objects.filter(run__version__name=VERSION).count() == 5 * 3 * 2
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from annotation.models import Assignment, Decision, Judgment, WorkerIdentity
+from annotation.models import Admission, Assignment, Decision, Judgment, Worker, WorkerIdentity
 from core.errors import CounterpartError
 from crowd.publication import close_round
 from hits.models import Control
@@ -46,6 +46,13 @@ def test_workers_are_of_the_simulation_channel_and_come_back(round, profile):
     }  # fmt: skip
     simulate_round(round, workers=2, profile=profile(), seed=3)
     assert WorkerIdentity.objects.count() == 2
+
+
+def test_workers_join_the_round_first_and_a_full_one_takes_nobody_else(round, profile):
+    Admission.objects.create(round=round, capacity=2)
+    figures = simulate_round(round, workers=4, profile=profile())
+    assert (figures["submitted"], round.participants.count()) == (6, 2)
+    assert Worker.objects.filter(assignments__isnull=False).distinct().count() == 2
 
 
 def test_nobody_answers_one_hit_twice(transactional_db, profile):
