@@ -70,6 +70,8 @@ def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> N
     state = State(assignment.state)
     if state == wanted:
         return
+    if votes_count and assignment.seat_id is None:
+        raise CounterpartError(f"The votes of {assignment} cannot count, as it holds no seat; keep them excluded.")
     if state == State.EXCLUDED and not claim(assignment.seat_id):
         raise CounterpartError(
             f"The seat of {assignment} was given to another worker, so its votes cannot count again. "

@@ -17,11 +17,10 @@ from annotation.answers import (
     drafted_answers,
     places_of,
 )
-from annotation.budget import CeilingError
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
-from annotation.models import Assignment, Decision, Judgment, PlatformState
-from annotation.payments import mark_reward_paid, owe
+from annotation.models import Assignment, Judgment, PlatformState
+from annotation.payments import mark_reward_paid
 from annotation.receipts import receipt_of
 from annotation.submissions import store_answers
 from annotation.workers import give_consent, locked
@@ -32,7 +31,7 @@ from hits.models import Item, Round
 
 logger = logging.getLogger(__name__)
 
-REPEATED = "The worker had answered this HIT before: paid, and counted once."
+REPEATED = "The worker had answered this HIT in another posting. Decide whether the work is paid; it is not counted."
 LOST = "The platform confirms it, but no complete answers came with it or were saved here. The work is to be paid."
 FOREIGN = "The platform's copy has another receipt than ours. The answers that were saved here are stored."
 
@@ -66,7 +65,7 @@ def take_in(key: int) -> bool:
     give_consent(worker)
     earlier = Assignment.objects.without_claims().filter(worker=worker, hit=assignment.hit_id)
     if earlier.exclude(state__in=Assignment.ABANDONED).exists():
-        _pay_repeated(assignment)
+        _flag_repeated(assignment)
     else:
         _submit(assignment)
     if assignment.platform_state == PlatformState.APPROVED:
@@ -85,16 +84,11 @@ def _submit(assignment: Assignment) -> None:
         flag(assignment, control_failures=count_failures(assignment))
 
 
-def _pay_repeated(assignment: Assignment) -> None:
-    """Pay a worker whom the platform let answer a HIT twice. The second answers are kept as they came, uncounted."""
-    leased, excluded = Assignment.State.LEASED, Assignment.State.EXCLUDED
+def _flag_repeated(assignment: Assignment) -> None:
+    """Ask a person about work of somebody who has answered the HIT before. It is stored as it came, without a seat."""
+    leased, flagged = Assignment.State.LEASED, Assignment.State.FLAGGED
     receipt = receipt_of(assignment)
-    move(assignment, come_from=leased, to=excluded, actor="intake", receipt=receipt, problem=REPEATED)
-    Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=REPEATED)
-    try:
-        owe(assignment)
-    except CeilingError as error:
-        Assignment.objects.filter(pk=assignment.pk).update(problem=f"{REPEATED} {error}")
+    move(assignment, come_from=leased, to=flagged, actor="intake", receipt=receipt, problem=REPEATED)
 
 
 def _answers_of(assignment: Assignment) -> tuple[Sequence[Answer], str]:

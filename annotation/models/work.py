@@ -144,7 +144,9 @@ class Assignment(PlatformFields):
                 name="listed_platform_assignment_once",
             ),
             models.CheckConstraint(
-                condition=Q(seat__isnull=False) | Q(state="excluded") | (Q(state="leased") & ~Q(external_id="")),
+                condition=Q(seat__isnull=False)
+                | Q(state__in=("flagged", "excluded"))
+                | (Q(state="leased") & ~Q(external_id="")),
                 name="only_platform_work_lacks_a_seat",
             ),
         ]

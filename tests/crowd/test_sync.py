@@ -3,12 +3,15 @@
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.decisions import decide
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
+from core.errors import CounterpartError
 from core.models import Event
 from crowd.models import Posting
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds
+from emulators.marketplace import Refusal
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
 
 __all__ = ["rehearsal"]
@@ -131,3 +134,45 @@ def test_the_clocks_sync_notes_what_the_account_holds(rehearsal, commit):
     made = published(hits=1, commit=commit)
     sync_one(made.pk), sync_one(made.pk)
     assert Event.objects.get(verb="account held").data == {"amount": "9999.22"}
+
+
+def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(rehearsal, commit):
+    made = published(hits=1, replication=10, commit=commit)
+    first, second = rehearsal.hits()
+    worker = rehearsal.worker()
+    rehearsal.work(first, worker)
+    again = rehearsal.accept(second, worker)
+    rehearsal.submit(again, worker, {"answers": ""})
+    sync(made, commit)
+    repeated = Assignment.objects.get(external_id=again)
+    assert (repeated.state, repeated.seat, repeated.payments.count()) == ("flagged", None, 0)
+    assert "Decide whether the work is paid" in repeated.problem
+
+
+def test_who_is_listed_for_a_hit_cannot_take_its_other_posting(rehearsal, commit):
+    made = published(hits=1, replication=10, commit=commit)
+    first, second = rehearsal.hits()
+    worker = rehearsal.worker()
+    rehearsal.work(first, worker)
+    sync(made, commit)
+    with pytest.raises(Refusal, match="answered HIT 1 of round-1"):
+        rehearsal.accept(second, worker)
+
+
+@pytest.mark.parametrize("paid", [True, False])
+def test_repeated_work_is_paid_or_rejected_by_a_person_and_never_counted(rehearsal, commit, person, paid):
+    made = published(hits=1, replication=10, commit=commit)
+    first, second = rehearsal.hits()
+    worker = rehearsal.worker()
+    rehearsal.work(first, worker)
+    again = rehearsal.accept(second, worker)
+    rehearsal.submit(again, worker, {"answers": ""})
+    sync(made, commit)
+    repeated = Assignment.objects.get(external_id=again)
+    with pytest.raises(CounterpartError, match="cannot count"):
+        decide(repeated, votes_count=True, paid=True, reason="Fine.", by=person)
+    words = {} if paid else {"grounds": "instructions", "evidence": "It is the second answer to the HIT."}
+    with commit(execute=True):
+        decide(repeated, votes_count=False, paid=paid, reason="Each worker answers a HIT once.", by=person, **words)
+    repeated.refresh_from_db()
+    assert (repeated.state, repeated.payments.count()) == ("excluded", int(paid))

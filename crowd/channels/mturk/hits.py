@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.models import PlatformState
 from crowd.channels.base import ChannelError, Listed, Listing, Standing
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
-from crowd.channels.mturk.qualifications import answered_type, exclusion_type
+from crowd.channels.mturk.qualifications import answered_type, exclusion_type, shut_out_of_siblings
 from crowd.models import Posting
 from crowd.offers import Offer, offer_of
 from hits.models import Round
@@ -88,13 +88,15 @@ def delete(client: Any, external_id: str) -> None:
 
 
 def collect(client: Any, posting: Posting) -> Listing:
-    """Read the HIT, then its assignments with every status. In this order one submitted in between is listed."""
+    """Read the HIT, then its assignments with every status. In this order one submitted in between is listed. Whoever
+    is listed for the first time is shut out of the HIT's other postings."""
     with told_as_channel_errors():
         hit = client.get_hit(HITId=posting.external_id)["HIT"]
         pages = client.get_paginator("list_assignments_for_hit").paginate(
             HITId=posting.external_id, AssignmentStatuses=list(STATUSES), PaginationConfig={"PageSize": 100}
         )
         listed = {found["AssignmentId"]: _listed(found) for page in pages for found in page["Assignments"]}
+        shut_out_of_siblings(client, posting, listed.values())
     return Listing(
         status=hit["HITStatus"],
         max_assignments=hit["MaxAssignments"],

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from annotation.models import Assignment, Worker, WorkerIdentity
-from crowd.channels.base import ChannelError
+from crowd.channels.base import ChannelError, Listed
 from crowd.channels.mturk.client import TurkError, told_as_channel_errors
 from crowd.models import Posting
 
@@ -17,15 +17,25 @@ def exclusion_type(client: Any) -> str:
 
 
 def answered_type(client: Any, posting: Posting) -> str:
-    """Return the id of the qualification of the workers who have answered this HIT in an earlier posting; "" if there
-    is no earlier one."""
-    earlier = posting.hit.postings.exclude(pk=posting.pk)
-    if not earlier.exists():
+    """Return the id of the qualification of the workers who have answered this HIT in another posting; "" if there is
+    no other one."""
+    others = posting.hit.postings.exclude(pk=posting.pk)
+    if not others.exists():
         return ""
     name = f"Counterpart: answered HIT {posting.hit.number} of {posting.hit.round.name}"
     type_id = _type_named(client, name, "Given to those who have answered this HIT before, as each answers once.")
-    assign(client, type_id, _listed_in(earlier))
+    assign(client, type_id, _listed_in(others))
     return type_id
+
+
+def shut_out_of_siblings(client: Any, posting: Posting, listed: Iterable[Listed]) -> None:
+    """Give the workers whom the posting lists for the first time the qualification that the HIT's other postings
+    refuse."""
+    types = set(posting.hit.postings.exclude(excludes="").values_list("excludes", flat=True))
+    if types:
+        known = set(_listed_in(Posting.objects.filter(pk=posting.pk)))
+        for type_id in types:
+            assign(client, type_id, {one.worker_id for one in listed} - known)
 
 
 def assign(client: Any, type_id: str, worker_ids: Iterable[str]) -> None:
@@ -81,7 +91,7 @@ def _find(client: Any, name: str) -> str:
 
 
 def _listed_in(postings: Any) -> list[str]:
-    """Return the platform ids of the workers who submitted to one of these postings."""
+    """Return the platform ids of the workers who submitted to one of these postings, as far as we know."""
     earlier = postings.exclude(external_id="").values("external_id")
     workers = Assignment.objects.listed().filter(external_posting__in=earlier).values("worker")
     identities = WorkerIdentity.objects.filter(worker__in=workers, channel="mturk")
