@@ -6,8 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0002_appeals_of_lost_work'),
-        ('hits', '0001_initial'),
+        ('annotation', '0003_words_of_shortcomings'),
     ]
 
     operations = [
