@@ -110,9 +110,8 @@ def balances_of(rounds: Sequence[Round]) -> dict[int, Balance]:
     """Return the balance of each round, by its id, with as many queries for many rounds as for one."""
     commitments = _commitments(rounds)
     is_open = {round.pk for round in rounds if round.state == "open"}
-    short = platforms.postings.seats_without_posting(
-        [round for round in rounds if round.pk in is_open and round.settles]
-    )
+    settling = [round for round in rounds if round.pk in is_open and round.settles]
+    short = platforms.postings.seats_without_posting(settling) if settling else Counter[int]()
     empty = _seats([round for round in rounds if round.pk in is_open and not round.settles], Seat.State.OPEN)
     return {
         round.pk: Balance(round.ceiling, bound, waiting=bound.due + short[round.pk] + empty[round.pk])
@@ -186,7 +185,8 @@ def payments_as_csv(round: Round) -> Iterator[str]:
 
 def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
     payments = _payments(rounds)
-    asked = platforms.postings.answer_sets_due([round for round in rounds if round.settles])
+    settling = [round for round in rounds if round.settles]
+    asked = platforms.postings.answer_sets_due(settling) if settling else {}
     at_work = _seats([round for round in rounds if not round.settles], Seat.State.TAKEN)
     commitments = {}
     for round in rounds:

@@ -24,8 +24,6 @@ class PlatformPostings(Postings):
     def answer_sets_due(self, rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
         """Money is held for all answer sets that were posted or, once the posting is settled, for those that were
         submitted; not for what was earned or rejected."""
-        if not rounds:
-            return {}
         postings = Posting.objects.filter(hit__round__in=rounds).order_by().values_list("hit__round")
         counts = postings.annotate(
             posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),
@@ -66,8 +64,6 @@ def hits_to_post(round: Round) -> Iterator[tuple[HIT, int]]:
 
 def _missing(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
     """Return for each HIT that lacks answer sets its round and how many."""
-    if not rounds:
-        return {}
     coming = _coming(rounds)  # before the seats: a submission in between then gives too few to post, not too many
     seats = Seat.objects.filter(hit__round__in=rounds, state=Seat.State.OPEN).order_by()
     open_seats = seats.values_list("hit", "hit__round").annotate(n=Count("pk"))
