@@ -207,7 +207,7 @@ def test_the_cost_in_all_is_never_below_the_cost_so_far(member, person):
     decide(excluded, votes_count=False, paid=True, reason="careless", by=person)
     answer_rightly(made), answer_rightly(made)
     text = member.get("/rounds/round-1/").content.decode()
-    assert text.count("$1.95") == 3  # so far, owed, and once every HIT is done
+    assert text.count("$1.95") == 3  # so far, owed, and expected
 
 
 def test_a_complete_round_that_is_still_open_needs_somebody_to_close_it(researcher, db):

@@ -149,6 +149,19 @@ def test_a_double_click_on_submit_sends_once(open_frame, site, posting):
     assert Assignment.objects.get().receipt
 
 
+def test_what_is_submitted_offline_stays_on_the_page_where_a_frame_may_store_nothing(open_frame, site, posting):
+    page = open_frame(posting)
+    page.context.set_offline(True)
+    press(page, "1234")
+    expect(work(page).locator("#saved")).to_have_text("offline: 4 answers kept while this page is open")
+    submit(page)
+    expect(work(page).get_by_text("Not submitted: the server cannot be reached.")).to_be_visible()
+    page.context.set_offline(False)
+    submit(page)
+    taken(page)
+    assert [fields["answers"] for _, fields in site.taken] == ["1.2.3.4"]
+
+
 def test_without_javascript_a_button_sends_it(open_frame, site, posting):
     page = open_frame(posting, java_script_enabled=False)
     for place in range(1, 5):
