@@ -11,7 +11,7 @@ import psycopg2
 import pytest
 from django.contrib.auth.models import User
 from django.core.management.base import SystemCheckError
-from django.db import close_old_connections, connection
+from django.db import ConnectionHandler, close_old_connections, connection
 
 from config.environment import database, kept_secrets
 
@@ -120,11 +120,12 @@ def test_the_site_answers_to_no_host_of_the_tests(tmp_path):
     assert start(tmp_path, shown="ALLOWED_HOSTS").stdout.strip() == "['127.0.0.1', 'localhost']"
 
 
-def test_a_power_cut_takes_back_no_commit_on_sqlite(db):
-    if connection.vendor != "sqlite":
-        pytest.skip("PostgreSQL's own default is safe")
-    with connection.cursor() as cursor:
+def test_a_power_cut_takes_back_no_commit_on_sqlite(db, monkeypatch, tmp_path):
+    monkeypatch.setenv("DATABASE_URL", "")
+    made = ConnectionHandler({"default": database(tmp_path / "db.sqlite3")})["default"]
+    with made.cursor() as cursor:
         assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+    made.close()
 
 
 @pytest.mark.service
