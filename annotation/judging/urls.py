@@ -2,16 +2,16 @@
 
 from django.urls import path
 
-from annotation.judging import qualification, views
+from annotation.judging import qualification, views, visits
 from annotation.judging.links import by_assignment, by_link
 
 app_name = "judging"
 urlpatterns = [
-    path("join/<str:join_key>/", by_link(views.join), name="join"),
-    path("me/<str:token>/", by_link(views.home), name="home"),
-    path("me/<str:token>/take/", by_link(views.take), name="take"),
-    path("me/<str:token>/appeal/<int:rejection_id>/", by_link(views.appeal_against), name="appeal"),
-    path("me/<str:token>/ask/<int:assignment_id>/", by_link(views.ask_to_be_paid), name="ask_for_pay"),
+    path("join/<str:join_key>/", by_link(visits.join), name="join"),
+    path("me/<str:token>/", by_link(visits.home), name="home"),
+    path("me/<str:token>/take/", by_link(visits.take), name="take"),
+    path("me/<str:token>/appeal/<int:rejection_id>/", by_link(visits.appeal_against), name="appeal"),
+    path("me/<str:token>/ask/<int:assignment_id>/", by_link(visits.ask_to_be_paid), name="ask_for_pay"),
     path("me/<str:token>/test/", by_link(qualification.test), name="test"),
     path("me/<str:token>/test/picture/<int:place>/", by_link(qualification.picture), name="test_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),
