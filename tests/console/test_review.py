@@ -93,7 +93,7 @@ def test_a_seat_that_was_given_away_cannot_be_taken_back(reviewer, flagged):
     Seat.objects.filter(pk=flagged.seat_id).update(state=Seat.State.TAKEN)
     answer = decide(reviewer, flagged, **COUNT)
     assert answer.status_code == 422
-    assert "given to somebody else" in answer.content.decode()
+    assert "given to another worker" in answer.content.decode()
     assert flagged.decisions.count() == 1
 
 
