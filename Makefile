@@ -8,17 +8,28 @@ BIN := $(VENV)/bin
 # A folder of wheels or an index to prefer for the CPU build of torch; pip's own settings hold otherwise.
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_URL=
+# Tests that need most of what numba compiles.
+KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
+	tests/console/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
+	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
 # Several test processes that each let torch use every core keep each other waiting.
 PYTEST = env OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
-.PHONY: demo check test lint fast services slow browser clean
+.PHONY: demo check test ready lint kernels fast services slow browser clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
 
-check: lint fast
+check: ready fast
 
-test: lint fast slow services
+test: ready fast slow services
+
+# In a fresh clone numba compiles for a minute and a half, and each of two test processes would: once, beside lint.
+ready: $(VENV)/.dev
+	$(MAKE) --no-print-directory --jobs=2 --output-sync lint kernels
+
+kernels: $(VENV)/.dev
+	DATABASE_URL= REDIS_URL= $(PYTEST) -n 0 -q $(KERNELS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
