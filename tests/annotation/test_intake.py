@@ -92,21 +92,30 @@ def test_an_item_answered_twice_is_refused(assignment):
     assert_refused(assignment, [*answers, again], r"1 pairs are answered twice: 2\.")
 
 
+def first_pair(assignment: Assignment) -> str:
+    """The HIT's first item as messages name it: by its place on the page."""
+    return f"Pair {[item.place for item in shown(assignment)].index(1) + 1}"
+
+
 @pytest.mark.parametrize("level", [0, 5, -1])
 def test_a_level_outside_the_four_is_refused(assignment, level):
     answers = right_answers(assignment)
-    assert_refused(assignment, [replace(answers[0], level=level), *answers[1:]], f"Pair 1 has level {level}")
+    assert_refused(
+        assignment, [replace(answers[0], level=level), *answers[1:]], f"{first_pair(assignment)} has level {level}"
+    )
 
 
 @pytest.mark.parametrize("level", [2, 3])
 def test_a_middle_level_needs_a_reason_where_the_round_asks(with_reasons, level):
-    assert_refused(with_reasons, right_answers(with_reasons, level=level), "Pair 1 lacks its reason")
+    assert_refused(
+        with_reasons, right_answers(with_reasons, level=level), f"{first_pair(with_reasons)} lacks its reason"
+    )
 
 
 def test_a_wrong_way_needs_to_be_named(with_reasons):
     answers = right_answers(with_reasons)
     vague = Answer(answers[0].item_id, 2, "wrong_way")
-    assert_refused(with_reasons, [vague, *answers[1:]], "Pair 1 lacks a detail")
+    assert_refused(with_reasons, [vague, *answers[1:]], f"{first_pair(with_reasons)} lacks a detail")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +125,8 @@ def test_a_wrong_way_needs_to_be_named(with_reasons):
 def test_reasons_that_were_not_asked_for_are_refused(with_reasons, level, shortcoming, wrong_way):
     answers = right_answers(with_reasons)
     odd = Answer(answers[0].item_id, level, shortcoming, wrong_way)
-    assert_refused(with_reasons, [odd, *answers[1:]], "Pair 1 has a (reason|detail) that was not asked")
+    refused = f"{first_pair(with_reasons)} has a (reason|detail) that was not asked"
+    assert_refused(with_reasons, [odd, *answers[1:]], refused)
 
 
 def test_a_round_without_reasons_takes_none(assignment):
