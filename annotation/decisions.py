@@ -90,7 +90,7 @@ def decide(
     grounds: str = "",
     evidence: str = "",
 ) -> Decision | None:
-    """Decide, or decide anew, whether the votes of an assignment count and whether it is paid.
+    """Decide, or change the decision, whether the votes of an assignment count and whether it is paid.
 
     Votes that do not count open the seat for somebody else; they can count again while nobody has it. Not to pay is a
     rejection, which needs grounds, a reason that the worker reads, and evidence; work that

@@ -58,7 +58,7 @@ def _pay_listed(assignment: Assignment, *, reason: str, by: User) -> Payment:
 
 
 def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:
-    """Exclude work of which nothing is here, so that it can be paid; a seat waits for somebody else."""
+    """Exclude work whose answers are lost, so that it can be paid. Its seat stays open."""
     move(assignment, come_from=State.LEASED, to=State.EXCLUDED, actor=str(by), problem="")
     Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=reason, by=by)
     record("lost in an outage", assignment, actor=str(by), reason=reason)

@@ -1,4 +1,4 @@
-"""Stored files that are there whole or not at all, whoever reads, writes or crashes meanwhile."""
+"""Stored files appear whole or not at all, even if the process that writes them dies."""
 
 import os
 from typing import Any

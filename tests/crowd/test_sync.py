@@ -8,6 +8,7 @@ from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from core.errors import CounterpartError
 from core.models import Event
+from crowd.channels import ChannelError
 from crowd.models import Posting
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds
@@ -147,6 +148,17 @@ def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(rehear
     repeated = Assignment.objects.get(external_id=again)
     assert (repeated.state, repeated.seat, repeated.payments.count()) == ("flagged", None, 0)
     assert "Decide whether the work is paid" in repeated.problem
+
+
+def test_submissions_are_stored_though_their_workers_cannot_be_shut_out_elsewhere(rehearsal, commit, monkeypatch):
+    def fail(*args: object) -> None:
+        raise ChannelError("Too many requests.")
+
+    made = published(hits=1, replication=10, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    monkeypatch.setattr("crowd.channels.mturk.qualifications.assign", fail)
+    sync(made, commit)
+    assert Assignment.objects.get().state == "accepted"
 
 
 def test_who_is_listed_for_a_hit_cannot_take_its_other_posting(rehearsal, commit):

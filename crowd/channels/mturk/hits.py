@@ -1,5 +1,6 @@
 """HITs on MTurk: register their type, post, extend, expire, delete and list them. Every call may be made twice."""
 
+import logging
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -19,11 +20,15 @@ from crowd.offers import Offer, offer_of
 from hits.models import Round
 from hits.prices import cents
 
+logger = logging.getLogger(__name__)
+
 QUESTION = (
     '<?xml version="1.0" encoding="UTF-8"?>'
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
     'ExternalQuestion.xsd"><ExternalURL>{url}</ExternalURL><FrameHeight>{height}</FrameHeight></ExternalQuestion>'
 )
+
+
 TOKEN_LIFE = timedelta(hours=23)  # MTurk forgets a token after 24 hours; a retry would then post twice
 LONG_PAST = datetime(2015, 1, 1, tzinfo=UTC)  # constant: repeating the call with another time is an error
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
@@ -96,7 +101,12 @@ def collect(client: Any, posting: Posting) -> Listing:
             HITId=posting.external_id, AssignmentStatuses=list(STATUSES), PaginationConfig={"PageSize": 100}
         )
         listed = {found["AssignmentId"]: _listed(found) for page in pages for found in page["Assignments"]}
-        shut_out_of_siblings(client, posting, listed.values())
+    try:
+        with told_as_channel_errors():
+            shut_out_of_siblings(client, posting, listed.values())
+    except ChannelError:
+        # The submissions are stored all the same; a second answer of these workers is flagged.
+        logger.exception("workers of posting %s could not be shut out of its HIT's other postings", posting.pk)
     return Listing(
         status=hit["HITStatus"],
         max_assignments=hit["MaxAssignments"],
