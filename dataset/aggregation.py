@@ -36,6 +36,35 @@ def aggregate(
     return counts.div(counts.sum(axis=1), axis=0).rename_axis(columns=None)
 
 
+def conclude(
+    votes: pd.DataFrame,
+    *,
+    method: Method = "majority",
+    ties: Ties = "median",
+    proposals: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return the verdict on every candidate pair of ``votes``, a row each, by image and caption.
+
+    ``votes`` has the columns ``image``, ``caption``, ``worker``, ``level`` (1-4) and ``control`` (empty for a
+    candidate, otherwise the polarity of a gold control, which gets no verdict). ``proposals`` (``image``, ``caption``,
+    ``annotator``, ``direction``, ``rank``, ``score``) and ``seed`` serve the methods that use them. The result has the
+    columns ``image``, ``caption``, ``level``, ``share_1`` to ``share_4``, ``confidence`` (the share of ``level``) and
+    ``votes``; it does not depend on the order of the rows. Raises ValueError as ``aggregate`` does.
+    """
+    candidates = votes[votes["control"] == ""]
+    pairs = candidates.groupby(["image", "caption"], sort=True)
+    labels = pd.DataFrame({"item": pairs.ngroup(), "worker": candidates["worker"], "label": candidates["level"]})
+    distribution = aggregate(labels, method, levels=LEVELS)
+    levels = choose_levels(distribution, ties=ties)
+    verdicts = pairs.size().rename("votes").reset_index()
+    shares = distribution.to_numpy(float)
+    columns = {"level": levels.to_numpy(), **{f"share_{level}": shares[:, level - 1] for level in LEVELS}}
+    confidence = shares[np.arange(len(levels)), levels.to_numpy(int) - 1]
+    verdicts = verdicts.assign(**columns, confidence=confidence)
+    return verdicts[["image", "caption", *columns, "confidence", "votes"]]
+
+
 def choose_levels(distribution: pd.DataFrame, *, ties: Ties = "median") -> pd.Series:
     """Choose the level with the largest share for every item (row) of ``distribution``.
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dataset.aggregation
-from dataset.aggregation import aggregate, choose_levels
+from dataset.aggregation import aggregate, choose_levels, conclude
 
 votes = st.lists(st.integers(1, 4), min_size=1, max_size=9)
 
@@ -111,3 +111,17 @@ def test_majority_is_as_often_right_as_known_for_real_crowds(shared, crowd, shar
     first = shares.eq(shares.max(axis=1), axis=0)
     credit = first.div(first.sum(axis=1), axis=0)
     assert np.mean([credit.at[item, label] for item, label in truth.items()]) == pytest.approx(share, abs=5e-5)
+
+
+def test_conclude_gives_every_candidate_pair_a_verdict_and_no_control():
+    rows = [("a", "x", 1, 1, ""), ("a", "x", 2, 2, ""), ("a", "x", 3, 2, ""), ("b", "y", 1, 1, "positive")]
+    votes = pd.DataFrame(rows, columns=["image", "caption", "worker", "level", "control"])
+    (verdict,) = conclude(votes.sample(frac=1, random_state=1)).to_dict("records")
+    assert verdict == {
+        **{"image": "a", "caption": "x", "level": 2, "votes": 3},
+        **{"share_1": 1 / 3, "share_2": 2 / 3, "share_3": 0.0, "share_4": 0.0, "confidence": 2 / 3},
+    }
+
+
+def test_conclude_without_votes_gives_no_verdict():
+    assert conclude(pd.DataFrame(columns=["image", "caption", "worker", "level", "control"])).empty
