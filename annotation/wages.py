@@ -162,7 +162,7 @@ def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
 
 def _was_played(round: Round) -> bool:
     """Whether no people worked on the round, or simulated ones beside them."""
-    simulated = Assignment.objects.filter(hit__round=round, worker__identities__channel="simulation")
+    simulated = Assignment.objects.filter(hit__round=round, worker__simulated=True)
     return round.rehearsal or simulated.exists()
 
 

@@ -45,6 +45,11 @@ def give_consent(worker: Worker) -> bool:
     return True
 
 
+def mark_simulated(worker: Worker) -> None:
+    """Note that a program plays this worker, so that its votes are marked wherever they go."""
+    Worker.objects.filter(pk=worker.pk).update(simulated=True)
+
+
 def locked(worker_id: int) -> Worker:
     """Read the worker and make other transactions about them wait; to be called inside a transaction."""
     return Worker.objects.select_for_update(no_key=True).get(pk=worker_id)

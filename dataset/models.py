@@ -1,7 +1,10 @@
 """What rounds conclude about their pairs, and the released versions."""
 
+from collections.abc import Mapping
+
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from core.naming import NamedQuerySet
@@ -46,6 +49,71 @@ class Verdict(models.Model):
         return f"{self.image_id} - {self.caption_id}: {self.level}"
 
 
+Subject = tuple[int | None, int | None]
+"""Database ids of an image and a caption; None where a review is about the other one alone."""
+
+
+class ReviewQuerySet(models.QuerySet["Review"]):
+    def holding(self, collection: Collection) -> Mapping[Subject, "Review"]:
+        """Return the review that holds of each subject of the collection: the latest that needs no second person."""
+        settled = self.filter(Q(needs_second=False) | Q(seconded_at__isnull=False), collection=collection)
+        return {(review.image_id, review.caption_id): review for review in settled.order_by("pk")}
+
+
+class Review(models.Model):
+    """What a person concluded beside the votes: the level of a pair, or that a caption or an image leaves the dataset.
+
+    Only added; the latest of a subject holds, so that an earlier one is undone by a new one.
+    """
+
+    class Conclusion(models.TextChoices):
+        LEVEL = "level", "the pair has this level, whatever the votes say"
+        EXCLUDED = "excluded", "the caption or image leaves the dataset"
+        KEPT = "kept", "it stays as it is, and the votes hold"
+
+    class Grounds(models.TextChoices):
+        """Why a caption or an image leaves the dataset (ECCV Caption, appendix C.1)."""
+
+        MEANINGLESS = "meaningless", "the caption describes no picture"
+        WRONG = "wrong", "the caption describes another picture"
+        DUPLICATE = "duplicate", "the picture occurs twice, or in the training set"
+        OTHER = "other", "another reason"
+
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="reviews")
+    image = models.ForeignKey(Image, null=True, on_delete=models.PROTECT, related_name="reviews")
+    caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="reviews")
+    conclusion = models.CharField(max_length=8, choices=Conclusion)
+    level = models.PositiveSmallIntegerField(choices=Level, null=True)
+    grounds = models.CharField(max_length=11, choices=Grounds, blank=True)
+    reason = models.TextField(blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    needs_second = models.BooleanField(default=False, help_text="Holds only when a second person has agreed.")
+    seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    seconded_at = models.DateTimeField(null=True)
+
+    objects = ReviewQuerySet.as_manager()
+
+    free_text = ("reason",)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(image__isnull=False) | Q(caption__isnull=False), name="review_subject"),
+            models.CheckConstraint(
+                condition=Q(conclusion="level", level__range=(1, 4), image__isnull=False, caption__isnull=False)
+                | (~Q(conclusion="level") & Q(level=None)),
+                name="review_level_of_a_pair",
+            ),
+            models.CheckConstraint(
+                condition=~Q(conclusion="excluded") | Q(image=None) | Q(caption=None), name="no_pair_is_excluded"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.conclusion} {self.level or ''}".strip()
+
+
 class VersionQuerySet(NamedQuerySet["Version"]):
     made_by = "release"
 
@@ -59,6 +127,9 @@ class Version(models.Model):
     rounds = models.ManyToManyField(Round, related_name="versions")
     manifest = models.JSONField()
     folder = models.CharField(max_length=400, help_text="Folder of its files in the storage.")
+    pseudonym_key = models.CharField(
+        max_length=64, blank=True, default="", editable=False, help_text="Secret key of its workers' pseudonyms."
+    )
     released_at = models.DateTimeField(default=timezone.now)
     released_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 

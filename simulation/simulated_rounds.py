@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Worker
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from hits.models import Round, Seat
@@ -30,6 +30,7 @@ def simulate_round(
     truth: str | None = None,
     seed: int = 0,
     through_http: str | None = None,
+    among_people: bool = False,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Let ``workers`` simulated people take and submit HITs of an open round; return figures of the outcome.
@@ -43,10 +44,12 @@ def simulate_round(
     A round on a platform's emulator is rehearsed there: workers use its site, the round is synced as they work, and the
     emulator's clock is moved on to end the time of HITs that they abandon.
 
-    Raises CounterpartError for a round that is not open or is on a platform where people work for money, an unknown
-    profile or source, and invalid numbers.
+    The workers are marked as simulated, and so are their votes in every release. Raises CounterpartError for a round
+    that is not open or is on a platform where people work for money, one in which people took HITs unless
+    ``among_people``, an unknown profile or source, and invalid numbers.
     """
     _check(round, workers, seed)
+    _check_people(round, among_people)
     site = site_of(round) if round.settles else None
     if site and through_http:
         raise CounterpartError(f"Round {round} is on {round.channel}, whose site is used. Leave --through-http out.")
@@ -74,6 +77,15 @@ def _check(round: Round, workers: int, seed: int) -> None:
         raise CounterpartError(f"Invalid number of workers {workers:,}: use 1 to {LARGEST_CROWD:,}.")
     if seed < 0:
         raise CounterpartError(f"Invalid seed {seed}: use 0 or more.")
+
+
+def _check_people(round: Round, among_people: bool) -> None:
+    people = Worker.objects.filter(assignments__hit__round=round, simulated=False).distinct().count()
+    if people and not round.rehearsal and not among_people:
+        raise CounterpartError(
+            f"{people} people took HITs of round {round}. Simulated votes would count beside theirs and stay marked as "
+            "simulated in every release. Pack another round to simulate, or pass --among-people."
+        )
 
 
 def _check_conduct(profile: Profile, round: Round) -> None:

@@ -21,6 +21,7 @@ class Worker(models.Model):
     pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
     consented_at = models.DateTimeField(null=True)
     forgotten_at = models.DateTimeField(null=True, help_text="When the platform ids were erased for good.")
+    simulated = models.BooleanField(default=False, help_text="A program that plays a worker; its votes are marked.")
     created_at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:

@@ -196,6 +196,10 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
         """Answers whose assignment was accepted."""
         return self.filter(assignment__state=Assignment.State.ACCEPTED)
 
+    def simulated(self) -> "JudgmentQuerySet":
+        """Answers of programs: of workers that a simulation plays, and of everybody in a rehearsal."""
+        return self.filter(Q(worker__simulated=True) | Q(assignment__hit__round__rehearsal=True))
+
 
 class Judgment(models.Model):
     """One worker's answer on one pair. Only added: corrections stand beside it, exclusion leaves it uncounted.

@@ -10,7 +10,7 @@ from annotation.answers import Answer
 from annotation.leases import lease_seat
 from annotation.models import Assignment, Worker
 from annotation.submissions import submit_answers
-from annotation.workers import give_consent, worker_for
+from annotation.workers import give_consent, mark_simulated, worker_for
 from hits.models import Round
 from simulation.doors.base import OwnDoor
 from simulation.people import Reviewer
@@ -35,6 +35,7 @@ class DirectDoor(OwnDoor):
             name = f"{self._round.name}-{self._seed}-{person}"
             worker = worker_for(channel="simulation", external_id=name)
             give_consent(worker)
+            mark_simulated(worker)
             self._workers[person] = worker if join_round(self._round, worker) else None
         return self._workers[person]
 

@@ -10,6 +10,7 @@ from lxml.html import FormElement
 
 from annotation.answers import Answer
 from annotation.models import Assignment
+from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from hits.models import Round
 from simulation.browser import Browser, Page
@@ -36,7 +37,9 @@ class PagesDoor(OwnDoor):
         page = browser.send(self._take[person])
         if view_of(page).view_name != "judging:task":
             return None
-        return PageTurn(self, browser, page, assignment_of(page))
+        assignment = assignment_of(page)
+        mark_simulated(assignment.worker)
+        return PageTurn(self, browser, page, assignment)
 
     def _consent(self, browser: Browser) -> FormElement:
         page = browser.fetch(self._join)

@@ -1,5 +1,6 @@
 """What tests about conclusions need: HITs answered without the judging pages in between."""
 
+from annotation.leases import SEAT_AFTER
 from annotation.models import Assignment, Judgment, Worker
 from corpus.models import Match, Sample
 from hits.models import HIT, Control, Item, Round, Seat
@@ -15,8 +16,7 @@ def answer(hit: HIT, *levels: int, seat: int = 1, state: str = "accepted", worke
         gold = item.control and (1 if item.control.polarity == Control.Polarity.POSITIVE else 4)
         say(assignment, item, gold or next(wanted))
     Assignment.objects.filter(pk=assignment.pk).update(state=state)
-    if state == "excluded":
-        Seat.objects.filter(pk=assignment.seat_id).update(state=Seat.State.OPEN)
+    Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[Assignment.State(state)])
     return assignment
 
 

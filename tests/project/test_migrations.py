@@ -10,6 +10,8 @@ from django.db import connection, connections, models
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from annotation.models import Worker
+from annotation.workers import worker_for
 from crowd.offers import offer_of
 from hits.models import Round
 from tests.factories import make_round
@@ -104,3 +106,10 @@ def test_an_offer_of_the_first_version_still_asks_for_top_workers(db):
     import_module("crowd.migrations.0003_top_workers").rename_in_offers(apps, connection.schema_editor())
     made.refresh_from_db()
     assert (offer_of(made).top_workers, offer_of(made).minutes) == (True, 30)
+
+
+def test_workers_of_the_channel_simulation_become_simulated_ones(db):
+    simulated = worker_for(channel="simulation", external_id="round-1-0-0")
+    worker_for(channel="browser", external_id="cookie")
+    import_module("annotation.migrations.0005_simulated_workers").mark_simulated(apps, connection.schema_editor())
+    assert list(Worker.objects.filter(simulated=True)) == [simulated]

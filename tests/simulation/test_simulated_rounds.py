@@ -5,8 +5,9 @@ import pytest
 from annotation.models import Admission, Assignment, Decision, Judgment, Worker, WorkerIdentity
 from core.errors import CounterpartError
 from crowd.publication import close_round
-from hits.models import Control
+from hits.models import Control, Round
 from simulation.simulated_rounds import simulate_round
+from tests.annotation.cast import answer as say_levels
 from tests.factories import make_collection, make_round
 
 EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]
@@ -29,6 +30,11 @@ def profile(tmp_path):
 @pytest.fixture
 def round(transactional_db):
     return make_round(hits=6, candidates=3)
+
+
+def say_all(hit):
+    """Let a person answer all pairs of the HIT."""
+    return say_levels(hit, *[1] * 3)
 
 
 def test_every_seat_is_filled_directly(round, profile):
@@ -178,6 +184,7 @@ def test_workers_can_go_through_the_pages(round, profile, live_server):
     assert figures["accepted"] == 6
     assert set(WorkerIdentity.objects.values_list("channel", flat=True)) == {"browser"}
     assert Judgment.objects.filter(assignment__state="accepted").count() == 6 * 5
+    assert Judgment.objects.simulated().count() == Judgment.objects.count()
 
 
 def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
@@ -185,6 +192,28 @@ def test_the_pages_take_reasons_too(transactional_db, profile, live_server):
     partly = [[0, 1, 0, 0]] * 2 + [[0, 0, 1, 0]] * 2
     simulate_round(round, workers=1, profile=profile(confusion=partly), through_http=live_server.url)
     assert Judgment.objects.exclude(shortcoming="").count() == 8
+
+
+def test_every_simulated_vote_is_marked_and_no_other(round, profile):
+    say_all(round.hits.get(number=1))
+    simulate_round(round, workers=2, profile=profile(), among_people=True)
+    assert (Judgment.objects.simulated().count(), Judgment.objects.count()) == (5 * 5, 6 * 5)
+
+
+def test_votes_of_a_rehearsal_are_simulated_whoever_gave_them(round):
+    say_all(round.hits.get(number=1))
+    assert not Judgment.objects.simulated().exists()
+    Round.objects.update(rehearsal=True)
+    assert Judgment.objects.simulated().count() == 5
+
+
+def test_a_round_in_which_people_took_hits_is_simulated_only_when_told_so(round, profile):
+    say_all(round.hits.get(number=1))
+    with pytest.raises(CounterpartError, match="1 people took HITs of round round-1.*or pass --among-people"):
+        simulate_round(round, profile=profile())
+    assert Assignment.objects.count() == 1
+    simulate_round(round, profile=profile(), among_people=True)
+    assert Assignment.objects.count() == 6
 
 
 def test_a_site_that_does_not_answer_is_named(round):

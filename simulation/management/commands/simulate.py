@@ -27,6 +27,9 @@ class Command(ActCommand):
             help="match source that they answer from, such as eccv or cxc>=3 (default: truth, else original)",
         )
         parser.add_argument("--through-http", metavar="URL", help="address of the running site whose pages they use")
+        parser.add_argument(
+            "--among-people", action="store_true", help="simulate in a round in which people took HITs already"
+        )
         parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
@@ -37,5 +40,6 @@ class Command(ActCommand):
             truth=options["truth"],
             seed=options["seed"],
             through_http=options["through_http"],
+            among_people=options["among_people"],
             progress=progress,
         )
