@@ -1,7 +1,7 @@
 """One answer as every channel brings it, what makes an answer set valid, and drafts: answers that may still change."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -48,7 +48,12 @@ def places_of(assignment: Assignment) -> Places:
     the row was lost.
     """
     name, items = assignment.external_id or assignment.pk, assignment.hit.items.values_list("pk", flat=True)
-    return dict(enumerate(sorted(items, key=lambda pk: sha256(f"{name} {pk}".encode()).digest()), 1))
+    return dict(enumerate(order_of(name, items), 1))
+
+
+def order_of(name: str | int, items: Iterable[int]) -> list[int]:
+    """Return the items (by key) in the order in which the assignment ``name`` shows them."""
+    return sorted(items, key=lambda pk: sha256(f"{name} {pk}".encode()).digest())
 
 
 def check_answer_set(answers: Sequence[Answer], places: Places, *, reasons: bool) -> None:

@@ -14,7 +14,9 @@ from annotation.wages import alike_rounds
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match, Sample
 from crowd.offers import LIMITS, LONGEST, Offer
+from dataset.aggregation import METHODS, TIES
 from dataset.models import Version
+from dataset.provenance import refuse_unfinished
 from hits.models import Round
 from hits.parameters import RoundParameters
 from hits.question import Level
@@ -171,6 +173,20 @@ class ReleaseForm(forms.Form):
     positive_levels = forms.TypedMultipleChoiceField(
         choices=Level.choices, coerce=int, initial=[1, 2], widget=forms.CheckboxSelectMultiple, label="Positive levels"
     )
+    method = forms.ChoiceField(choices=[(name, name) for name in METHODS], initial="majority", label="Aggregation")
+    ties = forms.ChoiceField(
+        choices=[(name, name) for name in TIES],
+        initial="median",
+        label="Tied levels",
+        help_text="Of tied levels the one nearest to the median answer, the lower (nearer to yes) or the higher one.",
+    )
+    precedence = forms.ChoiceField(
+        choices=[("union", "keep the match"), ("judged", "drop the match")],
+        initial="union",
+        label="Where people say no and a merged source yes",
+    )
+    licence = forms.CharField(required=False, max_length=80, help_text="For example CC-BY-4.0")
+    partial = forms.BooleanField(required=False, label="Release unfinished rounds, and record that in the manifest")
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
@@ -178,15 +194,24 @@ class ReleaseForm(forms.Form):
             raise forms.ValidationError(f"Version {name} already exists and cannot be changed. Choose another name.")
         return name
 
+    def clean(self) -> dict[str, Any]:
+        chosen: dict[str, Any] = self.cleaned_data
+        if not chosen.get("partial"):
+            try:
+                refuse_unfinished(list(chosen.get("rounds", ())))
+            except CounterpartError as error:
+                self.add_error("rounds", str(error))
+        return chosen
+
     def params(self) -> dict[str, Any]:
         """Return the job's parameters as JSON values."""
         chosen = self.cleaned_data
+        same = ("merge", "positive_levels", "method", "ties", "precedence", "licence", "partial")
         return {
             "version": chosen["name"],
             "sample": chosen["sample"].name,
             "rounds": [one.name for one in chosen["rounds"]],
-            "merge": chosen["merge"],
-            "positive_levels": chosen["positive_levels"],
+            "options": {name: chosen[name] for name in same},
         }
 
 

@@ -17,7 +17,6 @@ from corpus.models import Sample
 from crowd.models import Audit
 from dataset.models import Version
 from dataset.release import release_version
-from dataset.verdicts import aggregate_round
 from hits.models import Round
 from mitl.models import Annotator
 from mitl.training.trainer import TASK as TRAINING
@@ -133,16 +132,12 @@ def _actor(job: Job) -> str:
 def _release(job: Job, progress: JobProgress) -> None:
     params = job.params
     sample = Sample.objects.select_related("collection").get(name=params["sample"])
-    rounds = list(Round.objects.filter(name__in=params["rounds"]))
-    for one in rounds:
-        aggregate_round(one, progress=progress)
     release_version(
         params["version"],
         collection=sample.collection,
         sample=sample,
-        rounds=rounds,
-        merge=params["merge"],
-        positive_levels=params["positive_levels"],
+        rounds=list(Round.objects.filter(name__in=params["rounds"])),
+        **params["options"],
         released_by=job.created_by,
         progress=progress,
     )

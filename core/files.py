@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from django.conf import settings
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
@@ -27,6 +27,12 @@ class StoredFile:
 def write_file(path: str, content: bytes) -> StoredFile:
     """Store ``content`` at ``path`` and replace any file there, at once for all readers."""
     return StoredFile(default_storage.save(path, ContentFile(content)), hashlib.sha256(content).hexdigest())
+
+
+def copy_file(local: Path, path: str) -> None:
+    """Store a local file at ``path`` and replace any file there, at once for all readers."""
+    with local.open("rb") as content:
+        default_storage.save(path, File(content))
 
 
 def write_arrays(prefix: str, **arrays: NDArray) -> StoredFile:

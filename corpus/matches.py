@@ -126,7 +126,7 @@ def _check_source(collection: Collection, source: str) -> None:
         raise CounterpartError(f"The source {source!r} is reserved for import_collection; choose another name.")
     if source in Collection.objects.values_list("sealed_sources", flat=True).get(pk=collection.pk):
         raise CounterpartError(
-            f"The source {source!r} is a released version, which never changes; choose another name."
+            f"The source {source!r} is part of a released version, which never changes; choose another name."
         )
 
 

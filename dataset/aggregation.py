@@ -9,6 +9,7 @@ import pandas as pd
 Method = Literal["majority"]
 Ties = Literal["median", "lower", "higher"]
 METHODS: tuple[Method, ...] = get_args(Method)
+TIES: tuple[Ties, ...] = get_args(Ties)
 LEVELS = (1, 2, 3, 4)
 
 

@@ -1,29 +1,53 @@
-"""The contents of a release, in database ids: its queries, its positives and their sources, and its verdicts."""
+"""The contents of a release, in the collection's own ids: queries, positives and their sources, verdicts."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
-import numpy as np
 import pandas as pd
 
-from core.errors import CounterpartError
 from corpus.models import Collection, Match, Sample
-from dataset.aggregation import LEVELS, Ties, choose_levels
+from dataset.aggregation import Method, Ties, conclude
 from dataset.merging import MergeTerm, Pair, merged_pairs
-from dataset.models import Aggregation, Verdict
-from dataset.verdicts import current_aggregation
+from dataset.review_rows import Reviewed
 from hits.models import Round
+from mitl.models import Proposal
 
 JUDGED = "judged"
+Precedence = Literal["union", "judged"]
+PRECEDENCES: tuple[Precedence, ...] = get_args(Precedence)
+
+
+@dataclass(frozen=True)
+class Policies:
+    """How judgments, reviews and match sources become positives.
+
+    ``positive_levels`` are a match. Where the verdict on a pair and a merged source disagree, ``precedence`` says who
+    is right: with ``union`` any source makes a positive, as in ECCV Caption, with ``judged`` the verdict holds.
+    """
+
+    method: Method = "majority"
+    ties: Ties = "median"
+    positive_levels: tuple[int, ...] = (1, 2)
+    merge: tuple[MergeTerm, ...] = ()
+    precedence: Precedence = "union"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "merge": ",".join(map(str, self.merge)),
+            "positive_levels": list(self.positive_levels),
+            "method": self.method,
+            "ties": self.ties,
+            "precedence": self.precedence,
+        }
 
 
 @dataclass(frozen=True)
 class Queries:
     """The images and captions whose positives are released. The gallery is always the whole collection."""
 
-    images: frozenset[int]
-    captions: frozenset[int]
+    images: frozenset[str]
+    captions: frozenset[str]
 
     def touching(self, pairs: Iterable[Pair]) -> set[Pair]:
         """Return the pairs whose image or caption is a query."""
@@ -36,25 +60,28 @@ class Queries:
 
 
 @dataclass(frozen=True)
-class PooledVerdict:
-    """The verdict on a pair over all released rounds: a level, the shares of levels 1-4, and the number of votes."""
+class PairVerdict:
+    """The verdict on a pair over all released rounds: a level, the shares of levels 1-4 and the numbers of votes and
+    of simulated ones among them. ``review`` is the level that a reviewer gave the pair, which then holds; a pair that
+    was reviewed without votes has no shares."""
 
     level: int
-    shares: tuple[float, ...]
-    votes: int
+    shares: tuple[float, ...] = ()
+    votes: int = 0
+    simulated: int = 0
+    review: int | None = None
 
 
 @dataclass(frozen=True)
 class Contents:
-    """``by_source`` and ``original`` list each source's pairs on the queries, before captions are excluded."""
+    """``by_source`` and ``original`` list each source's pairs on the queries, before anything is excluded."""
 
     queries: Queries
     positives: frozenset[Pair]
-    verdicts: Mapping[Pair, PooledVerdict]
+    verdicts: Mapping[Pair, PairVerdict]
     by_source: Mapping[str, set[Pair]]
     original: set[Pair]
-    method: str | None
-    ties: Ties | None
+    conflicts: frozenset[Pair] = field(default=frozenset())
 
     @property
     def pairs(self) -> frozenset[Pair]:
@@ -65,69 +92,77 @@ class Contents:
         return [source for source, pairs in self.by_source.items() if pair in pairs]
 
 
+def queries_of(sample: Sample) -> Queries:
+    images, captions = (frozenset(side.values_list("key", flat=True)) for side in (sample.images, sample.captions))
+    return Queries(images, captions)
+
+
 def gather_contents(
     collection: Collection,
     *,
-    sample: Sample,
-    rounds: Sequence[Round],
-    method: str,
-    terms: Sequence[MergeTerm],
-    positive_levels: Sequence[int],
-    excluded: frozenset[int] = frozenset(),
+    queries: Queries,
+    votes: pd.DataFrame | None,
+    reviewed: Reviewed,
+    proposals: pd.DataFrame | None,
+    policies: Policies,
 ) -> Contents:
-    """Unite the rounds' positive verdicts by ``method`` with the pairs of the merge ``terms``, on the sample's queries.
+    """Unite the positive verdicts on ``votes`` and reviews with the pairs of the merged sources, on the queries.
 
-    ``excluded`` holds database ids of captions that are dropped, as queries and as items. Raises CounterpartError
-    if verdicts are missing or out of date, or if the rounds' policies for ties differ.
+    ``votes`` (``dataset.judgment_rows.read_votes``) is None for a release without rounds. Captions and images that
+    reviewers excluded are dropped, as queries and as items. ``conflicts`` are pairs that are no match by their verdict
+    and one by a merged source.
     """
-    queries = Queries(
-        frozenset(sample.images.values_list("pk", flat=True)),
-        frozenset(sample.captions.values_list("pk", flat=True)) - excluded,
-    )
-    aggregations = [current_aggregation(round, method) for round in rounds]
-    ties = _shared_ties(aggregations) if rounds else None
-    pooled = pooled_verdicts(aggregations, ties=ties) if ties else {}
-    verdicts = {pair: pooled[pair] for pair in queries.touching(pooled)}
+    found = {} if votes is None else verdicts_on(votes, policies=policies, proposals=proposals)
+    found |= {pair: _reviewed(found.get(pair), level) for pair, level in reviewed.levels.items()}
+    verdicts = {pair: found[pair] for pair in queries.touching(found)}
     by_source = {}
-    if rounds:
-        by_source[JUDGED] = {pair for pair, verdict in verdicts.items() if verdict.level in positive_levels}
-    for term in terms:
-        by_source[str(term)] = queries.touching(merged_pairs(collection, term, positive_levels=positive_levels))
-    positives = {pair for pairs in by_source.values() for pair in pairs if pair[1] not in excluded}
-    original = merged_pairs(collection, MergeTerm(Match.ORIGINAL), positive_levels=positive_levels)
+    if votes is not None or verdicts:
+        by_source[JUDGED] = {pair for pair, one in verdicts.items() if one.level in policies.positive_levels}
+    for term in policies.merge:
+        merged = merged_pairs(collection, term, positive_levels=policies.positive_levels)
+        by_source[str(term)] = queries.touching(merged)
+    positives = {pair for pairs in by_source.values() for pair in pairs}
+    conflicts = (positives & verdicts.keys()) - by_source.get(JUDGED, set())
+    if policies.precedence == "judged":
+        positives -= conflicts
+    original = merged_pairs(collection, MergeTerm(Match.ORIGINAL), positive_levels=policies.positive_levels)
     return Contents(
-        queries=queries,
-        positives=frozenset(positives),
-        verdicts={pair: verdict for pair, verdict in verdicts.items() if pair[1] not in excluded},
+        queries=Queries(queries.images - reviewed.images, queries.captions - reviewed.captions),
+        positives=frozenset(filter(reviewed.keeps, positives)),
+        verdicts={pair: verdict for pair, verdict in verdicts.items() if reviewed.keeps(pair)},
         by_source=by_source,
         original=queries.touching(original),
-        method=method if rounds else None,
-        ties=ties,
+        conflicts=frozenset(filter(reviewed.keeps, conflicts)),
     )
 
 
-def pooled_verdicts(aggregations: Sequence[Aggregation], *, ties: Ties) -> dict[Pair, PooledVerdict]:
-    """Return one verdict per pair: of several rounds, the mean of their distributions, weighted by votes."""
-    columns = ["image_id", "caption_id", "votes", "distribution"]
-    rows: Any = Verdict.objects.filter(aggregation__in=aggregations).order_by().values_list(*columns)
-    table = pd.DataFrame.from_records(list(rows), columns=columns)
-    shares = pd.DataFrame(np.array(table["distribution"].tolist()).reshape(-1, len(LEVELS)), columns=list(LEVELS))
-    weighted = shares.mul(table["votes"], axis=0)
-    weighted["votes"] = table["votes"]
-    pooled = weighted.groupby([table["image_id"], table["caption_id"]]).sum()
-    distribution = pooled[list(LEVELS)].div(pooled["votes"], axis=0)
-    levels = choose_levels(distribution, ties=ties)
-    figures = zip(levels.tolist(), distribution.to_numpy().tolist(), pooled["votes"].astype(int).tolist(), strict=True)
+def verdicts_on(
+    votes: pd.DataFrame, *, policies: Policies, proposals: pd.DataFrame | None = None
+) -> dict[Pair, PairVerdict]:
+    """Return one verdict per candidate pair; the votes of all rounds together are aggregated as one."""
+    table = conclude(votes, method=policies.method, ties=policies.ties, proposals=proposals)
+    simulated = votes.groupby(["image", "caption"])["simulated"].sum()
+    shares = table[["share_1", "share_2", "share_3", "share_4"]].to_numpy(float).tolist()
+    rows = zip(table["image"], table["caption"], table["level"], shares, table["votes"], strict=True)
     return {
-        pair: PooledVerdict(level, tuple(row), votes)
-        for pair, (level, row, votes) in zip(pooled.index.tolist(), figures, strict=True)
+        (image, caption): PairVerdict(int(level), tuple(share), int(count), int(simulated[image, caption]))
+        for image, caption, level, share, count in rows
     }
 
 
-def _shared_ties(aggregations: Sequence[Aggregation]) -> Ties:
-    policies = {str(one.round): one.ties for one in aggregations}
-    if len(set(policies.values())) > 1:
-        listed = ", ".join(f"{name}: {ties}" for name, ties in policies.items())
-        raise CounterpartError(f"The rounds use different policies for ties ({listed}). Aggregate them with the same.")
-    ties: Any = next(iter(policies.values()))
-    return ties
+def proposals_of(rounds: Sequence[Round]) -> pd.DataFrame:
+    """Return what the annotators proposed for the rounds, for ``dataset.aggregation.conclude``."""
+    columns = {
+        "image__key": "image",
+        "caption__key": "caption",
+        "annotator__name": "annotator",
+        **{name: name for name in ("direction", "rank", "score")},
+    }
+    rows = Proposal.objects.filter(pool__rounds__in=rounds).distinct().order_by("pk").values_list(*columns)
+    return pd.DataFrame.from_records(list(rows.iterator(chunk_size=20_000)), columns=list(columns.values()))
+
+
+def _reviewed(verdict: PairVerdict | None, level: int) -> PairVerdict:
+    if verdict is None:
+        return PairVerdict(level, review=level)
+    return PairVerdict(level, verdict.shares, verdict.votes, verdict.simulated, review=level)

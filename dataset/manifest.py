@@ -1,14 +1,17 @@
-"""The manifest of a version: what it was made from, its files and its figures."""
+"""The manifest of a version: what it was made from, its protocol, its files and its figures."""
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.version import software_version
 from corpus.models import Match, Sample
-from dataset.contents import JUDGED, Contents
-from dataset.merging import MergeTerm
+from dataset.contents import JUDGED, Contents, Policies
 from dataset.models import Version
+from dataset.provenance import provenance_of
+from dataset.review_rows import Row
+from dataset.version_files import FORM, GALLERY
 from hits.models import Round
 
 
@@ -16,27 +19,29 @@ def describe(
     version: Version,
     contents: Contents,
     *,
-    terms: Sequence[MergeTerm],
-    positive_levels: Sequence[int],
-    excluded: Sequence[str],
+    rounds: Sequence[Round],
+    policies: Policies,
+    reviews: Iterable[Row],
+    licence: str,
+    partial: bool,
     files: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the manifest. It contains no time, so the same release made again has the same bytes."""
-    rounds = list(version.rounds.order_by("name"))
+    """Return the manifest. It does not contain its own time, so the same release made again has the same bytes."""
+    excluded = [(image, caption) for image, caption, conclusion, *_ in reviews if conclusion == "excluded"]
     return {
+        "form": FORM,
         "version": version.name,
         "software": f"counterpart {software_version()}",
+        "licence": licence,
         "collection": version.collection.name,
         "sample": _describe_sample(version.sample),
+        "protocol": _protocol(version, contents, files),
         "rounds": [_describe_round(round) for round in rounds],
-        "policies": {
-            "merge": ",".join(map(str, terms)),
-            "positive_levels": list(positive_levels),
-            "method": contents.method,
-            "ties": contents.ties,
-            "merged_against_verdict": "kept",
-        },
-        "excluded_captions": list(excluded),
+        "provenance": {round.name: provenance_of(round) for round in rounds},
+        "partial": partial,
+        "policies": policies.as_json(),
+        "excluded_captions": [caption for _, caption in excluded if caption],
+        "excluded_images": [image for image, _ in excluded if image],
         "counts": _count(contents),
         "sources": _source_rows(version.name, contents),
         "files": files,
@@ -53,6 +58,22 @@ def _describe_sample(sample: Sample) -> dict[str, Any]:
     return {"name": sample.name, "seed": sample.seed, **counts, "sha256_of_keys": digest}
 
 
+def _protocol(version: Version, contents: Contents, files: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return what a retrieval model must search to be measured on the version."""
+    gallery = version.collection.images.gallery()
+    splits = gallery.order_by().values_list("split", flat=True).distinct()
+    images = Counter(version.collection.captions.gallery().order_by().values_list("image_id", flat=True))
+    return {
+        "splits": sorted(split for split in splits if split),
+        "gallery_images": gallery.count(),
+        "gallery_captions": images.total(),
+        "gallery_sha256": files[GALLERY]["sha256"],
+        "captions_per_image": {str(each): count for each, count in sorted(Counter(images.values()).items())},
+        "image_queries": len(contents.queries.images),
+        "caption_queries": len(contents.queries.captions),
+    }
+
+
 def _describe_round(round: Round) -> dict[str, Any]:
     retrievals = round.pool.retrievals.select_related("annotator").order_by("annotator__name")
     return {
@@ -62,6 +83,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
         "design": round.design,
         "wording": round.wording,
         "replication": round.replication,
+        "reward": str(round.reward),
         "pool": {
             "name": round.pool.name,
             "seed": round.pool.seed,
@@ -72,9 +94,9 @@ def _describe_round(round: Round) -> dict[str, Any]:
     }
 
 
-def _count(contents: Contents) -> dict[str, int]:
+def _count(contents: Contents) -> dict[str, Any]:
     i2t, t2i = contents.queries.count(contents.positives)
-    judged_positive = len(contents.by_source.get(JUDGED, set()) & contents.positives)
+    levels = Counter(verdict.level for verdict in contents.verdicts.values())
     return {
         "image_queries": len(contents.queries.images),
         "caption_queries": len(contents.queries.captions),
@@ -82,8 +104,12 @@ def _count(contents: Contents) -> dict[str, int]:
         "i2t": i2t,
         "t2i": t2i,
         "judged": len(contents.verdicts),
-        "judged_positive": judged_positive,
-        "merged_against_verdict": len(contents.positives & contents.verdicts.keys()) - judged_positive,
+        "judged_positive": len(contents.by_source.get(JUDGED, set()) & contents.verdicts.keys()),
+        "judged_by_level": {str(level): levels[level] for level in (1, 2, 3, 4)},
+        "reviewed": sum(verdict.review is not None for verdict in contents.verdicts.values()),
+        "votes": sum(verdict.votes for verdict in contents.verdicts.values()),
+        "simulated_votes": sum(verdict.simulated for verdict in contents.verdicts.values()),
+        "merged_against_verdict": len(contents.conflicts),
     }
 
 

@@ -10,8 +10,8 @@ from django.db.models import Q
 from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match
 
-Pair = tuple[int, int]
-"""Database ids of an image and a caption."""
+Pair = tuple[str, str]
+"""The collection's own ids of an image and a caption."""
 
 _LOOKUPS = {">=": "gte", "<=": "lte", ">": "gt", "<": "lt", "=": "exact"}
 _TERM = re.compile(r"(?P<source>[\w.-]+)\s*(?:(?P<operator>>=|<=|>|<|=)\s*(?P<score>[+-]?\d+(?:\.\d+)?))?")
@@ -59,7 +59,7 @@ def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Se
     """Return the source's pairs that meet the term's condition; of graded pairs, those at ``positive_levels``."""
     matching = Q(grade__isnull=True) | Q(grade__in=positive_levels)
     rows: Any = Match.objects.filter(term.condition, matching, collection=collection)
-    return set(rows.values_list("image_id", "caption_id"))
+    return set(rows.values_list("image__key", "caption__key"))
 
 
 def _parse_term(text: str) -> MergeTerm:

@@ -1,6 +1,9 @@
 """Release a version: gather its contents, write its files and add it to the corpus as a match source."""
 
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -11,16 +14,29 @@ from core.naming import check_name
 from core.progress import Progress, silent, tracked
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
-from dataset.aggregation import Method
-from dataset.contents import Contents, gather_contents
+from dataset.aggregation import METHODS, Method, Ties
+from dataset.contents import (
+    PRECEDENCES,
+    Contents,
+    Policies,
+    Precedence,
+    gather_contents,
+    proposals_of,
+    queries_of,
+)
+from dataset.judgment_rows import judgment_rows, pseudonym_key, read_votes
 from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Version
-from dataset.version_files import describe_files, render_files, written_files
+from dataset.provenance import refuse_unfinished
+from dataset.rendering import pair_order, render_contents, render_gallery, render_judgments, render_reviews
+from dataset.review_rows import Reviewed, review_rows
+from dataset.version_files import describe_files, written_files
 from hits.models import Round
 from hits.question import Level
 
 _BATCH = 5_000
+Name = TypeVar("Name", bound=str)
 
 
 def release_version(
@@ -30,55 +46,80 @@ def release_version(
     sample: Sample,
     rounds: Sequence[Round] = (),
     method: Method = "majority",
+    ties: Ties = "median",
     merge: str | None = None,
+    precedence: Precedence = "union",
     positive_levels: Sequence[int] = (Level.YES, Level.PARTIALLY_YES),
     exclude_captions: Sequence[str] = (),
+    partial: bool = False,
+    licence: str = "",
     released_by: User | None = None,
     progress: Progress = silent,
 ) -> Version:
     """Release the rounds' positive verdicts by ``method``, united with the merged match sources, as version ``name``.
 
-    The positives are one set of pairs whose image or caption is a query of ``sample``. ``merge`` is parsed by
-    ``dataset.merging.parse_merge``; None means ``original`` if there are rounds. ``exclude_captions`` are keys of
-    unusable captions, which are dropped as queries and as items. Files go to the storage's ``versions/<name>/``;
+    The judgments that count, of all rounds together, are aggregated anew; reviews then correct single pairs. The
+    positives are one set of pairs whose image or caption is a query of ``sample``. ``merge`` is parsed by
+    ``dataset.merging.parse_merge``; None means ``original`` if there are rounds. ``precedence`` is explained at
+    ``dataset.contents.Policies``. ``exclude_captions`` are keys of unusable captions, which are dropped as queries and
+    as items, as are captions and images that reviewers excluded. Files go to the storage's ``versions/<name>/``;
     ``corpus.Match`` rows with the version as source hold every positive (score 1; grade = its level, null if only a
-    source has it) and every judged negative (score 0, grade 3-4).
+    source has it) and every judged negative (score 0, grade 3-4). The merged sources are sealed.
 
     Raises CounterpartError and changes nothing if the name is taken by a version or by a folder of the storage, a
-    source or caption is unknown, neither rounds nor sources are given, verdicts are missing or out of date, or no pair
-    would be positive.
+    source or caption is unknown, neither rounds nor sources are given, a round is unfinished and not ``partial`` or
+    has no judgments that count, or no pair would be positive.
     """
-    terms = _checked_terms(collection, sample, rounds, merge)
-    levels = _checked_levels(positive_levels)
-    excluded = _captions_of(collection, exclude_captions)
-    with transaction.atomic():
-        version = _claim(name, collection, sample, released_by)
+    policies = Policies(
+        method=_checked(method, METHODS, "aggregation method"),
+        ties=ties,
+        positive_levels=_checked_levels(positive_levels),
+        merge=tuple(_checked_terms(collection, sample, rounds, merge)),
+        precedence=_checked(precedence, PRECEDENCES, "precedence"),
+    )
+    rounds = sorted(rounds, key=lambda one: one.name)
+    if not partial:
+        refuse_unfinished(rounds)
+    with transaction.atomic(), tempfile.TemporaryDirectory() as temporary:
+        version, folder = _claim(name, collection, sample, released_by), Path(temporary)
+        version.rounds.set(rounds)
+        reviews = review_rows(collection, exclude_captions=exclude_captions)
+        files = [render_gallery(collection, folder), render_reviews(reviews, folder)]
+        votes = None
+        if rounds:
+            rows = judgment_rows(rounds, key=version.pseudonym_key)
+            files.append(render_judgments(rows, folder, progress))
+            votes = read_votes(files[-1])
+            if votes.empty:
+                raise CounterpartError(f"{some_of(rounds)} has no judgments that count. Accept some work first.")
         contents = gather_contents(
             collection,
-            sample=sample,
-            rounds=rounds,
-            method=method,
-            terms=terms,
-            positive_levels=levels,
-            excluded=excluded,
+            queries=queries_of(sample),
+            votes=votes,
+            reviewed=Reviewed.of(reviews),
+            proposals=proposals_of(rounds) if policies.method == "consensus" else None,
+            policies=policies,
         )
         if not contents.positives:
             raise CounterpartError(f"Version {name} would have no positives: its sources have none on {sample}.")
-        version.rounds.set(rounds)
-        files = render_files(version, contents)
+        files = [*render_contents(name, contents, folder), *files]
         version.manifest = describe(
             version,
             contents,
-            terms=terms,
-            positive_levels=levels,
-            excluded=exclude_captions,
+            rounds=rounds,
+            policies=policies,
+            reviews=reviews,
+            licence=licence,
+            partial=partial,
             files=describe_files(files),
         )
         with written_files(version, files, progress=progress):
             version.save(update_fields=["manifest"])
-            _enter_matches(version, contents, levels, progress)
-            seal_source(collection, name)
-            record("released", version, actor=str(released_by or "command"), **version.manifest["counts"])
+            _enter_matches(version, contents, policies.positive_levels, progress)
+            for source in (name, *(term.source for term in policies.merge if term.source != Match.ORIGINAL)):
+                seal_source(collection, source)
+            counts = {key: count for key, count in version.manifest["counts"].items() if isinstance(count, int)}
+            record("released", version, actor=str(released_by or "command"), **counts)
     return version
 
 
@@ -99,23 +140,17 @@ def _checked_terms(
     return terms
 
 
-def _checked_levels(levels: Sequence[int]) -> list[int]:
+def _checked(name: Name, known: Sequence[Name], what: str) -> Name:
+    if name not in known:
+        raise CounterpartError(f"Unknown {what} {name!r}: use {', '.join(known)}.")
+    return name
+
+
+def _checked_levels(levels: Sequence[int]) -> tuple[int, ...]:
     wrong = [level for level in levels if level not in Level.values]
     if wrong or not levels:
         raise CounterpartError(f"Invalid positive levels {some_of(list(levels)) or '(none)'}: use some of 1, 2, 3, 4.")
-    return sorted(set(levels))
-
-
-def _captions_of(collection: Collection, keys: Sequence[str]) -> frozenset[int]:
-    if not keys:
-        return frozenset()
-    known = dict(collection.captions.values_list("key", "pk"))
-    unknown = [key for key in keys if key not in known]
-    if unknown:
-        raise CounterpartError(
-            f"{len(unknown)} captions to exclude are not in {collection}: {some_of(unknown)}. Correct the list."
-        )
-    return frozenset(known[key] for key in keys)
+    return tuple(sorted({int(level) for level in levels}))
 
 
 def _claim(name: str, collection: Collection, sample: Sample, by: User | None) -> Version:
@@ -130,6 +165,7 @@ def _claim(name: str, collection: Collection, sample: Sample, by: User | None) -
                 sample=sample,
                 manifest={},
                 folder=f"versions/{name}",
+                pseudonym_key=pseudonym_key(name),
                 released_by=by,
             )
     except IntegrityError as error:
@@ -137,16 +173,18 @@ def _claim(name: str, collection: Collection, sample: Sample, by: User | None) -
 
 
 def _enter_matches(version: Version, contents: Contents, levels: Sequence[int], progress: Progress) -> None:
+    images = dict(version.collection.images.values_list("key", "pk"))
+    captions = dict(version.collection.captions.values_list("key", "pk"))
     judged_negative = {pair for pair, verdict in contents.verdicts.items() if verdict.level not in levels}
     rows = []
-    for pair in sorted(contents.positives | judged_negative):
+    for pair in sorted(contents.positives | judged_negative, key=pair_order):
         positive, verdict = pair in contents.positives, contents.verdicts.get(pair)
         agreed = verdict is not None and positive == (verdict.level in levels)
         rows.append(
             Match(
                 collection_id=version.collection_id,
-                image_id=pair[0],
-                caption_id=pair[1],
+                image_id=images[pair[0]],
+                caption_id=captions[pair[1]],
                 source=version.name,
                 score=float(positive),
                 grade=verdict.level if verdict and agreed else None,

@@ -1,4 +1,4 @@
-"""Files of a version: positives in both directions, all pairs with their verdicts, and all judgments.
+"""Files of a version: positives in both directions, all pairs with their verdicts, all judgments, reviews, the gallery.
 
 They are written once, at the release. Exports and evaluation read them, and get the same data however rows changed
 since.
@@ -7,76 +7,80 @@ since.
 import csv
 import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.core.files.storage import default_storage
 
-from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
-from core.files import StoredFile, local_copy, write_file
+from core.files import StoredFile, copy_file, local_copy, write_file
 from core.progress import Progress
-from corpus.models import Collection
-from dataset.contents import Contents
+from dataset.judgment_rows import NUMBERS, ReleasedJudgment
 from dataset.models import Version
 from mitl.models import Direction
 
-PAIRS, JUDGMENTS, MANIFEST = "pairs.csv", "judgments.csv", "manifest.json"
-PAIR_COLUMNS = (
-    *("image", "caption", "positive", "level", "votes"),
-    *("share_1", "share_2", "share_3", "share_4", "confidence", "sources"),
+PAIRS, JUDGMENTS, REVIEWS, GALLERY, MANIFEST = (
+    *("pairs.csv", "judgments.csv", "reviews.csv", "gallery.csv"),
+    "manifest.json",
 )
-Key = int | str
+FORM = 2  # of the files and the manifest; releases before 0.2.0 have none
 Positives = dict[Direction, dict[int, set[int]]]
 
 
-class ReleasedJudgment(NamedTuple):
-    """A row of the judgments file. ``image`` and ``caption`` are the collection's own ids; ``control`` is empty for
-    a candidate; ``worker`` is a pseudonym of this release; ``counted`` is 1 if the judgment entered a verdict."""
+class ReleasedPair(NamedTuple):
+    """A row of the pairs file: a positive or judged pair, by the collection's own ids.
 
-    round: str
-    hit: int
-    place: int
-    control: str
-    worker: str
+    ``positive`` is 0 or 1. ``level``, ``votes``, the shares of levels 1-4, ``confidence`` (the share of ``level``) and
+    ``simulated_votes`` are empty for a pair that nobody judged; a pair that a reviewer gave a level without votes has
+    no shares. ``review`` is a reviewer's level, if there is one; ``sources`` are separated by semicolons.
+    """
+
     image: str
     caption: str
-    level: int
-    shortcoming: str
-    wrong_way: str
-    counted: int
+    positive: int
+    level: str = ""
+    votes: str = ""
+    share_1: str = ""
+    share_2: str = ""
+    share_3: str = ""
+    share_4: str = ""
+    confidence: str = ""
+    simulated_votes: str = ""
+    review: str = ""
+    sources: str = ""
 
 
-def positives_file(version: Version, direction: Direction) -> str:
+class GalleryRow(NamedTuple):
+    """An image or a caption (``kind``) by its id. ``image`` is the one that a caption was written for; ``sha256``
+    covers the picture's bytes or the caption's text."""
+
+    kind: str
+    key: str
+    image: str
+    sha256: str
+
+
+def positives_file(version: str, direction: Direction) -> str:
     """Return the name of a direction's file, formed as in the public ECCV Caption dataset."""
     sides = {Direction.IMAGE_TO_CAPTION: "image_to_caption", Direction.CAPTION_TO_IMAGE: "caption_to_image"}
-    return f"{version.name}_{sides[direction]}.json"
+    return f"{version}_{sides[direction]}.json"
 
 
-def render_files(version: Version, contents: Contents) -> dict[str, bytes]:
-    """Return the content of every file but the manifest, by name. Equal contents give equal bytes."""
-    keys = _Keys(version.collection)
-    files = {positives_file(version, direction): _positives_json(contents, keys, direction) for direction in Direction}
-    files[PAIRS] = _csv(PAIR_COLUMNS, _pair_rows(contents, keys))
-    if version.rounds.exists():
-        files[JUDGMENTS] = _csv(ReleasedJudgment._fields, _judgment_rows(version))
-    return files
-
-
-def describe_files(files: Mapping[str, bytes]) -> dict[str, dict[str, Any]]:
+def describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Return name → SHA-256 and size, for the manifest."""
-    return {
-        name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)} for name, content in files.items()
-    }
+    return {file.name: {"sha256": sha256_of(file), "bytes": file.stat().st_size} for file in files}
+
+
+def sha256_of(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @contextmanager
-def written_files(version: Version, files: Mapping[str, bytes], *, progress: Progress) -> Iterator[None]:
-    """Write the files, then the manifest; if the body fails, remove them.
+def written_files(version: Version, files: Sequence[Path], *, progress: Progress) -> Iterator[None]:
+    """Store the files, then the manifest; if the body fails, remove them.
 
     A folder with a manifest holds a whole release, perhaps of a database that was lost since. It is kept as it is.
     Raises CounterpartError if its manifest is another one.
@@ -84,20 +88,21 @@ def written_files(version: Version, files: Mapping[str, bytes], *, progress: Pro
     path = f"{version.folder}/{MANIFEST}"
     manifest = json.dumps(version.manifest, indent=2).encode() + b"\n"
     if released := default_storage.exists(path):
-        with default_storage.open(path, "rb") as file:
-            if file.read() != manifest:
+        with default_storage.open(path, "rb") as stored:
+            if stored.read() != manifest:
                 raise CounterpartError(
                     f"The storage holds another release in {version.folder}, which this database does not know. "
                     "Choose another name."
                 )
     try:
-        for done, (name, content) in enumerate(files.items(), 1):
-            write_file(f"{version.folder}/{name}", content)
+        for done, file in enumerate(() if released else files, 1):
+            copy_file(file, f"{version.folder}/{file.name}")
             progress("files", done, len(files))
-        write_file(path, manifest)
+        if not released:
+            write_file(path, manifest)
         yield
     except BaseException:
-        for name in () if released else (*files, MANIFEST):
+        for name in () if released else (*(file.name for file in files), MANIFEST):
             default_storage.delete(f"{version.folder}/{name}")
         raise
 
@@ -133,120 +138,59 @@ def load_positives(version: Version) -> Positives:
     Queries without positives have an empty set. Raises CounterpartError if a file is missing or was changed, or names
     an image or caption that the collection no longer has.
     """
-    sample, excluded = version.sample, version.manifest["excluded_captions"]
+    sample, manifest = version.sample, version.manifest
     images = dict(version.collection.images.values_list("key", "pk"))
     captions = dict(version.collection.captions.values_list("key", "pk"))
-    image_queries = sample.images.order_by("pk").values_list("pk", flat=True)
-    caption_queries = sample.captions.exclude(key__in=excluded).order_by("pk").values_list("pk", flat=True)
+    image_queries = sample.images.exclude(key__in=manifest.get("excluded_images", []))
+    caption_queries = sample.captions.exclude(key__in=manifest["excluded_captions"])
     i2t = _load_direction(version, Direction.IMAGE_TO_CAPTION, images, captions)
     t2i = _load_direction(version, Direction.CAPTION_TO_IMAGE, captions, images)
     return {
-        Direction.IMAGE_TO_CAPTION: {query: i2t.get(query, set()) for query in image_queries},
-        Direction.CAPTION_TO_IMAGE: {query: t2i.get(query, set()) for query in caption_queries},
+        direction: {query: found.get(query, set()) for query in queries.order_by("pk").values_list("pk", flat=True)}
+        for direction, found, queries in (
+            (Direction.IMAGE_TO_CAPTION, i2t, image_queries),
+            (Direction.CAPTION_TO_IMAGE, t2i, caption_queries),
+        )
     }
+
+
+def load_pairs(version: Version) -> Iterator[ReleasedPair]:
+    """Yield every positive or judged pair of the version, in the order of its file."""
+    for row in _csv_rows(version, PAIRS, ReleasedPair._fields):
+        row[2] = int(row[2])
+        yield ReleasedPair._make(row)
 
 
 def load_judgments(version: Version) -> Iterator[ReleasedJudgment]:
     """Yield every judgment of the version, in the order of its file."""
-    with checked_file(version, JUDGMENTS).open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            fields: Any = row | {name: int(row[name]) for name in ("hit", "place", "level", "counted")}
-            yield ReleasedJudgment(**fields)
+    numbers = [ReleasedJudgment._fields.index(name) for name in NUMBERS]
+    for row in _csv_rows(version, JUDGMENTS, ReleasedJudgment._fields):
+        for place in numbers:
+            row[place] = int(row[place])
+        yield ReleasedJudgment._make(row)
+
+
+def load_gallery(version: Version) -> Iterator[GalleryRow]:
+    """Yield the images and captions that the version is about."""
+    return map(GalleryRow._make, _csv_rows(version, GALLERY, GalleryRow._fields))
+
+
+def _csv_rows(version: Version, name: str, columns: Sequence[str]) -> Iterator[list[Any]]:
+    """Yield the rows of a checked file. Raises CounterpartError if it has other columns."""
+    with checked_file(version, name).open(newline="", encoding="utf-8") as file:
+        rows = csv.reader(file)
+        if tuple(next(rows)) != tuple(columns):
+            raise CounterpartError(f"The {name} of version {version} is in the form of an earlier program; use that.")
+        yield from rows
 
 
 def _load_direction(
     version: Version, direction: Direction, queries: Mapping[str, int], items: Mapping[str, int]
 ) -> dict[int, set[int]]:
-    listed = json.loads(checked_file(version, positives_file(version, direction)).read_bytes())
+    listed = json.loads(checked_file(version, positives_file(version.name, direction)).read_bytes())
     try:
         return {queries[query]: {items[str(item)] for item in positives} for query, positives in listed.items()}
     except KeyError as error:
         raise CounterpartError(
             f"Version {version} names {error.args[0]}, which {version.collection} no longer has. Import it again."
         ) from error
-
-
-class _Keys:
-    """Database id → the collection's own id: a number if it is written like one, as COCO's are."""
-
-    def __init__(self, collection: Collection) -> None:
-        self.images = {pk: _number_or_text(key) for pk, key in collection.images.values_list("pk", "key")}
-        self.captions = {pk: _number_or_text(key) for pk, key in collection.captions.values_list("pk", "key")}
-
-
-def _number_or_text(key: str) -> Key:
-    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
-
-
-def _sort_key(key: Key) -> tuple[bool, int, str]:
-    """Sort numbers by size and before texts."""
-    return (isinstance(key, str), key if isinstance(key, int) else 0, str(key))
-
-
-def _positives_json(contents: Contents, keys: _Keys, direction: Direction) -> bytes:
-    """{query: [items]} of the queries with positives; queries are texts, as JSON requires, items numbers."""
-    found: dict[Key, list[Key]] = defaultdict(list)
-    for image, caption in contents.positives:
-        if direction == Direction.IMAGE_TO_CAPTION and image in contents.queries.images:
-            found[keys.images[image]].append(keys.captions[caption])
-        elif direction == Direction.CAPTION_TO_IMAGE and caption in contents.queries.captions:
-            found[keys.captions[caption]].append(keys.images[image])
-    ordered = {str(query): sorted(found[query], key=_sort_key) for query in sorted(found, key=_sort_key)}
-    return json.dumps(ordered).encode()
-
-
-def _csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> bytes:
-    text = StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue().encode()
-
-
-def _pair_rows(contents: Contents, keys: _Keys) -> Iterator[tuple[Any, ...]]:
-    """Every positive or judged pair, by image and caption; unjudged pairs have empty level, votes and shares."""
-    pairs = {(keys.images[image], keys.captions[caption]): (image, caption) for image, caption in contents.pairs}
-    for image, caption in sorted(pairs, key=lambda pair: (_sort_key(pair[0]), _sort_key(pair[1]))):
-        pair = pairs[image, caption]
-        verdict = contents.verdicts.get(pair)
-        shares = [f"{share:.6g}" for share in verdict.shares] if verdict else []
-        judged = (verdict.level, verdict.votes, *shares, shares[verdict.level - 1]) if verdict else [""] * 7
-        yield (image, caption, int(pair in contents.positives), *judged, ";".join(contents.sources_of(pair)))
-
-
-def _judgment_rows(version: Version) -> Iterator[ReleasedJudgment]:
-    """Every judgment of the version's rounds, including uncounted ones and controls, by round, HIT and seat."""
-    workers: Mapping[int, str] = _Pseudonyms(version.name)
-    judgments = Judgment.objects.filter(assignment__hit__round__in=version.rounds.all())
-    ordered = judgments.order_by(
-        "assignment__hit__round__name",
-        "assignment__hit__number",
-        "assignment__seat__number",
-        "assignment",
-        "item__place",
-    )
-    position = ("assignment__hit__round__name", "assignment__hit__number", "item__place", "item__control__polarity")
-    answer = ("image__key", "caption__key", "level", "shortcoming", "wrong_way", "assignment__state")
-    rows: Any = ordered.values_list(*position, "worker_id", *answer).iterator(chunk_size=10_000)
-    for *start, worker, image, caption, level, shortcoming, wrong_way, state in rows:
-        round, hit, place, polarity = start
-        counted = int(state == Assignment.State.ACCEPTED)
-        yield ReleasedJudgment(
-            round, hit, place, polarity or "", workers[worker], image, caption, level, shortcoming, wrong_way, counted
-        )
-
-
-class _Pseudonyms(dict[int, str]):
-    """A worker's name in one release: a keyed digest of the order in which workers first appear in its file.
-
-    The file shows that order anyway and nothing else about a worker enters the digest: names of two releases cannot
-    be linked, and the same release made again has the same names.
-    """
-
-    def __init__(self, version_name: str) -> None:
-        super().__init__()
-        self._key = hashlib.sha256(version_name.encode()).digest()
-
-    def __missing__(self, worker_id: int) -> str:
-        digest = hashlib.blake2b(str(len(self)).encode(), key=self._key, digest_size=6)
-        return self.setdefault(worker_id, digest.hexdigest())

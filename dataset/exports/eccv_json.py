@@ -13,7 +13,7 @@ def write_eccv_json(version: Version, folder: Path, progress: Progress) -> list[
     """Write ``<version>_image_to_caption.json`` and ``<version>_caption_to_image.json``, as they were released."""
     written = []
     for done, direction in enumerate(Direction, 1):
-        name = positives_file(version, direction)
+        name = positives_file(version.name, direction)
         written.append(folder / name)
         shutil.copyfile(checked_file(version, name), written[-1])
         progress("files", done, len(Direction))

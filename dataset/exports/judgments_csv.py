@@ -8,8 +8,9 @@ from typing import Any
 
 from core.errors import CounterpartError
 from core.progress import Progress, tracked
+from dataset.judgment_rows import ReleasedJudgment
 from dataset.models import Version
-from dataset.version_files import ReleasedJudgment, load_judgments
+from dataset.version_files import load_judgments
 from mitl.models import Pool, Proposal
 
 COLUMNS = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")

@@ -11,6 +11,7 @@ from core.files import write_file
 from core.models import Job
 from dataset.models import Version
 from evaluation.models import Run, Score
+from hits.models import Round
 from tests.console.conftest import answer_rightly
 from tests.factories import make_collection, make_round
 
@@ -79,6 +80,9 @@ def form(db) -> dict[str, object]:
         "rounds": [made.pk],
         "merge": "original",
         "positive_levels": ["1", "2"],
+        "method": "majority",
+        "ties": "median",
+        "precedence": "union",
     }
 
 
@@ -116,3 +120,19 @@ def test_a_released_name_is_taken_for_good(releaser, site):
     answer = releaser.post("/release/", {"name": "v1", "sample": site.version.sample_id, "positive_levels": ["1"]})
     assert answer.status_code == 422
     assert "Version v1 already exists and cannot be changed" in answer.content.decode()
+
+
+def test_a_version_with_simulated_votes_says_so(member, site):
+    assert "Simulated votes." not in member.get("/versions/v1/").content.decode()
+    site.version.manifest["counts"]["simulated_votes"] = 3
+    site.version.save()
+    assert "Simulated votes." in member.get("/versions/v1/").content.decode()
+
+
+def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
+    make_round(Round.objects.get().pool.collection, name="round-2", hits=1)
+    form["rounds"].append(Round.objects.get(name="round-2").pk)
+    refused = releaser.post("/release/", form)
+    assert refused.status_code == 422
+    assert "round-2 is unfinished" in refused.content.decode()
+    assert releaser.post("/release/", {**form, "partial": "on"}).status_code == 302

@@ -11,6 +11,7 @@ from dataset.exports import export_version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
+from hits.models import Seat
 from tests.annotation.cast import candidates, propose, sample_of, say
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 
@@ -30,6 +31,7 @@ def round():
     for item in made.hits.get().items.all():
         say(assignment, item, 2, *(("wrong_way", "color") if item.place == 1 else ()))
     Assignment.objects.update(state="accepted")
+    Seat.objects.update(state="filled")
     pairs = candidates(made.hits.get())
     propose(made, pairs, make_annotator("vsrn"))
     propose(made, pairs[:1], make_annotator("clip"), "t2i")

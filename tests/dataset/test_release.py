@@ -1,20 +1,23 @@
 import hashlib
 import json
+from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from django.core.files.storage import default_storage
 
 import dataset.release
-from annotation.models import Assignment
+from annotation.answers import places_of
+from annotation.models import Assignment, Judgment, Worker
 from core.errors import CounterpartError
 from core.files import write_file
 from core.models import Event
 from corpus.matches import import_matches
 from corpus.models import Match
-from dataset.models import Aggregation, Version
+from dataset.models import Aggregation, Review, Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
-from dataset.version_files import load_positives
+from dataset.version_files import load_judgments, load_pairs, load_positives
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, candidates, sample_of
 from tests.factories import make_collection, make_round, make_sample
@@ -78,13 +81,14 @@ def test_verdicts_of_other_rounds_do_not_enter(round):
     assert len(pairs_in(release(round, merge=""))) == 1
 
 
-def test_the_verdicts_of_the_named_method_are_released(round):
-    Aggregation.objects.update(method="other", ties="higher")
-    with pytest.raises(CounterpartError, match="round-1 has no verdicts by majority. Run aggregate round-1 first"):
-        release(round)
-    version = release(round, method="other")
-    assert version.manifest["counts"]["judged_positive"] == 1
-    assert (version.manifest["policies"]["method"], version.manifest["policies"]["ties"]) == ("other", "higher")
+def test_a_release_aggregates_the_judgments_itself(round):
+    Aggregation.objects.all().delete()
+    assert release(round).manifest["counts"]["judged_positive"] == 1
+
+
+def test_the_manifest_names_method_and_ties(round):
+    policies = release(round, ties="higher").manifest["policies"]
+    assert (policies["method"], policies["ties"]) == ("majority", "higher")
 
 
 def test_votes_of_several_rounds_are_one_vote(round):
@@ -170,7 +174,10 @@ def test_the_manifest_names_what_the_version_was_made_from(round):
 
 def test_every_file_has_the_checksum_that_the_manifest_names(round):
     version = release(round)
-    assert len(version.manifest["files"]) == 4
+    assert set(version.manifest["files"]) == {
+        *("v1_image_to_caption.json", "v1_caption_to_image.json"),
+        *("pairs.csv", "gallery.csv", "reviews.csv", "judgments.csv"),
+    }
     for name, described in version.manifest["files"].items():
         assert hashlib.sha256(read(version, name).encode()).hexdigest() == described["sha256"]
 
@@ -187,7 +194,7 @@ def test_pairs_carry_level_votes_and_sources(round):
     collection = round.pool.collection
     keys = collection.images.get(pk=yes[0]).key, collection.captions.get(pk=yes[1]).key
     lines = read(release(round), "pairs.csv").splitlines()
-    assert ",".join([*keys, "1,1,1,1,0,0,0,1,judged"]) in lines
+    assert ",".join([*keys, "1,1,1,1,0,0,0,1,0,,judged"]) in lines
 
 
 def test_judgments_are_released_under_fresh_pseudonyms(round):
@@ -200,10 +207,108 @@ def test_judgments_are_released_under_fresh_pseudonyms(round):
 def test_uncounted_judgments_and_controls_are_released_and_marked(round):
     Assignment.objects.update(state="excluded")
     answer(round.hits.get(), 1, 1)
-    aggregate_round(round)
-    rows = [line.split(",") for line in read(release(round), "judgments.csv").splitlines()[1:]]
-    assert sorted(row[-1] for row in rows) == ["0"] * 4 + ["1"] * 4
-    assert sorted(row[3] for row in rows) == [""] * 4 + ["negative"] * 2 + ["positive"] * 2
+    rows = list(load_judgments(release(round)))
+    assert sorted(row.counted for row in rows) == [0] * 4 + [1] * 4
+    assert sorted(row.control for row in rows) == [""] * 4 + ["negative"] * 2 + ["positive"] * 2
+
+
+def test_a_judgment_carries_when_where_and_by_which_guidelines_it_was_given(round):
+    Assignment.objects.update(active_seconds=90)
+    Judgment.objects.update(at=datetime(2026, 11, 22, 8, 30, tzinfo=UTC))
+    rows = list(load_judgments(release(round)))
+    places = places_of(Assignment.objects.get())
+    item_at = dict(round.hits.get().items.values_list("place", "pk"))
+    assert {row.position: item_at[row.place] for row in rows} == places
+    assert {(row.at, row.active_seconds, row.wording, row.channel, row.assignment) for row in rows} == {
+        ("2026-11-22T08:30:00Z", "90", round.wording, "browser", 1)
+    }
+
+
+def test_simulated_votes_are_marked_on_judgments_pairs_and_counts(round):
+    Worker.objects.update(simulated=True)
+    version = release(round)
+    assert {row.simulated for row in load_judgments(version)} == {1}
+    assert {row.simulated_votes for row in load_pairs(version)} == {"", "1"}
+    assert version.manifest["counts"]["simulated_votes"] == 2
+    assert version.manifest["provenance"]["round-1"]["simulated_votes"] == 2
+
+
+def test_the_manifest_holds_the_protocol(round):
+    protocol = release(round).manifest["protocol"]
+    collection = round.pool.collection
+    assert (protocol["gallery_images"], protocol["gallery_captions"]) == (
+        collection.images.count(),
+        collection.captions.count(),
+    )
+    assert protocol["captions_per_image"] == {"2": collection.images.count()}
+    assert len(protocol["gallery_sha256"]) == 64
+
+
+def test_the_manifest_holds_where_the_votes_came_from(round):
+    provenance = release(round).manifest["provenance"]["round-1"]
+    assert provenance["channel"] == "browser"
+    assert (provenance["workers"], provenance["answer_sets"]) == (1, {"counted": 1, "excluded": 0})
+    assert (provenance["votes"], provenance["pairs_judged"], provenance["unfinished"]) == (2, 2, {})
+
+
+def test_an_unfinished_round_is_refused_and_released_only_as_partial(round):
+    bigger = make_round(round.pool.collection, name="round-2", hits=2, candidates=2)
+    answer(bigger.hits.get(number=1), 1, 1)
+    answer(bigger.hits.get(number=2), 1, 1, state="flagged")
+    refuses(round, "round-2 is unfinished: 1 of 2 answer sets are missing, 1 wait for review", rounds=[bigger])
+    manifest = release(round, rounds=[bigger], partial=True).manifest
+    assert manifest["partial"]
+    assert manifest["provenance"]["round-2"]["unfinished"] == {"seats": 1, "waiting_for_review": 1}
+
+
+def test_a_review_overrules_the_votes_and_an_undone_one_does_not(round, django_user_model):
+    yes, no = candidates(round.hits.get())
+    robin = django_user_model.objects.create(username="robin")
+    say = partial(Review.objects.create, collection=round.pool.collection, by=robin)
+    say(image_id=no[0], caption_id=no[1], conclusion="level", level=2)
+    say(image_id=yes[0], caption_id=yes[1], conclusion="level", level=4)
+    say(image_id=yes[0], caption_id=yes[1], conclusion="kept")
+    version = release(round, merge="")
+    assert pairs_in(version) == {yes, no}
+    assert [(row.level, row.review) for row in load_pairs(version)] == [("1", ""), ("2", "2")]
+
+
+def test_a_review_that_waits_for_a_second_person_changes_nothing(round, django_user_model):
+    yes, no = candidates(round.hits.get())
+    robin = django_user_model.objects.create(username="robin")
+    review = Review(collection=round.pool.collection, by=robin, conclusion="level", level=1, needs_second=True)
+    review.image_id, review.caption_id = no
+    review.save()
+    assert pairs_in(release(round, merge="")) == {yes}
+
+
+def test_captions_and_images_that_a_reviewer_excluded_leave_the_version(round, django_user_model):
+    robin = django_user_model.objects.create(username="robin")
+    collection = round.pool.collection
+    say = partial(Review.objects.create, collection=collection, by=robin, conclusion="excluded")
+    say(caption=collection.captions.get(key="0"), grounds="meaningless")
+    say(image=collection.images.get(key="3"), grounds="duplicate")
+    version = release(round)
+    assert (version.manifest["excluded_captions"], version.manifest["excluded_images"]) == (["0"], ["3"])
+    assert all(row.caption != "0" and row.image != "3" for row in load_pairs(version))
+    assert collection.images.get(key="3").pk not in load_positives(version)[I2T]
+    assert ",0,excluded,,meaningless," in read(version, "reviews.csv")
+
+
+def test_with_the_precedence_judged_a_verdict_holds_against_a_merged_source(round):
+    yes, no = candidates(round.hits.get())
+    associate(round.pool.collection, "cxc", [yes, no], score=5)
+    version = release(round, merge="cxc", precedence="judged")
+    assert pairs_in(version) == {yes}
+    assert version.manifest["counts"]["merged_against_verdict"] == 1
+
+
+def test_a_merged_source_is_sealed(round, tmp_path):
+    associate(round.pool.collection, "cxc", candidates(round.hits.get())[:1], score=5)
+    release(round, merge="cxc")
+    (tmp_path / "more.csv").write_text("image,caption,score\n0,0,1\n")
+    with pytest.raises(CounterpartError, match="'cxc' is part of a released version"):
+        import_matches(round.pool.collection, source="cxc", path=tmp_path / "more.csv")
 
 
 def test_the_same_release_made_again_is_the_same_to_the_byte(round):
@@ -230,6 +335,8 @@ def refuses(round, message: str, **options) -> None:
         ({"positive_levels": (1, 5)}, "Invalid positive levels 1, 5: use some of"),
         ({"positive_levels": ()}, "Invalid positive levels .none."),
         ({"exclude_captions": ["0", "x", "y"]}, "2 captions to exclude are not in zoo: x, y"),
+        ({"method": "oracle"}, "Unknown aggregation method 'oracle': use majority"),
+        ({"precedence": "loudest"}, "Unknown precedence 'loudest': use union, judged"),
         ({"name": "original"}, "A match source original exists already"),
         ({"name": "a/../b"}, "Invalid name 'a/../b'"),
         ({"merge": "", "positive_levels": (2,)}, "Version v1 would have no positives"),
@@ -281,16 +388,9 @@ def test_a_round_over_another_collection_is_refused(round):
     refuses(round, "1 rounds are not on zoo: round-2", rounds=[round, other])
 
 
-def test_verdicts_that_no_longer_hold_are_refused(round):
+def test_a_round_without_votes_that_count_is_refused(round):
     Assignment.objects.update(state="excluded")
-    refuses(round, "Run aggregate round-1 again")
-
-
-def test_rounds_with_different_policies_for_ties_are_refused(round):
-    other = make_round(round.pool.collection, name="round-2")
-    answer(other.hits.get(), 1, 1)
-    aggregate_round(other, ties="lower")
-    refuses(round, "use different policies for ties", rounds=[round, other])
+    refuses(round, "round-1 has no judgments that count", partial=True)
 
 
 def test_a_failure_midway_leaves_no_file(round, monkeypatch):
@@ -310,5 +410,5 @@ def test_releasing_writes_an_event_with_its_counts(round):
 def test_nobody_adds_matches_to_a_released_version(round, tmp_path):
     version = release(round)
     (tmp_path / "more.csv").write_text("image,caption,score\n0,0,1\n")
-    with pytest.raises(CounterpartError, match="'v1' is a released version, which never changes"):
+    with pytest.raises(CounterpartError, match="'v1' is part of a released version, which never changes"):
         import_matches(version.collection, source="v1", path=tmp_path / "more.csv")

@@ -60,13 +60,14 @@ def test_release_reads_captions_to_exclude_from_a_file(round, tmp_path):
     ("arguments", "message"),
     [
         ([], "needs rounds or match sources"),
-        (["--rounds", "round-1"], "Run aggregate round-1 first"),
+        (["--rounds", "round-2"], "round-2 is unfinished: 1 of 1 answer sets are missing.*pass --partial"),
         (["--rounds", "round-9"], "There is no round 'round-9'"),
         (["--merge", "original", "--positive-levels", "yes"], "Invalid level 'yes'"),
         (["--merge", "original", "--exclude-captions", "gone.txt"], "gone.txt"),
     ],
 )
 def test_release_refuses_bad_wishes_in_one_line(round, arguments, message):
+    make_round(round.pool.collection, name="round-2")
     with pytest.raises(CommandError, match=message) as refused:
         release(*arguments)
     assert "\n" not in str(refused.value)

@@ -8,7 +8,8 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from corpus.input_files import lines
 from corpus.models import Collection, Sample
-from dataset.aggregation import METHODS
+from dataset.aggregation import METHODS, TIES
+from dataset.contents import PRECEDENCES
 from dataset.release import release_version
 from hits.models import Round
 
@@ -21,13 +22,20 @@ class Command(ActCommand):
         parser.add_argument("version", help="name of the version, and of the match source that it becomes")
         parser.add_argument("--collection", required=True, help="name of the collection")
         parser.add_argument("--queries", required=True, help="the sample whose queries' positives are released")
-        parser.add_argument("--rounds", default="", help="aggregated rounds, separated by commas")
-        parser.add_argument(
-            "--method", choices=METHODS, default="majority", help="aggregation whose verdicts are released"
-        )
+        parser.add_argument("--rounds", default="", help="rounds whose judgments are released, separated by commas")
+        parser.add_argument("--method", choices=METHODS, default="majority", help="aggregation method")
+        parser.add_argument("--ties", choices=TIES, default="median", help="policy for tied levels (default median)")
         parser.add_argument("--merge", help='match sources, as in "cxc>=3,original" (default: original if --rounds)')
+        parser.add_argument(
+            "--precedence",
+            choices=PRECEDENCES,
+            default="union",
+            help="where people say no and a merged source yes: union keeps the match (default), judged drops it",
+        )
         parser.add_argument("--positive-levels", default="1,2", help="levels that are a match, separated by commas")
         parser.add_argument("--exclude-captions", type=Path, help="file of caption ids to drop, one per line")
+        parser.add_argument("--partial", action="store_true", help="release rounds that are unfinished, and record it")
+        parser.add_argument("--licence", default="", help="licence of the version, as in CC-BY-4.0")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         excluded = options["exclude_captions"]
@@ -36,8 +44,7 @@ class Command(ActCommand):
             collection=Collection.objects.named(options["collection"]),
             sample=Sample.objects.named(options["queries"]),
             rounds=[Round.objects.named(name) for name in split(options["rounds"])],
-            method=options["method"],
-            merge=options["merge"],
+            **{name: options[name] for name in ("method", "ties", "merge", "precedence", "partial", "licence")},
             positive_levels=[level_of(text) for text in split(options["positive_levels"])],
             exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
             progress=progress,

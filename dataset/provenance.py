@@ -1,0 +1,69 @@
+"""Where the votes of a round came from, and whether they are all there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q
+
+from annotation.models import Assignment, Judgment
+from core.errors import CounterpartError
+from dataset.judgment_rows import BROWSER
+from hits.models import Round, Seat
+
+State = Assignment.State
+
+
+def provenance_of(round: Round) -> dict[str, Any]:
+    """Return a round's channel, dates, workers, answer sets and pairs, as a manifest lists them."""
+    judgments = Judgment.objects.filter(assignment__hit__round=round)
+    counted = judgments.counted().of_candidates()
+    dates = judgments.aggregate(first=Min("at"), last=Max("at"))
+    pairs = round.pool.proposals.values("image_id", "caption_id").distinct().count()
+    judged = counted.values("image_id", "caption_id").distinct().count()
+    return {
+        "channel": round.channel or BROWSER,
+        "environment": round.environment,
+        "rehearsal": round.rehearsal,
+        "first_judgment": _day(dates["first"]),
+        "last_judgment": _day(dates["last"]),
+        "workers": judgments.values("worker").distinct().count(),
+        "answer_sets": _answer_sets(round),
+        "votes": counted.count(),
+        "simulated_votes": counted.simulated().count(),
+        "pairs_in_pool": pairs,
+        "pairs_judged": judged,
+        "pairs_unjudged": pairs - judged,
+        "unfinished": unfinished(round),
+    }
+
+
+def unfinished(round: Round) -> dict[str, int]:
+    """Return how many seats of the round have no counted answers yet, and how many answer sets wait for a person;
+    nothing if the round is complete."""
+    seats = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).count()
+    waiting = Assignment.objects.filter(hit__round=round, state__in=(State.SUBMITTED, State.FLAGGED)).count()
+    return {name: count for name, count in {"seats": seats, "waiting_for_review": waiting}.items() if count}
+
+
+def refuse_unfinished(rounds: Sequence[Round]) -> None:
+    """Raise CounterpartError for rounds of which answers are missing or wait for a person."""
+    for round in rounds:
+        if left := unfinished(round):
+            wanted = Seat.objects.filter(hit__round=round).count()
+            raise CounterpartError(
+                f"Round {round} is unfinished: {left.get('seats', 0):,} of {wanted:,} answer sets are missing, "
+                f"{left.get('waiting_for_review', 0):,} wait for review. Finish it, or pass --partial, which the "
+                "version's manifest records."
+            )
+
+
+def _answer_sets(round: Round) -> dict[str, int]:
+    submitted = Assignment.objects.filter(hit__round=round, state__in=Assignment.SUBMITTED)
+    counts = submitted.aggregate(
+        counted=Count("pk", filter=Q(state=State.ACCEPTED)), excluded=Count("pk", filter=Q(state=State.EXCLUDED))
+    )
+    return dict(counts)
+
+
+def _day(at: Any) -> str:
+    return at.strftime("%Y-%m-%d") if at else ""
