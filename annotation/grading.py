@@ -41,6 +41,17 @@ def accept(assignment: Assignment) -> bool:
         return False
 
 
+def regrade(assignment: Assignment) -> bool:
+    """Accept a flagged assignment whose controls are all right since one was retired. False: it stays flagged, as
+    another control is wrong or lacking, or as the round's ceiling forbids to pay it."""
+    if count_failures(assignment) or lacks_control(assignment):
+        return False
+    try:
+        return _accept(assignment, come_from=State.FLAGGED, reason="All controls are right but for retired ones.")
+    except CeilingError:
+        return False
+
+
 def flag(assignment: Assignment, *, control_failures: int) -> bool:
     """Ask for a human check of a submitted assignment. False: it is not waiting for grading any more."""
     return move(
@@ -74,9 +85,11 @@ def grade_waiting(round: Round | None = None) -> int:
 
 
 @transaction.atomic
-def _accept(assignment: Assignment) -> bool:
-    if not move(assignment, come_from=State.SUBMITTED, to=State.ACCEPTED, actor="grading", control_failures=0):
+def _accept(
+    assignment: Assignment, *, come_from: Assignment.State = State.SUBMITTED, reason: str = "All controls are right."
+) -> bool:
+    if not move(assignment, come_from=come_from, to=State.ACCEPTED, actor="grading", control_failures=0):
         return False
-    Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason="All controls are right.")
+    Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason=reason)
     owe(assignment)
     return True

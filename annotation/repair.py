@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef
 from annotation.grading import grade_waiting
 from annotation.leases import AT_ONCE, expire_leases
 from annotation.models import Assignment
+from annotation.retirement import repair_controls
 from core.events import record_each
 from core.jobs import resend_stale_jobs
 from hits.models import Seat
@@ -19,13 +20,15 @@ logger = logging.getLogger(__name__)
 
 
 def repair() -> dict[str, int]:
-    """Expire leases, open seats that nobody holds, grade what waits, send stale jobs again. Returns the counts."""
+    """Expire leases, open seats that nobody holds, grade what waits, and again where controls were retired, send stale
+    jobs again. Returns the counts."""
     return run_each(
         {
             "expired leases": expire_leases,
             "orphaned seats": free_orphaned_seats,
             "stale jobs": resend_stale_jobs,
             "ungraded assignments": grade_waiting,
+            "regraded assignments": repair_controls,
         }
     )
 

@@ -14,6 +14,7 @@ from annotation.grading import grade
 from annotation.leases import claim, move
 from annotation.models import Assignment, Judgment
 from annotation.receipts import receipt_of
+from annotation.retirement import review_controls_of
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -138,7 +139,9 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
 
 
 def _grade_committed(assignment_id: int) -> None:
-    grade(Assignment.objects.get(pk=assignment_id))
+    assignment = Assignment.objects.get(pk=assignment_id)
+    grade(assignment)
+    review_controls_of(assignment)
 
 
 def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartError:

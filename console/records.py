@@ -2,37 +2,20 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import reduce
-from operator import or_
 from statistics import median
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
+from annotation.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
 from annotation.workers import mask_workers
 from crowd.channels import CHANNELS, market_of
 from crowd.models import Message
 from hits.models import Control, Round
 from hits.prices import cents
-from hits.question import RIGHT_LEVELS, Level
+from hits.question import Level
 
 MOST_WORKERS = 50
-
-ANSWERED_RIGHT = reduce(
-    or_, (Q(item__control__polarity=polarity, level__in=levels) for polarity, levels in RIGHT_LEVELS.items())
-)
-
-
-@dataclass(frozen=True)
-class Controls:
-    """Answers to controls, and the number of right ones."""
-
-    answered: int = 0
-    right: int = 0
-
-    @property
-    def share(self) -> float | None:
-        return self.right / self.answered if self.answered else None
 
 
 @dataclass(frozen=True)
@@ -45,7 +28,7 @@ class WorkerLine:
     flagged: int
     excluded: int
     seconds: float | None
-    controls: Controls
+    controls: Tally
 
 
 @dataclass(frozen=True)
@@ -54,7 +37,7 @@ class Quality:
 
     median_seconds: float | None
     dollars_an_hour: Decimal | None
-    controls: Controls
+    controls: Tally
     levels: dict[int, int]
     suspected: int
     n_workers: int
@@ -78,9 +61,9 @@ def quality_of(round: Round) -> Quality:
     )
 
 
-def controls_of(judgments: QuerySet[Judgment]) -> Controls:
+def controls_of(judgments: QuerySet[Judgment]) -> Tally:
     """Count the answers to controls among ``judgments``, without retired controls."""
-    return Controls(**_gold(judgments).aggregate(answered=Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT)))
+    return Tally(**unretired(judgments).aggregate(answered=Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT)))
 
 
 def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
@@ -90,12 +73,7 @@ def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
     if round:
         submitted, judgments = submitted.filter(hit__round=round), judgments.filter(assignment__hit__round=round)
     lines = _workers(submitted, judgments)
-    return lines[0] if lines else WorkerLine(worker.pseudonym, 0, 0, 0, 0, None, Controls())
-
-
-def _gold(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    gold = judgments.filter(item__control__isnull=False)
-    return gold.exclude(item__control__state=Control.State.RETIRED)
+    return lines[0] if lines else WorkerLine(worker.pseudonym, 0, 0, 0, 0, None, Tally())
 
 
 def _levels(judgments: QuerySet[Judgment]) -> dict[int, int]:
@@ -119,20 +97,15 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
         )
     )
     busiest = list(rows.order_by("-submitted", "worker__pseudonym")[:MOST_WORKERS])
-    controls = _controls_by_worker(judgments.filter(worker__in=[row["worker"] for row in busiest]))
+    controls = tallies_of(judgments.filter(worker__in=[row["worker"] for row in busiest]))
     return [
         WorkerLine(
             pseudonym=row["worker__pseudonym"],
-            controls=controls.get(row["worker"], Controls()),
+            controls=controls.get(row["worker"], Tally()),
             **{name: row[name] for name in ("submitted", "accepted", "flagged", "excluded", "seconds")},
         )
         for row in busiest
     ]
-
-
-def _controls_by_worker(judgments: QuerySet[Judgment]) -> dict[int, Controls]:
-    rows = _gold(judgments).values_list("worker").annotate(Count("pk"), right=Count("pk", filter=ANSWERED_RIGHT))
-    return {worker: Controls(answered, right) for worker, answered, right in rows}
 
 
 State, Pay = Assignment.State, Payment.State

@@ -6,6 +6,7 @@ from django.urls import path
 from console.views import (
     annotators,
     collections,
+    controls,
     home,
     payments,
     platform,
@@ -63,6 +64,9 @@ urlpatterns = [
     path("rounds/<slug:name>/ceiling/", payments.round_ceiling, name="round_ceiling"),
     path("rounds/<slug:name>/hits/", rounds.hits, name="hits"),
     path("rounds/<slug:name>/hits/<int:number>/", rounds.hit, name="hit"),
+    path("rounds/<slug:name>/controls/", controls.controls, name="controls"),
+    path("rounds/<slug:name>/controls/<int:control_id>/", controls.control, name="control"),
+    path("rounds/<slug:name>/controls/<int:control_id>/rule/", controls.control_rule, name="control_rule"),
     path("judgments/", review.judgments, name="judgments"),
     path("review/", review.review, name="review"),
     path("review/<int:assignment_id>/", review.assignment, name="assignment"),

@@ -141,6 +141,9 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["hit", "place"], name="item_place_in_hit"),
             models.UniqueConstraint(fields=["hit", "image", "caption"], name="item_pair_in_hit"),
         ]
+        indexes = [
+            models.Index(fields=["control"], condition=models.Q(control__isnull=False), name="items_of_a_control")
+        ]
 
     def __str__(self) -> str:
         return f"item {self.place} of HIT {self.hit_id}"

@@ -1,6 +1,6 @@
 """Who works, what they answered, what was decided about it and what it earned."""
 
-from annotation.models.outcomes import Appeal, Decision, Payment, Rejection
+from annotation.models.outcomes import Appeal, ControlRuling, Decision, Payment, Rejection
 from annotation.models.people import (
     Admission,
     Exclusion,
@@ -29,6 +29,7 @@ __all__ = [
     "Appeal",
     "Assignment",
     "AssignmentQuerySet",
+    "ControlRuling",
     "Decision",
     "Draft",
     "Exclusion",

@@ -1,4 +1,4 @@
-"""What becomes of submitted work: decisions, rejections, appeals and payments."""
+"""What becomes of submitted work: decisions, rejections, appeals and payments; and of the controls that judge it."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models.people import WantsCall
 from annotation.models.work import Assignment
-from hits.models import Round
+from hits.models import Control, Round
 
 
 class Decision(models.Model):
@@ -36,6 +36,28 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"votes {'count' if self.votes_count else 'excluded'}, {'paid' if self.paid else 'unpaid'}"
+
+
+class ControlRuling(models.Model):
+    """Whether a control judges work: retired, or reinstated. Only added; the latest holds.
+
+    ``by`` is empty where the rule of ``annotation.retirement`` retired it. What a person has ruled on, the rule leaves
+    alone.
+    """
+
+    control = models.ForeignKey(Control, on_delete=models.PROTECT, related_name="rulings")
+    retired = models.BooleanField()
+    reason = models.TextField()
+    by = models.CharField(max_length=150, blank=True, help_text="Empty: the rule.")
+    at = models.DateTimeField(default=timezone.now)
+
+    free_text = ("reason",)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return "retired" if self.retired else "reinstated"
 
 
 class Rejection(WantsCall):

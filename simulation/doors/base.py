@@ -58,6 +58,7 @@ class OwnDoor:
     def __init__(self, reviewer: Reviewer) -> None:
         self._reviewer = reviewer
         self._outcomes: Counter[str] = Counter()
+        self._flagged: list[int] = []
 
     @property
     def done(self) -> int:
@@ -67,7 +68,10 @@ class OwnDoor:
         return False
 
     def outcomes(self) -> Counter[str]:
-        return self._outcomes
+        """A flag may have been lifted since, as the control was retired."""
+        flagged = Assignment.objects.in_bulk(self._flagged)
+        now = Counter(assignment.state for assignment in flagged.values())
+        return self._outcomes - Counter({State.FLAGGED: len(flagged)}) + now
 
     def report(self) -> dict[str, object]:
         return {}
@@ -77,6 +81,8 @@ class OwnDoor:
         assignment = Assignment.objects.select_related("hit").get(pk=assignment_id)
         self._reviewer.review(assignment, rng)
         self._outcomes[assignment.state] += 1
+        if assignment.state == State.FLAGGED:
+            self._flagged.append(assignment_id)
         return assignment.state == State.EXCLUDED
 
 

@@ -24,7 +24,7 @@ RESEARCHERS_DO = {
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
-    *("appeal_enter", "appeal_answer", "submission_pay"),
+    *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
 STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write"}  # researchers and reviewers both
@@ -59,6 +59,8 @@ def address_of_rows(name: str, site) -> str:
         "version_file": ["v1", "manifest.json"],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
         **dict.fromkeys(("round", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]),
+        "controls": ["open"],
+        **dict.fromkeys(("control", "control_rule"), ["open", site.round.controls.first().pk]),
         "round_publish": ["draft"],
         **dict.fromkeys(("ledger", "ledger_csv", "round_ceiling"), ["open"]),
         **dict.fromkeys(("rejection_second", "rejection_drop", "rejection_reverse", "appeal_enter"), [1]),

@@ -159,3 +159,13 @@ def test_numbers_outside_a_set_are_equally_likely():
     drawn = Counter(int(draw_outside(np.array([2, 3]), 6, 1, rng)[0]) for _ in range(4_000))
     assert set(drawn) == {0, 1, 4, 5}
     assert all(abs(count - 1_000) < 5 * np.sqrt(750) for count in drawn.values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(gold=st.integers(2, 12), hits=st.integers(1, 40), seed=st.integers(0, 9))
+def test_no_control_is_shown_more_often_than_an_even_deal_needs(gold, hits, seed):
+    """The cap on a control's exposure: HITs times controls a HIT, over the controls there are, rounded up."""
+    cards = deck(*((n, n) for n in range(gold)), seed=seed)
+    shown = Counter(cards.deal(table((100, 100)), "avoid") for _ in range(hits))
+    assert max(shown.values()) == -(-hits // gold)
+    assert max(shown.values()) - min(shown.values() if len(shown) == gold else [0]) <= 1

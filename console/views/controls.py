@@ -1,0 +1,84 @@
+"""Controls of a round: how workers answer them, and rulings that retire or reinstate one."""
+
+from django.contrib import messages
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.control_records import ANSWERED_RIGHT, ControlPolicy, records_of
+from annotation.models import Judgment
+from annotation.retirement import reinstate, retire
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, reviewers_only
+from console.templatetags.console import counted
+from core.errors import CounterpartError
+from hits.models import Control, Item, Round
+from hits.question import RIGHT_LEVELS, Level
+
+
+@members_only
+@require_safe
+def controls(request: HttpRequest, name: str) -> HttpResponse:
+    """A round's controls, the most often failed first; ``?state=`` shows only controls in that state."""
+    found = get_object_or_404(Round, name=name)
+    state = request.GET.get("state", "")
+    rows = found.controls.filter(state=state) if state in Control.State.values else found.controls.all()
+    failed = Count("items__judgments", filter=Q(items__judgments__in=_failures(found)))
+    page = page_of(request, rows.select_related("image", "caption").annotate(failed=failed).order_by("-failed", "pk"))
+    records = records_of(page)
+    placed = dict(Item.objects.filter(control__in=list(page)).order_by().values_list("control").annotate(Count("pk")))
+    counts = dict(found.controls.order_by().values_list("state").annotate(Count("pk")))
+    context = {
+        "round": found,
+        "rows": page,
+        "lines": [(record, placed[record.control.pk]) for record in records],
+        "state": state,
+        "states": [(value, counts.get(value, 0)) for value in Control.State.values],
+    }
+    return render(request, "console/controls.html", context)
+
+
+@members_only
+@require_safe
+def control(request: HttpRequest, name: str, control_id: int) -> HttpResponse:
+    rows = Control.objects.select_related("round", "image", "caption")
+    return _page(request, get_object_or_404(rows, pk=control_id, round__name=name))
+
+
+@reviewers_only
+@require_POST
+def control_rule(request: StaffRequest, name: str, control_id: int) -> HttpResponse:
+    """Retire or reinstate a control, as ``retired`` says."""
+    found = get_object_or_404(Control, pk=control_id, round__name=name)
+    reason, actor = request.POST.get("reason", ""), request.user.get_username()
+    try:
+        if request.POST.get("retired") == "yes":
+            accepted = retire(found, reason=reason, actor=actor)
+            messages.success(request, f"Control retired; {counted(accepted, 'flagged assignment')} accepted.")
+        else:
+            reinstate(found, reason=reason, actor=actor)
+            messages.success(request, "The control judges work again. Work accepted meanwhile stays accepted.")
+    except CounterpartError as error:
+        return _page(request, found, trouble=str(error))
+    return redirect("control", name, found.pk)
+
+
+def _page(request: HttpRequest, found: Control, trouble: str = "") -> HttpResponse:
+    (record,) = records_of([found])
+    context = {
+        "control": found,
+        "round": found.round,
+        "record": record,
+        "policy": ControlPolicy(),
+        "expected": " or ".join(Level(level).label.split(",")[0] for level in sorted(RIGHT_LEVELS[found.polarity])),
+        "placed": found.items.count(),
+        "rulings": found.rulings.all(),
+        "reason": request.POST.get("reason", ""),
+        "trouble": trouble,
+    }
+    return render(request, "console/control.html", context, status=422 if trouble else 200)
+
+
+def _failures(round: Round) -> QuerySet[Judgment]:
+    return Judgment.objects.filter(~ANSWERED_RIGHT, item__control__round=round)
