@@ -8,7 +8,7 @@ import pandas as pd
 
 from corpus.models import Collection, Match, Sample
 from dataset.aggregation import Method, Ties, conclude
-from dataset.merging import MergeTerm, Pair, merged_pairs
+from dataset.merging import MergeTerm, Pair, merged_pairs, parse_merge
 from dataset.review_rows import Reviewed
 from hits.models import Round
 from mitl.models import Proposal
@@ -40,6 +40,16 @@ class Policies:
             "ties": self.ties,
             "precedence": self.precedence,
         }
+
+    @classmethod
+    def from_json(cls, policies: Mapping[str, Any]) -> "Policies":
+        return cls(
+            method=policies["method"],
+            ties=policies["ties"],
+            positive_levels=tuple(policies["positive_levels"]),
+            merge=tuple(parse_merge(policies["merge"])),
+            precedence=policies["precedence"],
+        )
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,21 @@ def verdicts_on(
         (image, caption): PairVerdict(int(level), tuple(share), int(count), int(simulated[image, caption]))
         for image, caption, level, share, count in rows
     }
+
+
+def graded_pairs(contents: Contents, positive_levels: Sequence[int]) -> dict[Pair, tuple[float, int | None]]:
+    """Return the score (1 or 0) and the grade of every positive and every judged negative, as matches hold them.
+
+    The grade is the verdict's level; None where only a source has the pair or the verdict disagrees.
+    """
+    graded: dict[Pair, tuple[float, int | None]] = {}
+    for pair in contents.pairs:
+        positive, verdict = pair in contents.positives, contents.verdicts.get(pair)
+        if verdict is None or positive == (verdict.level in positive_levels):
+            graded[pair] = (float(positive), verdict.level if verdict else None)
+        elif positive:
+            graded[pair] = (1.0, None)
+    return graded
 
 
 def proposals_of(rounds: Sequence[Round]) -> pd.DataFrame:

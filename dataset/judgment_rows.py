@@ -1,7 +1,7 @@
 """The judgments of a release: read from the database row by row, under pseudonyms, and read back as votes."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -60,8 +60,8 @@ def judgment_rows(rounds: Sequence[Round], *, key: str) -> Iterator[ReleasedJudg
     for round in sorted(rounds, key=lambda one: one.name):
         items = _items_of(round)
         for hit, of_hit in groupby(_rows_of(round), key=itemgetter("item__hit__number")):
-            for number, (_, answers) in enumerate(groupby(of_hit, key=itemgetter("assignment")), 1):
-                yield from _answer_set(round, hit, number, items[hit], list(answers), pseudonyms)
+            for number, answers in enumerate(_answer_sets(of_hit), 1):
+                yield from _rows_of_answers(round, hit, number, items[hit], answers, pseudonyms)
 
 
 def _items_of(round: Round) -> Mapping[int, list[int]]:
@@ -73,9 +73,7 @@ def _items_of(round: Round) -> Mapping[int, list[int]]:
 
 
 def _rows_of(round: Round) -> Iterator[dict[str, Any]]:
-    ordered = Judgment.objects.filter(assignment__hit__round=round).order_by(
-        "item__hit__number", "assignment", "item__place"
-    )
+    ordered = Judgment.objects.filter(assignment__hit__round=round).order_by("item__hit__number", "pk")
     assignment = ("state", "external_id", "channel", "active_seconds")
     columns = [
         *("item__hit__number", "item", "item__place", "item__control__polarity", "item__control__state"),
@@ -86,7 +84,15 @@ def _rows_of(round: Round) -> Iterator[dict[str, Any]]:
     return ordered.values(*columns).iterator(chunk_size=10_000)
 
 
-def _answer_set(
+def _answer_sets(rows: Iterable[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
+    """Group a HIT's rows by assignment, in the order in which they were stored, so that later ones renumber none."""
+    sets: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        sets[row["assignment"]].append(row)
+    return sets.values()
+
+
+def _rows_of_answers(
     round: Round,
     hit: int,
     number: int,
@@ -98,7 +104,7 @@ def _answer_set(
     name = first["assignment__external_id"] or first["assignment"]
     positions = {item: position for position, item in enumerate(order_of(name, items), 1)}
     seconds = first["assignment__active_seconds"]
-    for row in rows:
+    for row in sorted(rows, key=itemgetter("item__place")):
         yield ReleasedJudgment(
             round=round.name,
             hit=hit,

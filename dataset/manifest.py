@@ -34,7 +34,7 @@ def describe(
         "software": f"counterpart {software_version()}",
         "licence": licence,
         "collection": version.collection.name,
-        "sample": _describe_sample(version.sample),
+        "sample": describe_sample(version.sample),
         "protocol": _protocol(version, contents, files),
         "rounds": [_describe_round(round) for round in rounds],
         "provenance": {round.name: provenance_of(round) for round in rounds},
@@ -42,13 +42,13 @@ def describe(
         "policies": policies.as_json(),
         "excluded_captions": [caption for _, caption in excluded if caption],
         "excluded_images": [image for image, _ in excluded if image],
-        "counts": _count(contents),
-        "sources": _source_rows(version.name, contents),
+        "counts": count(contents),
+        "sources": source_rows(version.name, contents),
         "files": files,
     }
 
 
-def _describe_sample(sample: Sample) -> dict[str, Any]:
+def describe_sample(sample: Sample) -> dict[str, Any]:
     sides = {
         side: sorted(queries.values_list("key", flat=True))
         for side, queries in (("images", sample.images), ("captions", sample.captions))
@@ -94,7 +94,8 @@ def _describe_round(round: Round) -> dict[str, Any]:
     }
 
 
-def _count(contents: Contents) -> dict[str, Any]:
+def count(contents: Contents) -> dict[str, Any]:
+    """Return the figures of a release's contents."""
     i2t, t2i = contents.queries.count(contents.positives)
     levels = Counter(verdict.level for verdict in contents.verdicts.values())
     return {
@@ -113,7 +114,7 @@ def _count(contents: Contents) -> dict[str, Any]:
     }
 
 
-def _source_rows(version_name: str, contents: Contents) -> list[dict[str, Any]]:
+def source_rows(version_name: str, contents: Contents) -> list[dict[str, Any]]:
     """Return the table of positives per source (ECCV Caption, table 3).
 
     ``images`` counts the caption-to-image pairs, ``captions`` the image-to-caption pairs, on the queries;

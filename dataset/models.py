@@ -126,6 +126,7 @@ class Version(models.Model):
     sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="+")
     rounds = models.ManyToManyField(Round, related_name="versions")
     manifest = models.JSONField()
+    manifest_sha256 = models.CharField(max_length=64, blank=True, default="", help_text="Of the manifest's file.")
     folder = models.CharField(max_length=400, help_text="Folder of its files in the storage.")
     pseudonym_key = models.CharField(
         max_length=64, blank=True, default="", editable=False, help_text="Secret key of its workers' pseudonyms."

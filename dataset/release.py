@@ -1,5 +1,6 @@
 """Release a version: gather its contents, write its files and add it to the corpus as a match source."""
 
+import hashlib
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from dataset.contents import (
     Policies,
     Precedence,
     gather_contents,
+    graded_pairs,
     proposals_of,
     queries_of,
 )
@@ -31,7 +33,7 @@ from dataset.models import Version
 from dataset.provenance import refuse_unfinished
 from dataset.rendering import pair_order, render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, review_rows
-from dataset.version_files import describe_files, written_files
+from dataset.version_files import describe_files, manifest_bytes, written_files
 from hits.models import Round
 from hits.question import Level
 
@@ -114,7 +116,8 @@ def release_version(
             files=describe_files(files),
         )
         with written_files(version, files, progress=progress):
-            version.save(update_fields=["manifest"])
+            version.manifest_sha256 = hashlib.sha256(manifest_bytes(version.manifest)).hexdigest()
+            version.save(update_fields=["manifest", "manifest_sha256"])
             _enter_matches(version, contents, policies.positive_levels, progress)
             for source in (name, *(term.source for term in policies.merge if term.source != Match.ORIGINAL)):
                 seal_source(collection, source)
@@ -175,20 +178,17 @@ def _claim(name: str, collection: Collection, sample: Sample, by: User | None) -
 def _enter_matches(version: Version, contents: Contents, levels: Sequence[int], progress: Progress) -> None:
     images = dict(version.collection.images.values_list("key", "pk"))
     captions = dict(version.collection.captions.values_list("key", "pk"))
-    judged_negative = {pair for pair, verdict in contents.verdicts.items() if verdict.level not in levels}
-    rows = []
-    for pair in sorted(contents.positives | judged_negative, key=pair_order):
-        positive, verdict = pair in contents.positives, contents.verdicts.get(pair)
-        agreed = verdict is not None and positive == (verdict.level in levels)
-        rows.append(
-            Match(
-                collection_id=version.collection_id,
-                image_id=images[pair[0]],
-                caption_id=captions[pair[1]],
-                source=version.name,
-                score=float(positive),
-                grade=verdict.level if verdict and agreed else None,
-            )
+    graded = graded_pairs(contents, levels)
+    rows = [
+        Match(
+            collection_id=version.collection_id,
+            image_id=images[pair[0]],
+            caption_id=captions[pair[1]],
+            source=version.name,
+            score=graded[pair][0],
+            grade=graded[pair][1],
         )
+        for pair in sorted(graded, key=pair_order)
+    ]
     for start in tracked(range(0, len(rows), _BATCH), "matches", progress, every=1):
         Match.objects.bulk_create(rows[start : start + _BATCH])

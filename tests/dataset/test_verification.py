@@ -1,0 +1,180 @@
+"""A version is rebuilt from its judgments; whatever was changed since is named."""
+
+from hashlib import sha256
+
+import pytest
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.utils import timezone
+from hypothesis import HealthCheck, given
+from hypothesis import settings as checked
+from hypothesis import strategies as st
+
+from annotation.decisions import decide
+from annotation.models import Assignment, Judgment
+from corpus.models import Caption, Image, Match
+from dataset.models import Aggregation, Verdict, Version
+from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from dataset.verification import verify_version
+from hits.designs import Design
+from hits.models import Control, Item
+from tests.annotation.cast import answer, associate
+from tests.factories import make_collection, make_sample
+from tests.hits.pools import pack, pool_of
+
+pytestmark = pytest.mark.django_db
+
+SMALL = Design("small", candidates=4, positives=1, negatives=1)
+
+
+@pytest.fixture
+def version() -> Version:
+    """A packed round of three HITs, answered, and released together with a scored source."""
+    zoo = make_collection(images=12, pictures=True)
+    for image in zoo.images.all():
+        image.sha256 = sha256_of_stored(image.file)
+        image.save()
+    round = pack("round-1", pool_of(10, images=12, collection=zoo), design=SMALL)
+    round.published_at = timezone.now()
+    round.save()
+    for hit in round.hits.all():
+        n = hit.items.filter(control=None).count()
+        answer(hit, *([1, 2, 4, 3] * n)[:n])
+    aggregate_round(round)
+    pairs = list(round.pool.proposals.order_by("pk").values_list("image_id", "caption_id"))[:3]
+    associate(zoo, "cxc", pairs, score=4)
+    return release_version("v1", collection=zoo, sample=round.pool.sample, rounds=[round], merge="original,cxc>=3")
+
+
+def sha256_of_stored(path: str) -> str:
+    return sha256(default_storage.open(path).read()).hexdigest()
+
+
+def problems(version: Version) -> list[str]:
+    version = Version.objects.get(pk=version.pk)
+    return [problem for check in verify_version(version) for problem in check.problems]
+
+
+def notes(version: Version) -> list[str]:
+    return [note for check in verify_version(version) for note in check.notes]
+
+
+def test_a_fresh_version_passes_every_check(version):
+    checks = verify_version(version)
+    assert [check.name for check in checks] == ["files", "collection", "packing", "judgments", "contents"]
+    assert problems(version) == []
+    assert notes(version) == []
+
+
+def test_a_version_of_sources_alone_passes():
+    zoo = make_collection()
+    assert problems(release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")) == []
+
+
+def test_verdict_rows_are_not_needed(version):
+    Verdict.objects.all().delete()
+    Aggregation.objects.all().delete()
+    assert problems(version) == []
+
+
+@checked(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_any_changed_byte_of_any_file_is_named(version, data):
+    name = data.draw(st.sampled_from([*version.manifest["files"], "manifest.json"]))
+    path = f"{settings.MEDIA_ROOT}/{version.folder}/{name}"
+    with open(path, "rb") as file:
+        content = bytearray(file.read())
+    place = data.draw(st.integers(0, len(content) - 1))
+    changed = bytearray(content)
+    changed[place] ^= data.draw(st.integers(1, 255))
+    with open(path, "wb") as file:
+        file.write(changed)
+    try:
+        found = problems(version)
+        assert any(name in problem for problem in found)
+    finally:
+        with open(path, "wb") as file:
+            file.write(content)
+
+
+def test_a_missing_file_is_named(version):
+    default_storage.delete(f"{version.folder}/pairs.csv")
+    assert "The file versions/v1/pairs.csv is missing." in problems(version)
+
+
+@pytest.mark.parametrize("change", [{"level": 3}, {"shortcoming": "grammar"}, {"at": timezone.now()}])
+def test_a_changed_judgment_is_named(version, change):
+    judgment = Judgment.objects.filter(level=1).select_related("item__hit", "image", "caption").first()
+    Judgment.objects.filter(pk=judgment.pk).update(**change)
+    (problem,) = problems(version)
+    assert f"image {judgment.image.key} and caption {judgment.caption.key}" in problem
+    assert f"HIT {judgment.item.hit.number}" in problem
+    assert next(iter(change)) in problem
+
+
+def test_a_judgment_that_is_gone_is_named(version):
+    Judgment.objects.first().delete()
+    assert any("it is missing" in problem for problem in problems(version))
+
+
+def test_a_judgment_of_another_worker_is_named(version):
+    first, other = Assignment.objects.order_by("pk")[:2]
+    Judgment.objects.filter(assignment=first).update(worker=other.worker)
+    assert "worker" in problems(version)[0]
+
+
+def test_later_decisions_and_judgments_are_noted_and_no_problem(version, admin_user):
+    assignment = Assignment.objects.first()
+    decide(assignment, votes_count=False, paid=True, reason="Careless.", by=admin_user)
+    answer(assignment.hit, 1, 1, 1, 1)
+    assert problems(version) == []
+    assert notes(version) == [
+        "6 judgments were added since the release.",
+        "6 judgments were counted, excluded or freed of a control since the release.",
+    ]
+
+
+def test_a_retired_control_is_noted_and_no_problem(version):
+    Control.objects.filter(items__hit__number=1).update(state="retired")
+    assert problems(version) == []
+    assert "freed of a control" in notes(version)[0]
+
+
+def test_moved_items_are_noticed(version):
+    Item.objects.filter(control__polarity="negative").update(
+        control=Control.objects.filter(polarity="positive").first()
+    )
+    assert any("stored items of round round-1" in problem for problem in problems(version))
+
+
+def test_another_seed_does_not_pack_the_same_hits(version):
+    version.rounds.update(seed=7)
+    assert any("again gives the plan" in problem for problem in problems(version))
+
+
+def test_a_changed_caption_a_changed_picture_and_a_changed_match_are_named(version):
+    Caption.objects.filter(key="3").update(text="A dog.")
+    image = Image.objects.get(key="2")
+    default_storage.delete(image.file)
+    Match.objects.filter(source="v1", score=1).order_by("pk")[:1][0].delete()
+    found = problems(version)
+    assert "The caption 3 was changed." in found
+    assert f"The picture {image.file} of image 2 is missing or was changed." in found
+    assert any("in the corpus was changed" in problem for problem in found)
+
+
+def test_a_changed_source_is_named_with_the_line_that_differs(version):
+    Match.objects.filter(source="cxc").order_by("-pk")[:1][0].delete()
+    found = problems(version)
+    assert any(problem.startswith("pairs.csv, line ") for problem in found)
+
+
+def test_images_added_later_are_noted(version):
+    Image.objects.create(collection=version.collection, key="new", file_name="new.jpg")
+    assert notes(version)[0].startswith("1 images and captions were added")
+
+
+def test_a_changed_sample_is_named(version):
+    version.sample.images.remove(version.sample.images.first())
+    assert "The sample queries-pool was changed." in problems(version)
