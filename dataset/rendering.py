@@ -54,7 +54,7 @@ def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:
 
 def sort_key(key: str) -> tuple[bool, int, str]:
     """Sort ids that are numbers by size and before texts."""
-    number = _number_or_text(key)
+    number = number_or_text(key)
     return (isinstance(number, str), number if isinstance(number, int) else 0, key)
 
 
@@ -62,7 +62,7 @@ def pair_order(pair: Pair) -> tuple[tuple[bool, int, str], tuple[bool, int, str]
     return sort_key(pair[0]), sort_key(pair[1])
 
 
-def _number_or_text(key: str) -> Key:
+def number_or_text(key: str) -> Key:
     """Return an id as a number if it is written like one, as COCO's are."""
     return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
 
@@ -77,7 +77,7 @@ def _positives_json(contents: Contents, direction: Direction) -> str:
             found[caption].append(image)
     return json.dumps(
         {
-            query: [_number_or_text(item) for item in sorted(found[query], key=sort_key)]
+            query: [number_or_text(item) for item in sorted(found[query], key=sort_key)]
             for query in sorted(found, key=sort_key)
         }
     )

@@ -1,43 +1,106 @@
 """Exports of a released version, one module per format."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
+from dataset.exports.card import card
+from dataset.exports.coco import write_coco
+from dataset.exports.croissant import write_croissant
 from dataset.exports.eccv_json import write_eccv_json
+from dataset.exports.hugging_face import write_hugging_face
 from dataset.exports.judgments_csv import write_judgments_csv
+from dataset.exports.judgments_long import write_judgments_long
+from dataset.exports.mteb import write_mteb
+from dataset.exports.parquet import write_parquet_files
+from dataset.exports.qrels import write_qrels
+from dataset.exports.request import LABELS, Export, Labels
 from dataset.models import Version
+from dataset.version_files import MANIFEST, manifest_in_storage, sha256_of
 
-FORMATS: dict[str, Callable[[Version, Path, Progress], list[Path]]] = {
-    "eccv-json": write_eccv_json,
-    "judgments-csv": write_judgments_csv,
+SUMS = "SHA256SUMS"
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a format is written, and what it holds."""
+
+    write: Callable[[Export], None]
+    holds: str
+
+
+FORMATS: dict[str, Format] = {
+    "eccv-json": Format(write_eccv_json, "positives of each query, as the public ECCV Caption files"),
+    "judgments-csv": Format(write_judgments_csv, "counted judgments in the public raw columns"),
+    "judgments-long": Format(write_judgments_long, "every judgment with all that is known of it"),
+    "parquet": Format(write_parquet_files, "pairs and judgments as Parquet"),
+    "hf": Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card"),
+    "mteb": Format(write_mteb, "a retrieval task per direction in MTEB's form, with the pictures"),
+    "qrels": Format(write_qrels, "labels for TREC's tools, a file per direction"),
+    "coco": Format(write_coco, "pairs as COCO caption annotations"),
+    "croissant": Format(write_croissant, "Croissant 1.1 metadata beside Parquet files"),
 }
 
 
-def export_version(version: Version, *, format: str, out: Path, progress: Progress = silent) -> list[Path]:
+def export_version(
+    version: Version, *, format: str, out: Path, labels: Labels = "lenient", progress: Progress = silent
+) -> list[Path]:
     """Write the version in one of ``FORMATS`` into the folder ``out``, which is created if needed; return the paths.
 
-    An existing file with the same content is kept. Raises CounterpartError, and writes nothing, for an unknown
-    format, an existing file with other content, or if ``out`` is not a folder.
+    Beside them, ``<version>_about`` gets the version's card and manifest, and ``SHA256SUMS`` lists the files of all
+    exports in the folder. An existing file with the same content is kept. Raises CounterpartError, and writes nothing,
+    for an unknown format, an existing file with other content, or if ``out`` is not a folder.
     """
     if format not in FORMATS:
         raise CounterpartError(f"Unknown format {format!r}: use {', '.join(FORMATS)}.")
+    if labels not in LABELS:
+        raise CounterpartError(f"Unknown labels {labels!r}: use {', '.join(LABELS)}.")
     if out.exists() and not out.is_dir():
         raise CounterpartError(f"{out} is a file. Give a folder to export into.")
     out.mkdir(parents=True, exist_ok=True)
     # Written to a temporary folder and then moved, so that an export is complete or absent.
-    with tempfile.TemporaryDirectory(dir=out, prefix=".export-") as folder:
-        written = FORMATS[format](version, Path(folder), progress)
-        targets = {file: out / file.name for file in written}
-        differing = [target for file, target in targets.items() if target.exists() and not _equal(file, target)]
-        if differing:
-            raise CounterpartError(
-                f"{len(differing)} files exist with other content: {some_of(differing)}. Choose another folder."
-            )
-        return [file.replace(target) for file, target in targets.items()]
+    with tempfile.TemporaryDirectory(dir=out, prefix=".export-") as temporary:
+        folder = Path(temporary)
+        FORMATS[format].write(Export(version, folder, labels, progress))
+        exported = _files(folder)
+        about = folder / f"{version.name}_about"
+        about.mkdir()
+        (about / "README.md").write_text(card(version), encoding="utf-8")
+        (about / MANIFEST).write_bytes(manifest_in_storage(version))
+        _put(folder, out)
+    return [out / name for name in exported]
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
+
+
+def _put(folder: Path, out: Path) -> None:
+    """Move the files of ``folder`` to ``out``, and list them there."""
+    written = _files(folder)
+    differing = [out / name for name in written if (out / name).exists() and not _equal(folder / name, out / name)]
+    if differing:
+        raise CounterpartError(
+            f"{len(differing)} files exist with other content: {some_of(differing)}. Choose another folder."
+        )
+    sums = _sums(folder, written, out / SUMS)
+    for name in written:
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).replace(out / name)
+    (out / SUMS).write_text(sums, encoding="utf-8")
+
+
+def _sums(folder: Path, written: Sequence[Path], existing: Path) -> str:
+    """Return lines as ``sha256sum`` writes and checks them: of the files written and those listed before."""
+    sums = {}
+    if existing.exists():
+        sums = {name: digest for digest, name in (line.split("  ", 1) for line in existing.read_text().splitlines())}
+    sums |= {name.as_posix(): sha256_of(folder / name) for name in written}
+    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
 
 
 def _equal(one: Path, other: Path) -> bool:
-    return one.stat().st_size == other.stat().st_size and one.read_bytes() == other.read_bytes()
+    return one.stat().st_size == other.stat().st_size and sha256_of(one) == sha256_of(other)

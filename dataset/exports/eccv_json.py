@@ -1,20 +1,41 @@
 """Format ``eccv-json``, that of the public ECCV Caption files: a JSON object of query → items per direction."""
 
+import json
 import shutil
-from pathlib import Path
 
-from core.progress import Progress
-from dataset.models import Version
+from core.errors import CounterpartError
+from dataset.exports.request import Export
+from dataset.exports.tables import pair_rows
 from dataset.version_files import checked_file, positives_file
 from mitl.models import Direction
 
 
-def write_eccv_json(version: Version, folder: Path, progress: Progress) -> list[Path]:
-    """Write ``<version>_image_to_caption.json`` and ``<version>_caption_to_image.json``, as they were released."""
-    written = []
+def write_eccv_json(export: Export) -> None:
+    """Write ``<version>_image_to_caption.json`` and ``<version>_caption_to_image.json``: as they were released or, with
+    strict labels, without the positives that are not strict. Raises CounterpartError for graded labels."""
+    if export.labels == "graded":
+        raise CounterpartError("eccv-json lists matches and has no room for grades. Use --labels strict or lenient.")
+    dropped = _not_strict(export) if export.labels == "strict" else set()
     for done, direction in enumerate(Direction, 1):
-        name = positives_file(version.name, direction)
-        written.append(folder / name)
-        shutil.copyfile(checked_file(version, name), written[-1])
-        progress("files", done, len(Direction))
-    return written
+        name = positives_file(export.version.name, direction)
+        released = checked_file(export.version, name)
+        if dropped:
+            listed = json.loads(released.read_bytes())
+            (export.folder / name).write_text(json.dumps(_without(listed, dropped, direction)))
+        else:
+            shutil.copyfile(released, export.folder / name)
+        export.progress("files", done, len(Direction))
+
+
+def _not_strict(export: Export) -> set[tuple[str, str]]:
+    pairs = pair_rows(export.version, export.progress)
+    return {(pair["image"], pair["caption"]) for pair in pairs if pair["positive"] and not pair["strict"]}
+
+
+def _without(listed: dict[str, list], dropped: set[tuple[str, str]], direction: Direction) -> dict[str, list]:
+    """Return the lists without the dropped pairs (image, caption), and without queries that have nothing left."""
+    turn = 1 if direction == Direction.IMAGE_TO_CAPTION else -1
+    kept = {
+        query: [item for item in items if (query, str(item))[::turn] not in dropped] for query, items in listed.items()
+    }
+    return {query: items for query, items in kept.items() if items}

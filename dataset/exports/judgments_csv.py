@@ -1,60 +1,85 @@
 """Format ``judgments-csv``, that of ECCV Caption's raw annotations: a row per proposal and counted judgment."""
 
 import csv
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
 
-from core.errors import CounterpartError
-from core.progress import Progress, tracked
-from dataset.judgment_rows import ReleasedJudgment
-from dataset.models import Version
-from dataset.version_files import load_judgments
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import compute
+
+from core.progress import tracked
+from dataset.exports.request import Export
+from dataset.exports.tables import judgment_batches
+from hits.question import Shortcoming, WrongWay
 from mitl.models import Pool, Proposal
 
 COLUMNS = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")
 
-JudgmentsByPair = Mapping[tuple[str, str], Sequence[ReleasedJudgment]]
-"""Keys of an image and a caption → their judgments."""
+_AT_ONCE = 10_000  # proposals
+_SHORTCOMINGS, _WRONG_WAYS = ("", *Shortcoming.values), ("", *WrongWay.values)
 
 
-def write_judgments_csv(version: Version, folder: Path, progress: Progress) -> list[Path]:
+class Votes(NamedTuple):
+    """Judgments in three bytes each, sorted by ``pairs``: the database ids of image and caption in one number."""
+
+    pairs: NDArray[np.int64]
+    answers: NDArray[np.uint8]  # level, and the numbers of shortcoming and wrong way in their lists
+
+
+def write_judgments_csv(export: Export) -> None:
     """Write ``<version>_judgments.csv``, ordered by annotator, direction, query and rank.
 
     ``ranking`` counts from 1, ``annotation`` is the level 1-4, ``shortcoming2`` is what the caption describes in a
     wrong way. A pair that an annotator proposed in both directions has a row for each. The judgments are those that
     counted at the release. Raises CounterpartError for a version without rounds.
     """
-    if not version.rounds.exists():
-        raise CounterpartError(f"Version {version} has no rounds and so no judgments. Export it as eccv-json.")
-    path = folder / f"{version.name}_judgments.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
+    export.require_rounds()
+    rounds: dict[Pool, list[str]] = {}
+    for round in export.version.rounds.select_related("pool").order_by("name"):
+        rounds.setdefault(round.pool, []).append(round.name)
+    with (export.folder / f"{export.version.name}_judgments.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        for pool, judgments in _judgments_by_pool(version).items():
-            writer.writerows(_rows(pool, judgments, progress))
-    return [path]
+        for pool, names in rounds.items():
+            writer.writerows(_rows(export, pool, _votes(export, names)))
 
 
-def _judgments_by_pool(version: Version) -> dict[Pool, JudgmentsByPair]:
-    """Group the released judgments by the pools that their rounds were packed from."""
-    pools = {round.name: round.pool for round in version.rounds.select_related("pool")}
-    judgments: dict[Pool, dict[tuple[str, str], list[ReleasedJudgment]]] = defaultdict(lambda: defaultdict(list))
-    for judgment in load_judgments(version):
-        if judgment.counted and not judgment.control:
-            judgments[pools[judgment.round]][judgment.image, judgment.caption].append(judgment)
-    return dict(judgments)
+def _votes(export: Export, rounds: Sequence[str]) -> Votes:
+    """Return the counted judgments of these rounds on candidates."""
+    collection = export.version.collection
+    images: dict[str, int] = dict(collection.images.values_list("key", "pk"))
+    captions: dict[str, int] = dict(collection.captions.values_list("key", "pk"))
+    pairs, answers = [np.empty(0, np.int64)], [np.empty((0, 3), np.uint8)]
+    for batch in judgment_batches(export.version, export.progress):
+        counted = compute.and_(compute.equal(batch["counted"], 1), compute.equal(batch["control"], ""))
+        rows = batch.filter(compute.and_(counted, compute.is_in(batch["round"], pa.array(rounds, pa.string()))))
+        keys = zip(rows["image"].to_pylist(), rows["caption"].to_pylist(), strict=True)
+        pairs.append(np.array([_pair(images[image], captions[caption]) for image, caption in keys], np.int64))
+        coded = (rows["level"], _numbers(rows["shortcoming"], _SHORTCOMINGS), _numbers(rows["wrong_way"], _WRONG_WAYS))
+        answers.append(np.stack([column.to_numpy() for column in coded], axis=1).astype(np.uint8))
+    together = np.concatenate(pairs)
+    order = together.argsort(kind="stable")
+    return Votes(together[order], np.concatenate(answers)[order])
 
 
-def _rows(pool: Pool, judgments: JudgmentsByPair, progress: Progress) -> Iterator[tuple[Any, ...]]:
-    columns = ("annotator__name", "rank", "score", "caption__key", "image__key")
-    proposals = (
-        Proposal.objects.filter(pool=pool)
-        .order_by("annotator__name", "direction", "id")
-        .values_list(*columns)
-        .iterator(chunk_size=10_000)
-    )
-    for *proposed, caption, image in tracked(proposals, pool.name, progress, total=pool.n_proposals):
-        for judgment in judgments.get((image, caption), ()):
-            yield (*proposed, caption, image, judgment.level, judgment.shortcoming, judgment.wrong_way)
+def _rows(export: Export, pool: Pool, votes: Votes) -> Iterator[tuple[Any, ...]]:
+    columns = ("image_id", "caption_id", "annotator__name", "rank", "score", "caption__key", "image__key")
+    ordered = Proposal.objects.filter(pool=pool).order_by("annotator__name", "direction", "id").values_list(*columns)
+    proposals = tracked(ordered.iterator(chunk_size=_AT_ONCE), pool.name, export.progress, total=pool.n_proposals)
+    while some := list(islice(proposals, _AT_ONCE)):
+        wanted = np.array([_pair(image, caption) for image, caption, *_ in some])
+        starts, ends = votes.pairs.searchsorted(wanted), votes.pairs.searchsorted(wanted, side="right")
+        for (_, _, *proposed), start, end in zip(some, starts.tolist(), ends.tolist(), strict=True):
+            for level, shortcoming, wrong_way in votes.answers[start:end].tolist():
+                yield (*proposed, level, _SHORTCOMINGS[shortcoming], _WRONG_WAYS[wrong_way])
+
+
+def _pair(image: int, caption: int) -> int:
+    return image << 32 | caption
+
+
+def _numbers(words: pa.Array, known: Sequence[str]) -> pa.Array:
+    return compute.index_in(words, pa.array(known, pa.string()))

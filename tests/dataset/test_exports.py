@@ -47,8 +47,8 @@ def version(round):
 
 def test_eccv_json_has_a_file_for_each_direction(version, out):
     files = export_version(version, format="eccv-json", out=out)
-    assert [file.name for file in files] == ["v1_image_to_caption.json", "v1_caption_to_image.json"]
-    assert json.loads(files[1].read_text())["0"] == [0]
+    assert [file.name for file in files] == ["v1_caption_to_image.json", "v1_image_to_caption.json"]
+    assert json.loads(files[0].read_text())["0"] == [0]
 
 
 def test_ids_that_are_no_numbers_stay_texts(out):
@@ -56,7 +56,7 @@ def test_ids_that_are_no_numbers_stay_texts(out):
     farm.images.update(key="cow-7")
     version = release_version("v2", collection=farm, sample=make_sample(farm), merge="original")
     files = export_version(version, format="eccv-json", out=out)
-    assert [json.loads(file.read_text()) for file in files] == [{"cow-7": [0]}, {"0": ["cow-7"]}]
+    assert [json.loads(file.read_text()) for file in files] == [{"0": ["cow-7"]}, {"cow-7": [0]}]
 
 
 def test_eccv_json_can_be_imported_again(version, out):

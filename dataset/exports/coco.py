@@ -1,0 +1,72 @@
+"""Format ``coco``, that of COCO's caption files: images, and an annotation for every caption of an image."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+from dataset.exports.gallery import gallery_captions, gallery_images
+from dataset.exports.request import Export
+from dataset.exports.tables import pair_rows
+from dataset.rendering import number_or_text
+
+
+def write_coco(export: Export) -> None:
+    """Write ``captions_<version>_<labels>.json``.
+
+    ``annotations`` holds the pairs that match by the labels asked for, and ``negatives`` in the same form those that
+    were judged and do not. Each has COCO's ``id`` (from 1), ``image_id`` and ``caption``, then ``caption_id`` and the
+    columns of the version's pairs. Readers of COCO files ignore what they do not know.
+    """
+    version, texts = export.version, {caption.key: caption.text for caption in gallery_captions(export.version)}
+    with (export.folder / f"captions_{version.name}_{export.labels}.json").open("w", encoding="utf-8") as file:
+        file.write('{"info": ' + json.dumps(_info(export)) + ',\n"licenses": ' + json.dumps(_licences(export)))
+        _write_list(file, "images", _images(export))
+        _write_list(file, "annotations", _pairs(export, texts, matching=True))
+        _write_list(file, "negatives", _pairs(export, texts, matching=False))
+        file.write("\n}\n")
+
+
+def _info(export: Export) -> dict[str, Any]:
+    manifest = export.version.manifest
+    return {
+        "description": f"Version {manifest['version']} of {manifest['collection']}, matches by {export.labels} labels",
+        "version": manifest["version"],
+        "contributor": manifest["software"],
+        "year": export.version.released_at.year,
+        "date_created": export.version.released_at.strftime("%Y/%m/%d"),
+        "votes": manifest["counts"]["votes"],
+        "simulated_votes": manifest["counts"]["simulated_votes"],
+    }
+
+
+def _licences(export: Export) -> list[dict[str, Any]]:
+    licence = export.version.manifest["licence"]
+    return [{"id": 1, "name": licence, "url": ""}] if licence else []
+
+
+def _images(export: Export) -> Iterator[dict[str, Any]]:
+    for image in gallery_images(export.version):
+        size = {"width": image.width, "height": image.height}
+        yield {"id": number_or_text(image.key), "file_name": image.file_name, **size}
+
+
+def _pairs(export: Export, texts: dict[str, str], *, matching: bool) -> Iterator[dict[str, Any]]:
+    number = 0
+    for pair in pair_rows(export.version, export.progress):
+        if bool(export.label_of(pair)) == matching:
+            number += 1
+            image, caption = pair.pop("image"), pair.pop("caption")
+            ids = {"id": number, "image_id": number_or_text(image), "caption_id": number_or_text(caption)}
+            yield {**ids, "caption": texts.get(caption) or _text_outside(export, caption), **pair}
+
+
+def _text_outside(export: Export, key: str) -> str:
+    """Return the text of a caption outside the gallery, as a merged source may name one."""
+    return export.version.collection.captions.get(key=key).text
+
+
+def _write_list(file: IO[str], name: str, rows: Iterable[dict[str, Any]]) -> None:
+    file.write(f',\n"{name}": [')
+    for number, row in enumerate(rows):
+        file.write((",\n" if number else "\n") + json.dumps(row, ensure_ascii=False))
+    file.write("]")

@@ -1,0 +1,66 @@
+"""The four tables of a version as Parquet files: pairs, judgments, captions and images."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from dataset.exports.gallery import gallery_captions, gallery_images, query_keys
+from dataset.exports.judgments_long import long_batches
+from dataset.exports.request import Export
+from dataset.exports.tables import pair_batches, write_parquet
+from mitl.models import Direction
+
+CAPTIONS = pa.schema([("caption", pa.string()), ("image", pa.string()), ("text", pa.string()), ("query", pa.int8())])
+IMAGES = pa.schema(
+    [
+        ("image", pa.string()),
+        ("file_name", pa.string()),
+        ("width", pa.int32()),
+        ("height", pa.int32()),
+        ("query", pa.int8()),
+    ]
+)
+ROWS = 10_000
+
+
+def write_data_files(export: Export) -> dict[str, Path]:
+    """Write ``data/<table>.parquet`` for every table that the version has; return table → path.
+
+    The gallery's captions come with their texts, its images with file names; pictures themselves stay out. ``query`` is
+    1 for queries.
+    """
+    queries = query_keys(export.version)
+    image_queries, caption_queries = queries[Direction.IMAGE_TO_CAPTION], queries[Direction.CAPTION_TO_IMAGE]
+    captions = ((*row, int(row.key in caption_queries)) for row in gallery_captions(export.version))
+    images = ((*row[:4], int(row.key in image_queries)) for row in gallery_images(export.version))
+    tables = {"pairs": pair_batches(export.version, export.progress)}
+    if export.version.manifest["rounds"]:
+        tables["judgments"] = long_batches(export)
+    tables |= {"captions": batches_of(captions, CAPTIONS), "images": batches_of(images, IMAGES)}
+    folder = export.folder / "data"
+    folder.mkdir()
+    paths = {name: folder / f"{name}.parquet" for name in tables}
+    for name, batches in tables.items():
+        write_parquet(paths[name], batches)
+    return paths
+
+
+def batches_of(rows: Iterable[tuple[Any, ...]], schema: pa.Schema, *, size: int = ROWS) -> Iterator[pa.RecordBatch]:
+    """Yield the rows as batches of ``size``; an empty one first, so that there is at least one."""
+    yield pa.RecordBatch.from_pylist([], schema=schema)
+    rows = iter(rows)
+    while some := list(islice(rows, size)):
+        columns = zip(*some, strict=True)
+        yield pa.record_batch(
+            [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema
+        )
+
+
+def describe(path: Path) -> tuple[pa.Schema, int]:
+    """Return the schema of a Parquet file and its number of rows."""
+    with parquet.ParquetFile(path) as file:
+        return file.schema_arrow, file.metadata.num_rows

@@ -1,0 +1,121 @@
+"""Format ``mteb``: a retrieval task per direction with the configs ``corpus``, ``query`` and ``qrels``, as MTEB's
+image–text retrieval tasks have them."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from django.core.files.storage import default_storage
+
+from core.errors import CounterpartError, some_of
+from dataset.exports.card import card
+from dataset.exports.data_files import batches_of
+from dataset.exports.gallery import GalleryImage, gallery_captions, gallery_images, labelled_pairs, query_keys
+from dataset.exports.hugging_face import config_info, licence_of, write_card
+from dataset.exports.request import Export
+from dataset.exports.tables import write_parquet
+from mitl.models import Direction
+
+QRELS = pa.schema([("query-id", pa.string()), ("corpus-id", pa.string()), ("score", pa.int32())])
+TEXTS = pa.schema([("id", pa.string()), ("modality", pa.string()), ("text", pa.string())])
+_PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+_FEATURES = {
+    "id": {"dtype": "string", "_type": "Value"},
+    "modality": {"dtype": "string", "_type": "Value"},
+    "image": {"_type": "Image"},
+}
+PICTURES = pa.schema(
+    [("id", pa.string()), ("modality", pa.string()), ("image", _PICTURE)],
+    metadata={"huggingface": json.dumps({"info": {"features": _FEATURES}})},
+)
+AT_ONCE = 100  # pictures in memory, and in a row group
+SPLITS = {"corpus": "corpus", "query": "test", "qrels": "test"}
+
+
+def write_mteb(export: Export) -> None:
+    """Write the folders ``<version>_i2t`` and ``<version>_t2i``, each with a card.
+
+    Ids are those of the collection after ``image-`` or ``caption-``, so that no query has the id of an item. Judged
+    pairs that do not match have the score 0. Raises CounterpartError if pictures are missing or were changed.
+    """
+    queries = query_keys(export.version)
+    folders = {direction: export.folder / f"{export.version.name}_{direction.value}" for direction in Direction}
+    for direction, folder in folders.items():
+        for config in SPLITS:
+            (folder / config).mkdir(parents=True)
+        sides = ("query", "corpus") if direction == Direction.IMAGE_TO_CAPTION else ("corpus", "query")
+        asked: Any = queries[direction]
+        images, captions = (asked if side == "query" else None for side in sides)
+        _write(folder, sides[0], _pictures(export, images), PICTURES, size=AT_ONCE)
+        _write(folder, sides[1], _texts(export, captions), TEXTS)
+        _write(folder, "qrels", _qrels(export, direction), QRELS)
+        _write_card(export, folder, direction)
+
+
+def _path(folder: Path, config: str) -> Path:
+    return folder / config / f"{SPLITS[config]}.parquet"
+
+
+def _write(
+    folder: Path, config: str, rows: Iterator[tuple[Any, ...]], schema: pa.Schema, *, size: int = 10_000
+) -> None:
+    write_parquet(_path(folder, config), batches_of(rows, schema, size=size), group=size)
+
+
+def _texts(export: Export, wanted: set[str] | None) -> Iterator[tuple[str, str, str]]:
+    for caption in gallery_captions(export.version):
+        if wanted is None or caption.key in wanted:
+            yield f"caption-{caption.key}", "text", caption.text
+
+
+def _pictures(export: Export, wanted: set[str] | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    missing, done = list[str](), 0
+    for image in gallery_images(export.version):
+        if wanted is None or image.key in wanted:
+            content = _picture(image)
+            if content is None:
+                missing.append(image.key)
+            elif not missing:
+                yield f"image-{image.key}", "image", {"bytes": content, "path": image.file_name}
+            done += 1
+            export.progress("pictures", done, None)
+    if missing:
+        raise CounterpartError(
+            f"{len(missing)} pictures are missing or were changed since the release: {some_of(missing)}. Import the "
+            "collection again with --images, or export qrels."
+        )
+
+
+def _picture(image: GalleryImage) -> bytes | None:
+    """Return a picture's file; None if it is missing or is another one than at the release."""
+    if not image.file or not default_storage.exists(image.file):
+        return None
+    with default_storage.open(image.file, "rb") as file:
+        content: bytes = file.read()
+    is_another = image.sha256 and hashlib.sha256(content).hexdigest() != image.sha256
+    return None if is_another else content
+
+
+def _qrels(export: Export, direction: Direction) -> Iterator[tuple[str, str, int]]:
+    query, item = ("image", "caption") if direction == Direction.IMAGE_TO_CAPTION else ("caption", "image")
+    for pair in labelled_pairs(export):
+        if pair.direction == direction:
+            yield f"{query}-{pair.query}", f"{item}-{pair.item}", pair.label
+
+
+def _write_card(export: Export, folder: Path, direction: Direction) -> None:
+    front = {
+        **licence_of(export),
+        "pretty_name": f"{export.version.name}, {direction.label}",
+        "task_categories": ["image-to-text" if direction == Direction.IMAGE_TO_CAPTION else "text-to-image"],
+        "tags": ["mteb", "image-text-retrieval", f"{export.labels}-labels"],
+        "configs": [
+            {"config_name": config, "data_files": [{"split": split, "path": f"{config}/{split}.parquet"}]}
+            for config, split in SPLITS.items()
+        ],
+        "dataset_info": [config_info(config, {split: _path(folder, config)}) for config, split in SPLITS.items()],
+    }
+    write_card(folder / "README.md", front, card(export.version))

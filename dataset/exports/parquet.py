@@ -1,0 +1,13 @@
+"""Format ``parquet``: the pairs and the judgments as Parquet files."""
+
+from dataset.exports.judgments_long import long_batches
+from dataset.exports.request import Export
+from dataset.exports.tables import pair_batches, write_parquet
+
+
+def write_parquet_files(export: Export) -> None:
+    """Write ``<version>_pairs.parquet`` and, for a version with rounds, ``<version>_judgments.parquet``."""
+    name = export.version.name
+    write_parquet(export.folder / f"{name}_pairs.parquet", pair_batches(export.version, export.progress))
+    if export.version.rounds.exists():
+        write_parquet(export.folder / f"{name}_judgments.parquet", long_batches(export))

@@ -1,0 +1,118 @@
+"""What cards and metadata tell a version's users: who annotated, for which pay, how well they agree, known biases."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from core.progress import silent
+from dataset.exports.tables import pair_batches
+from dataset.models import Version
+from hits.question import Level
+
+
+def simulated_votes(version: Version) -> str:
+    """Say how many votes programs gave."""
+    counts = version.manifest["counts"]
+    votes, simulated = counts["votes"], counts["simulated_votes"]
+    if not simulated:
+        return "No vote is simulated."
+    share = "All" if simulated == votes else f"{simulated:,} of"
+    return f"{share} {votes:,} votes are simulated: a program answered, not a person. Use them for tests only."
+
+
+def annotators(version: Version) -> Iterator[str]:
+    """Say for each round by whom, where and when its pairs were judged."""
+    for round in version.manifest["rounds"]:
+        source = version.manifest["provenance"][round["name"]]
+        where = source["channel"] + (f" ({source['environment']})" if source["environment"] else "")
+        dates = f"{source['first_judgment']} to {source['last_judgment']}"
+        yield (
+            f"Round {round['name']}: {source['workers']:,} workers of the channel {where}, {dates}; "
+            f"{source['answer_sets']['counted']:,} answer sets count, {source['answer_sets']['excluded']:,} were "
+            f"excluded; {source['votes']:,} votes that count, {source['simulated_votes']:,} of them simulated; "
+            f"{source['pairs_judged']:,} of {source['pairs_in_pool']:,} proposed pairs judged."
+        )
+
+
+def pay(version: Version) -> Iterator[str]:
+    """Say for each round what a worker was paid."""
+    for round in version.manifest["rounds"]:
+        design = round["design"]
+        pairs = design["candidates"] + design["positives"] + design["negatives"]
+        rehearsal = version.manifest["provenance"][round["name"]]["rehearsal"]
+        unpaid = " It was a rehearsal: nobody was paid." if rehearsal else ""
+        yield f"Round {round['name']}: ${round['reward']} for {pairs} pairs.{unpaid}"
+
+
+def agreement(version: Version) -> str:
+    """Say how well the votes on one pair agree."""
+    method = version.manifest["policies"]["method"]
+    if method != "majority":
+        return f"The shares of levels come from the method {method}; the judgments hold the votes themselves."
+    pairs, same, alpha = agreement_of(version)
+    if not pairs:
+        return "Every pair has at most one vote, so agreement cannot be measured."
+    return (
+        f"Of {pairs:,} pairs with two votes or more, two votes on one pair have the same level with probability "
+        f"{same:.2f}; Krippendorff's alpha (interval) is {alpha:.2f}."
+    )
+
+
+def agreement_of(version: Version) -> tuple[int, float, float]:
+    """Return the pairs with two votes or more, the probability that two votes on one of them agree, and Krippendorff's
+    alpha with squared differences of levels; NaN where it is undefined."""
+    pairs, same, together, differences = 0, 0.0, 0.0, 0.0
+    totals = np.zeros(len(Level))
+    squares = np.subtract.outer(np.arange(len(Level)), np.arange(len(Level))) ** 2
+    for batch in pair_batches(version, silent):
+        table = batch.select(["votes", *(f"share_{level}" for level in Level.values)]).to_pandas().dropna()
+        table = table[table.votes >= 2]
+        votes = table.votes.to_numpy(float)
+        counts = np.rint(table.to_numpy(float)[:, 1:] * votes[:, None])
+        pairs += len(table)
+        same += (counts * (counts - 1)).sum()
+        together += (votes * (votes - 1)).sum()
+        differences += (np.einsum("ni,ij,nj->n", counts, squares, counts) / (votes - 1)).sum()
+        totals += counts.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        everything = totals.sum()
+        expected = totals @ squares @ totals / (everything - 1)
+        return pairs, float(np.float64(same) / together), float(1 - differences / expected)
+
+
+def biases(version: Version) -> Iterator[str]:
+    """Say what the choice of pairs and workers favours."""
+    for round in version.manifest["rounds"]:
+        pool = round["pool"]
+        proposers = ", ".join(pool["annotators"]) or "imported annotators"
+        yield (
+            f"In round {round['name']} only pairs that {proposers} ranked among the first {pool['top_k']} were "
+            "judged. That favours models like these, and what none of them found is unknown."
+        )
+    against = version.manifest["counts"]["merged_against_verdict"]
+    if merge := version.manifest["policies"]["merge"]:
+        yield f"Positives of the match sources {merge} are merged; people disagree with {against:,} of them."
+    yield "The workers' languages, cultures and demographics were not recorded."
+
+
+def limits(version: Version) -> Iterator[str]:
+    """Say what the version does not hold."""
+    yield "Pairs that are not listed are unknown, not wrong. Judged pairs that do not match are listed too."
+    if version.manifest["partial"]:
+        yield "The version is partial: it was released before its rounds were complete."
+    yield simulated_votes(version)
+
+
+def facts(version: Version) -> dict[str, Any]:
+    """Return the figures that a card begins with, by name."""
+    counts = version.manifest["counts"]
+    return {
+        "query images": counts["image_queries"],
+        "query captions": counts["caption_queries"],
+        "positive pairs": counts["positives"],
+        "judged pairs": counts["judged"],
+        "judged pairs that do not match": counts["judged"] - counts["judged_positive"],
+        "votes": counts["votes"],
+        "simulated votes": counts["simulated_votes"],
+    }

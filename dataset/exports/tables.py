@@ -1,0 +1,122 @@
+"""A version's judgments and pairs as streams of Arrow record batches, and such streams as CSV and Parquet files.
+
+Memory does not grow with the rows: a batch holds some thousands of them, and a row group of Parquet ``GROUP``.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import compute, csv, parquet
+
+from core.progress import Progress
+from dataset.models import Version
+from dataset.version_files import JUDGMENTS, PAIRS, checked_file
+
+Batches = Iterable[pa.RecordBatch]
+
+GROUP = 65_536  # rows
+BLOCK = 1 << 19  # bytes of CSV that become one batch; the reader holds some dozens of them
+
+_SMALL = ("level", "control_retired", "simulated", "counted", "positive", "review")
+_WHOLE = ("hit", "assignment", "place", "position", "active_seconds", "wording", "votes", "simulated_votes")
+_SHARES = ("share_1", "share_2", "share_3", "share_4", "confidence")
+NUMBERS = {
+    **dict.fromkeys(_SMALL, pa.int8()),
+    **dict.fromkeys(_WHOLE, pa.int32()),
+    **dict.fromkeys(_SHARES, pa.float64()),
+}
+
+
+def judgment_batches(version: Version, progress: Progress) -> Iterator[pa.RecordBatch]:
+    """Yield the version's judgments in the order of their file, with its columns; an empty number becomes null.
+
+    Raises CounterpartError if the file is missing or was changed.
+    """
+    return _reported(_read(checked_file(version, JUDGMENTS)), "judgments", progress)
+
+
+def pair_batches(version: Version, progress: Progress) -> Iterator[pa.RecordBatch]:
+    """Yield the version's pairs in the order of their file, with its columns and those of ``with_labels``.
+
+    Raises CounterpartError if the file is missing or was changed.
+    """
+    return _reported(map(with_labels, _read(checked_file(version, PAIRS))), "pairs", progress)
+
+
+def pair_rows(version: Version, progress: Progress) -> Iterator[dict[str, Any]]:
+    """Yield the version's pairs as ``pair_batches`` does, one by one."""
+    for batch in pair_batches(version, progress):
+        yield from batch.to_pylist()
+
+
+def with_labels(pairs: pa.RecordBatch) -> pa.RecordBatch:
+    """Append the columns ``strict`` and ``gain`` to pairs.
+
+    ``strict`` is 1 for a positive whose level is 1, and for one that was not judged but is a match by a merged source.
+    ``gain`` is the sum of ``positive`` and ``strict``: 2, 1 or 0, that is ECCV Caption's match weights 1, 0.5 and 0
+    in whole numbers.
+    """
+    by_level = compute.fill_null(compute.equal(pairs["level"], 1), True)
+    strict = compute.multiply(pairs["positive"], compute.cast(by_level, pa.int8()))
+    return pairs.append_column("strict", strict).append_column("gain", compute.add(pairs["positive"], strict))
+
+
+def write_csv(path: Path, batches: Callable[[], Batches]) -> None:
+    """Write the batches of a call of ``batches``; of a second call with quotes where a text has a comma or a quote."""
+    try:
+        _write_csv(path, batches(), "none")
+    except pa.ArrowInvalid:
+        _write_csv(path, batches(), "needed")
+
+
+def write_parquet(path: Path, batches: Batches, *, group: int = GROUP) -> None:
+    """Write the batches, of which there is at least one, in row groups of about ``group`` rows."""
+    writer, waiting, rows = None, list[pa.RecordBatch](), 0
+    try:
+        for batch in batches:
+            writer = writer or parquet.ParquetWriter(path, batch.schema, compression="zstd")
+            waiting.append(batch)
+            rows += len(batch)
+            if rows >= group:
+                writer.write_table(pa.Table.from_batches(waiting))
+                waiting, rows = [], 0
+        if writer is not None and waiting:
+            writer.write_table(pa.Table.from_batches(waiting))
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _read(path: Path) -> Iterator[pa.RecordBatch]:
+    with path.open(encoding="utf-8") as file:
+        columns = file.readline().rstrip("\n").split(",")
+    types = {name: NUMBERS.get(name, pa.string()) for name in columns}
+    yield pa.RecordBatch.from_pylist([], schema=pa.schema(list(types.items())))
+    yield from csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(block_size=BLOCK),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=False),
+    )
+
+
+def _reported(batches: Batches, step: str, progress: Progress) -> Iterator[pa.RecordBatch]:
+    done = 0
+    for batch in batches:
+        yield batch
+        done += len(batch)
+        progress(step, done, None)
+
+
+def _write_csv(path: Path, batches: Batches, quoting: str) -> None:
+    writer = None
+    try:
+        for batch in batches:
+            options = csv.WriteOptions(quoting_style=quoting, quoting_header="none")
+            writer = writer or csv.CSVWriter(path, batch.schema, write_options=options)
+            writer.write(batch)
+    finally:
+        if writer is not None:
+            writer.close()
