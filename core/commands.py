@@ -49,8 +49,12 @@ class ActCommand(BaseCommand):
         if not isinstance(outcome, dict):
             return outcome
         if options["json"]:
-            return json.dumps(outcome, default=str)
+            return as_json(outcome)
         return "\n".join(line for name, value in outcome.items() for line in _lines(name, value))
+
+
+def as_json(figures: dict[str, Any]) -> str:
+    return json.dumps(figures, default=str)
 
 
 def _database_error(error: DatabaseError) -> str:

@@ -51,6 +51,12 @@ class ReleasedPair(NamedTuple):
     review: str = ""
     sources: str = ""
 
+    @property
+    def said(self) -> str:
+        """What it says of the pair, in words."""
+        said = "match" if self.positive else "no match"
+        return f"{said}, level {self.level}" if self.level else f"{said}, unjudged"
+
 
 class GalleryRow(NamedTuple):
     """An image or a caption (``kind``) by its id. ``image`` is the one that a caption was written for; ``sha256``

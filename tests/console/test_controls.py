@@ -66,7 +66,9 @@ def test_a_reviewer_retires_a_control_and_sees_what_became_of_the_work(reviewer,
     answer = rule(reviewer, control, "yes")
     text = answer.content.decode()
     assert "Control retired; 1 flagged assignment accepted." in text
-    assert "2 assignments, graded again: 1 accepted, 1 still flagged for another reason, 0 excluded by a person." in text
+    assert (
+        "2 assignments, graded again: 1 accepted, 1 still flagged for another reason, 0 excluded by a person." in text
+    )
     ruling = ControlRuling.objects.get()
     assert (ruling.by, ruling.retired, ruling.reason) == ("reviewer", True, REASON)
     assert "by reviewer" in text

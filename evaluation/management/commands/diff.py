@@ -1,0 +1,86 @@
+import csv
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from dataset.changes import Cause, Change, changes_between, count_causes
+from dataset.models import Version
+from evaluation.score_checks import score_changes
+
+SHOWN = 3  # pairs of each cause that are printed
+
+
+class Command(ActCommand):
+    help = "Compare two versions: every pair that differs with its main cause, and the effect on the scores."
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("before", help="name of the earlier version")
+        parser.add_argument("after", help="name of the later version")
+        parser.add_argument("--csv", type=Path, metavar="FILE", help="write every changed pair with its cause")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
+        before, after = (Version.objects.named(options[name]) for name in ("before", "after"))
+        changes, scores = list(changes_between(before, after)), score_changes(before, after)
+        if options["csv"]:
+            _write(options["csv"], changes)
+        if options["json"]:
+            return {
+                "before": before.name,
+                "after": after.name,
+                "changed_pairs": len(changes),
+                "causes": count_causes(changes),
+                "changes": [_row(change) for change in changes],
+                "scores": scores,
+            }
+        return "\n".join([*_text(before, after, changes), *_score_lines(scores)])
+
+
+def _text(before: Version, after: Version, changes: list[Change]) -> list[str]:
+    if not changes:
+        return [f"{before} and {after} say the same of every pair."]
+    lines = [f"{len(changes):,} pairs differ between {before} and {after}:"]
+    for name, count in count_causes(changes).items():
+        cause = Cause(name)
+        lines.append(f"  {count:>7,}  {cause.value}: {cause.label}")
+        named = [change for change in changes if change.cause == cause]
+        for change in named[:SHOWN]:
+            row = _row(change)
+            lines.append(
+                f"           image {change.image}, caption {change.caption}: {row['before']} -> {row['after']}"
+            )
+    return lines
+
+
+def _score_lines(scores: list[dict[str, Any]]) -> list[str]:
+    if not scores:
+        return ["No model was scored on both versions, so the effect on scores is unknown. Run evaluate on both."]
+    width = max(len(row["model"]) for row in scores)
+    return [
+        "Effect on the scores:",
+        *(
+            f"  {row['model'].ljust(width)}  {row['direction']} {row['metric'].ljust(11)}  "
+            f"{100 * row['before']:5.1f} -> {100 * row['after']:5.1f}  ({100 * row['change']:+.1f})"
+            for row in scores
+        ),
+    ]
+
+
+def _row(change: Change) -> dict[str, str]:
+    said = {"before": change.before, "after": change.after}
+    return {
+        "image": change.image,
+        "caption": change.caption,
+        **{when: row.said if row else "not in it" for when, row in said.items()},
+        "cause": str(change.cause.value),
+    }
+
+
+def _write(path: Path, changes: list[Change]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["image", "caption", "before", "after", "cause"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(map(_row, changes))

@@ -1,0 +1,125 @@
+"""``verify`` and ``diff``: what they print, and how they end."""
+
+import csv
+import json
+from io import StringIO
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from annotation.models import Judgment
+from core.files import write_file
+from dataset.models import Version
+from dataset.release import release_version
+from evaluation.models import Score
+from evaluation.runs import evaluate_version
+from hits.designs import Design
+from tests.annotation.cast import answer
+from tests.factories import make_collection, make_sample
+from tests.hits.pools import pack, pool_of
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: object) -> str:
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def versions() -> tuple[Version, Version]:
+    """Two versions of an answered round that differ in their positive levels, both scored."""
+    zoo = make_collection(images=12)
+    round = pack("round-1", pool_of(8, images=12, collection=zoo), design=Design("small", 4, 1, 1))
+    round.published_at = timezone.now()
+    round.save()
+    for hit in round.hits.all():
+        answer(hit, 1, 2, 3, 4)
+    release = {"collection": zoo, "sample": round.pool.sample, "rounds": [round]}
+    made = release_version("v1", **release), release_version("v2", positive_levels=(1,), **release)
+    for version in made:
+        evaluate_version(version)
+    return made
+
+
+def test_verify_names_every_check(versions):
+    printed = run("verify", "v1").splitlines()
+    names = ("files", "collection", "packing", "judgments", "contents", "scores")
+    assert printed == [f"{name}: ok" for name in names]
+
+
+def test_verify_fails_with_what_it_found(versions):
+    write_file("versions/v1/pairs.csv", b"x")
+    out = StringIO()
+    with pytest.raises(CommandError, match="Version v1 does not verify: files"):
+        call_command("verify", "v1", stdout=out)
+    assert "files: FAILED\n  The file versions/v1/pairs.csv was changed" in out.getvalue()
+    assert "judgments: ok" in out.getvalue()
+
+
+def test_verify_prints_json_even_if_it_fails(versions):
+    assert json.loads(run("verify", "v1", "--json"))["passed"]
+    judgment = Judgment.objects.filter(level=1).first()
+    Judgment.objects.filter(pk=judgment.pk).update(level=2)
+    out = StringIO()
+    with pytest.raises(CommandError, match="does not verify: judgments"):
+        call_command("verify", "v1", "--json", stdout=out)
+    outcome = json.loads(out.getvalue())
+    assert not outcome["passed"]
+    assert [check["check"] for check in outcome["checks"] if check["problems"]] == ["judgments"]
+
+
+def test_a_score_that_was_changed_is_named(versions):
+    score = Score.objects.filter(run__version=versions[0]).first()
+    Score.objects.filter(pk=score.pk).update(value=score.value + 0.25)
+    out = StringIO()
+    with pytest.raises(CommandError, match="does not verify: scores"):
+        call_command("verify", "v1", stdout=out)
+    assert f"{score.run.model}, {score.direction} {score.metric}: stored" in out.getvalue()
+
+
+def test_scores_of_a_file_that_is_not_stored_are_noted(versions, tmp_path):
+    zoo = versions[0].collection
+    lists = {str(key): ["0"] for key in zoo.captions.values_list("key", flat=True)}
+    (tmp_path / "mine.json").write_text(json.dumps({"t2i": lists}))
+    evaluate_version(versions[0], rankings=tmp_path / "mine.json")
+    assert "note: 1 runs were scored from files that are not stored: mine." in run("verify", "v1")
+
+
+def test_diff_prints_causes_examples_and_the_effect_on_scores(versions):
+    printed = run("diff", "v1", "v2")
+    assert printed.startswith("2 pairs differ between v1 and v2:\n        2  threshold: other levels are positive")
+    assert "match, level 2 -> no match, level 2" in printed
+    assert "Effect on the scores:" in printed
+
+
+def test_diff_writes_every_changed_pair_into_a_table(versions, tmp_path):
+    run("diff", "v1", "v2", "--csv", tmp_path / "changes.csv")
+    rows = list(csv.DictReader((tmp_path / "changes.csv").open()))
+    assert [(row["before"], row["after"], row["cause"]) for row in rows] == [
+        ("match, level 2", "no match, level 2", "threshold")
+    ] * 2
+
+
+def test_diff_prints_json(versions):
+    outcome = json.loads(run("diff", "v1", "v2", "--json"))
+    assert (outcome["changed_pairs"], outcome["causes"]) == (2, {"threshold": 2})
+    assert {row["model"] for row in outcome["scores"]} == set(Score.objects.values_list("run__model", flat=True))
+
+
+def test_diff_of_equal_versions_without_scores_says_so(db):
+    zoo = make_collection()
+    for name in ("v1", "v2"):
+        release_version(name, collection=zoo, sample=make_sample(zoo, name), merge="original")
+    printed = run("diff", "v1", "v2")
+    assert printed.startswith("v1 and v2 say the same of every pair.\nNo model was scored on both versions")
+
+
+@pytest.mark.parametrize("command", [("verify", "v9"), ("diff", "v1", "v9")])
+def test_an_unknown_version_is_refused_in_one_line(versions, command):
+    with pytest.raises(CommandError, match="There is no version 'v9'; there is"):
+        run(*command)
+    assert default_storage.exists("versions/v1/manifest.json")
