@@ -15,6 +15,7 @@ from core.errors import CounterpartError, some_of
 from corpus.models import Collection, Match, Sample
 from crowd.offers import LIMITS, LONGEST, Offer
 from dataset.aggregation import METHODS, TIES
+from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_unfinished
 from hits.models import Round
@@ -157,6 +158,17 @@ class DecisionForm(forms.Form):
                 if not cleaned.get(name):
                     self.add_error(name, "Required if you do not pay.")
         return cleaned
+
+
+class ExportForm(forms.Form):
+    """A format of a version, with its labels if it takes any."""
+
+    what = forms.ChoiceField(
+        label="Format",
+        choices=[
+            (what, f"{name} ({labels} labels)" if labels else f"{name}") for what, (name, labels) in choices().items()
+        ],
+    )
 
 
 class ReleaseForm(forms.Form):

@@ -1,4 +1,4 @@
-"""Background jobs that staff start from a page: releasing a version, topping up pay, and the work on a platform."""
+"""Background jobs that staff start from a page: releasing and exporting versions, pay, and the work on a platform."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
 from corpus.models import Sample
 from crowd.models import Audit
+from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release_version
 from hits.models import Round
@@ -39,6 +40,17 @@ def release(job_id: str) -> None:
         if not Version.objects.filter(name=name).exists():
             _release(job, progress)
         return f"Version {name} is released."
+
+    _run(job_id, act)
+
+
+@app.task(name="console.tasks.export")
+def export(job_id: str) -> None:
+    """Make a download of a version, unless an earlier run already has."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        made = make_download(Version.objects.named(job.params["version"]), job.params["what"], progress=progress)
+        return f"{made.file_name} is ready to download. SHA-256 {made.sha256}."
 
     _run(job_id, act)
 
@@ -98,6 +110,15 @@ def start_once(title: str, task: str, round: Round, *, by: User, **params: Any) 
         Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         live = Job.objects.filter(task=task, params__round=round.name, state__in=LIVE).first()
         return live or open_job(title, task, {"round": round.name, **params}, by=by)
+
+
+def start_export(version: Version, what: str, *, by: User) -> Job:
+    """Open a job that makes a download of the version, or return the unfinished one."""
+    with transaction.atomic():
+        Version.objects.select_for_update(no_key=True).get(pk=version.pk)
+        params = {"version": version.name, "what": what}
+        live = Job.objects.filter(task=export.name, params=params, state__in=LIVE).first()
+        return live or open_job(f"Export {version} as {what}", export.name, params, by=by)
 
 
 def outcome_of(job: Job) -> Outcome | None:

@@ -58,16 +58,19 @@ def local_copy(stored: StoredFile) -> Path:
     if cached.exists():
         return cached
     try:
-        with default_storage.open(stored.path, "rb") as file:
-            content = file.read()
+        file = default_storage.open(stored.path, "rb")
     except FileNotFoundError as error:
         raise CounterpartError(f"The file {stored.path} is missing from the storage; create it again.") from error
-    if hashlib.sha256(content).hexdigest() != stored.sha256:
-        raise CounterpartError(f"The file {stored.path} was changed after it was written; create it again.")
     cached.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=cached.parent, delete=False) as temporary:
-        temporary.write(content)
-    os.replace(temporary.name, cached)
+    with file, tempfile.TemporaryDirectory(dir=cached.parent) as folder:
+        part, digest = Path(folder) / "part", hashlib.sha256()
+        with part.open("xb") as copy:
+            for chunk in file.chunks():
+                digest.update(chunk)
+                copy.write(chunk)
+        if digest.hexdigest() != stored.sha256:
+            raise CounterpartError(f"The file {stored.path} was changed after it was written; create it again.")
+        os.replace(part, cached)
     return cached
 
 

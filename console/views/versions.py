@@ -2,17 +2,20 @@
 
 from io import BytesIO
 
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console import tasks
 from console.figures import scoreboard
-from console.forms import ReleaseForm
+from console.forms import ExportForm, ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only
+from console.tasks import start_export
 from core.errors import CounterpartError
+from core.files import local_copy
 from core.jobs import open_job
+from dataset.exports.downloads import downloads_of
 from dataset.models import Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 
@@ -34,6 +37,8 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "files": found.manifest.get("files", {}),
         "rounds": found.rounds.all(),
         "board": scoreboard(found),
+        "export": ExportForm(),
+        "downloads": downloads_of(found),
     }
     return render(request, "console/version.html", context)
 
@@ -50,6 +55,31 @@ def version_file(request: HttpRequest, name: str, file_name: str) -> FileRespons
     except CounterpartError as error:
         raise Http404(str(error)) from error
     return FileResponse(content, as_attachment=True, filename=file_name)
+
+
+@members_only
+@require_POST
+def version_export(request: StaffRequest, name: str) -> HttpResponse:
+    """Start a job that makes a download."""
+    found, form = get_object_or_404(Version, name=name), ExportForm(request.POST)
+    if not form.is_valid():
+        return HttpResponseBadRequest("Unknown export. Choose one of the list.")
+    return redirect("job", start_export(found, form.cleaned_data["what"], by=request.user).pk)
+
+
+@members_only
+@require_safe
+def version_download(request: HttpRequest, name: str, what: str) -> FileResponse:
+    """Download an export that a job has made: a changed file is not served."""
+    found = get_object_or_404(Version, name=name)
+    made = next((download for download in downloads_of(found) if download.what == what), None)
+    if made is None:
+        raise Http404(f"There is no export {what} of version {found}. Start it first.")
+    try:
+        content = local_copy(made.stored).open("rb")
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
+    return FileResponse(content, as_attachment=True, filename=made.file_name)
 
 
 @releasers_only

@@ -19,52 +19,58 @@ from dataset.exports.parquet import write_parquet_files
 from dataset.exports.qrels import write_qrels
 from dataset.exports.request import LABELS, Export, Labels
 from dataset.models import Version
-from dataset.version_files import MANIFEST, manifest_in_storage, sha256_of
+from dataset.version_files import FORM, MANIFEST, manifest_in_storage, sha256_of
 
 SUMS = "SHA256SUMS"
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a format is written, and what it holds."""
+    """How a format is written, what it holds, and which labels it takes; none if it has them all as columns."""
 
     write: Callable[[Export], None]
     holds: str
+    labels: tuple[Labels, ...] = ()
 
 
 FORMATS: dict[str, Format] = {
-    "eccv-json": Format(write_eccv_json, "positives of each query, as the public ECCV Caption files"),
+    "eccv-json": Format(
+        write_eccv_json, "positives of each query, as the public ECCV Caption files", ("lenient", "strict")
+    ),
     "judgments-csv": Format(write_judgments_csv, "counted judgments in the public raw columns"),
     "judgments-long": Format(write_judgments_long, "every judgment with all that is known of it"),
     "parquet": Format(write_parquet_files, "pairs and judgments as Parquet"),
     "hf": Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card"),
-    "mteb": Format(write_mteb, "a retrieval task per direction in MTEB's form, with the pictures"),
-    "qrels": Format(write_qrels, "labels for TREC's tools, a file per direction"),
-    "coco": Format(write_coco, "pairs as COCO caption annotations"),
+    "mteb": Format(write_mteb, "a retrieval task per direction in MTEB's form, with the pictures", LABELS),
+    "qrels": Format(write_qrels, "labels for TREC's tools, a file per direction", LABELS),
+    "coco": Format(write_coco, "pairs as COCO caption annotations", ("lenient", "strict")),
     "croissant": Format(write_croissant, "Croissant 1.1 metadata beside Parquet files"),
 }
 
 
 def export_version(
-    version: Version, *, format: str, out: Path, labels: Labels = "lenient", progress: Progress = silent
+    version: Version, *, format: str, out: Path, labels: Labels | None = None, progress: Progress = silent
 ) -> list[Path]:
     """Write the version in one of ``FORMATS`` into the folder ``out``, which is created if needed; return the paths.
 
     Beside them, ``<version>_about`` gets the version's card and manifest, and ``SHA256SUMS`` lists the files of all
-    exports in the folder. An existing file with the same content is kept. Raises CounterpartError, and writes nothing,
-    for an unknown format, an existing file with other content, or if ``out`` is not a folder.
+    exports in the folder. An existing file with the same content is kept. ``labels`` None means lenient.
+    Raises CounterpartError, and writes nothing, for an unknown format, labels that the format does not take, an
+    existing file with other content, a version of an earlier program, or if ``out`` is not a folder.
     """
     if format not in FORMATS:
         raise CounterpartError(f"Unknown format {format!r}: use {', '.join(FORMATS)}.")
-    if labels not in LABELS:
-        raise CounterpartError(f"Unknown labels {labels!r}: use {', '.join(LABELS)}.")
+    if labels is not None and labels not in FORMATS[format].labels:
+        raise CounterpartError(_foreign_labels(format, labels))
+    if version.manifest.get("form") != FORM:
+        raise CounterpartError(f"Version {version} is in the form of an earlier program; export it with that.")
     if out.exists() and not out.is_dir():
         raise CounterpartError(f"{out} is a file. Give a folder to export into.")
     out.mkdir(parents=True, exist_ok=True)
     # Written to a temporary folder and then moved, so that an export is complete or absent.
     with tempfile.TemporaryDirectory(dir=out, prefix=".export-") as temporary:
         folder = Path(temporary)
-        FORMATS[format].write(Export(version, folder, labels, progress))
+        FORMATS[format].write(Export(version, folder, labels or "lenient", progress))
         exported = _files(folder)
         about = folder / f"{version.name}_about"
         about.mkdir()
@@ -72,6 +78,13 @@ def export_version(
         (about / MANIFEST).write_bytes(manifest_in_storage(version))
         _put(folder, out)
     return [out / name for name in exported]
+
+
+def _foreign_labels(format: str, labels: str) -> str:
+    taken = FORMATS[format].labels
+    if not taken:
+        return f"{format} has strict, lenient and graded labels as columns, or none. Leave out --labels {labels}."
+    return f"{format} has no room for {labels} labels: use {' or '.join(taken)}."
 
 
 def _files(folder: Path) -> list[Path]:

@@ -3,7 +3,6 @@
 import json
 import shutil
 
-from core.errors import CounterpartError
 from dataset.exports.request import Export
 from dataset.exports.tables import pair_rows
 from dataset.version_files import checked_file, positives_file
@@ -12,9 +11,7 @@ from mitl.models import Direction
 
 def write_eccv_json(export: Export) -> None:
     """Write ``<version>_image_to_caption.json`` and ``<version>_caption_to_image.json``: as they were released or, with
-    strict labels, without the positives that are not strict. Raises CounterpartError for graded labels."""
-    if export.labels == "graded":
-        raise CounterpartError("eccv-json lists matches and has no room for grades. Use --labels strict or lenient.")
+    strict labels, without the positives that are not strict."""
     dropped = _not_strict(export) if export.labels == "strict" else set()
     for done, direction in enumerate(Direction, 1):
         name = positives_file(export.version.name, direction)

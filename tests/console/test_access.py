@@ -6,6 +6,7 @@ from annotation.models import Assignment, Decision
 from console import urls
 from core.models import Job
 from crowd.models import Outbox
+from dataset.exports.downloads import make_download
 from hits.models import Round
 from tests.factories import put_on_platform
 
@@ -28,6 +29,7 @@ REVIEWERS_DO = {
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
 STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write"}  # researchers and reviewers both
+MEMBERS_DO = {"version_export"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
@@ -57,6 +59,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
         "version": ["v1"],
         "version_file": ["v1", "manifest.json"],
+        "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
         **dict.fromkeys(("round", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]),
         "controls": ["open"],
@@ -80,7 +83,7 @@ def test_a_stranger_is_sent_to_the_login(stranger, name):
         assert answer.url.startswith("/login/")
 
 
-@pytest.mark.parametrize("name", [name for name in GUARDED if name not in ACTS])
+@pytest.mark.parametrize("name", [name for name in GUARDED if name not in ACTS | MEMBERS_DO])
 def test_a_member_without_a_role_may_look(member, site, name):
     answer = member.get(address_of_rows(name, site))
     assert answer.status_code == 200

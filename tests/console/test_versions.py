@@ -6,7 +6,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from console.tasks import release
+from console.tasks import export, release
 from core.files import write_file
 from core.models import Job
 from dataset.models import Version
@@ -136,3 +136,35 @@ def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
     assert refused.status_code == 422
     assert "round-2 is unfinished" in refused.content.decode()
     assert releaser.post("/release/", {**form, "partial": "on"}).status_code == 302
+
+
+def test_an_export_is_started_made_by_its_job_and_downloaded(member, site):
+    answer = member.post("/versions/v1/export/", {"what": "qrels_graded"})
+    job = Job.objects.get(task="console.tasks.export")
+    assert answer.url == f"/jobs/{job.pk}/"
+    export(str(job.pk))
+    (made,) = member.get("/versions/v1/").context["downloads"]
+    job.refresh_from_db()
+    assert job.message == f"v1_qrels_graded.zip is ready to download. SHA-256 {made.sha256}."
+    served = member.get("/versions/v1/downloads/qrels_graded.zip")
+    assert hashlib.sha256(b"".join(served.streaming_content)).hexdigest() == made.sha256
+    assert served["Content-Disposition"] == 'attachment; filename="v1_qrels_graded.zip"'
+
+
+def test_an_export_whose_job_runs_twice_is_the_same(member, site):
+    member.post("/versions/v1/export/", {"what": "parquet"})
+    job = Job.objects.get(task="console.tasks.export")
+    export(str(job.pk))
+    before = member.get("/versions/v1/").context["downloads"]
+    Job.objects.update(state="queued")
+    export(str(job.pk))
+    assert member.get("/versions/v1/").context["downloads"] == before
+
+
+def test_an_unknown_export_is_not_started(member, site):
+    assert member.post("/versions/v1/export/", {"what": "xml"}).status_code == 400
+    assert not Job.objects.filter(task="console.tasks.export").exists()
+
+
+def test_an_export_that_was_not_made_is_not_found(member, site):
+    assert member.get("/versions/v1/downloads/parquet.zip").status_code == 404

@@ -20,9 +20,8 @@ class Command(ActCommand):
         parser.add_argument(
             "--labels",
             choices=LABELS,
-            default="lenient",
-            help="what a match is, where a format has one number for it: lenient: every positive of the version "
-            "(default); strict: those of level 1 and unjudged ones; graded: 2 strict, 1 other positives, 0 the rest",
+            help="what a match is in eccv-json, qrels, mteb and coco: lenient (default): all positives of the version; "
+            "strict: those of level 1 and unjudged ones; graded (qrels, mteb): 2 if strict, 1 if lenient, else 0",
         )
         parser.add_argument("--out", type=Path, required=True, help="folder to write into; created if needed")
 

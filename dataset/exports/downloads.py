@@ -1,0 +1,93 @@
+"""Exports as files to download: one archive in the storage for a format of a version, made once."""
+
+import shutil
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.core.files.storage import default_storage
+
+from core.errors import CounterpartError
+from core.files import StoredFile, copy_file
+from core.progress import Progress, silent
+from dataset.exports import FORMATS, export_version
+from dataset.exports.request import Labels
+from dataset.models import Version
+from dataset.version_files import sha256_of
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same for every member, so that equal exports are equal files
+
+
+@dataclass(frozen=True)
+class Download:
+    """An archive of an export, and its checksum. ``what`` is the format, with its labels if it takes any."""
+
+    version: str
+    what: str
+    sha256: str
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.version}_{self.what}.zip"
+
+    @property
+    def stored(self) -> StoredFile:
+        """The archive in the storage. Its name has the checksum, so an archive that is there is whole."""
+        return StoredFile(f"{_folder(self.version)}/{self.what}.{self.sha256}.zip", self.sha256)
+
+
+def choices() -> dict[str, tuple[str, Labels | None]]:
+    """Return what can be downloaded: its name → format and labels."""
+    return {
+        name if labels is None else f"{name}_{labels}": (name, labels)
+        for name, format in FORMATS.items()
+        for labels in (format.labels or (None,))
+    }
+
+
+def downloads_of(version: Version) -> list[Download]:
+    """Return the archives that were made of the version, by name."""
+    if not default_storage.exists(_folder(version.name)):
+        return []
+    names = [name.split(".") for name in default_storage.listdir(_folder(version.name))[1]]
+    return sorted(
+        (Download(version.name, parts[0], parts[1]) for parts in names if len(parts) == 3 and parts[0] in choices()),
+        key=lambda download: download.what,
+    )
+
+
+def make_download(version: Version, what: str, *, progress: Progress = silent) -> Download:
+    """Export the version and store the files as one archive, unless that was done before.
+
+    Made again after a crash it has the same bytes. Raises what ``export_version`` raises, and CounterpartError for an
+    unknown ``what``; nothing is stored then.
+    """
+    if what not in choices():
+        raise CounterpartError(f"Unknown export {what!r}: use {', '.join(choices())}.")
+    for made in downloads_of(version):
+        if made.what == what:
+            return made
+    format, labels = choices()[what]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, archive = Path(temporary) / "files", Path(temporary) / "archive.zip"
+        export_version(version, format=format, labels=labels, out=folder, progress=progress)
+        _pack(folder, archive, progress)
+        made = Download(version.name, what, sha256_of(archive))
+        copy_file(archive, made.stored.path)
+    return made
+
+
+def _folder(version: str) -> str:
+    return f"exports/{version}"
+
+
+def _pack(folder: Path, archive: Path, progress: Progress) -> None:
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for done, file in enumerate(files, 1):
+            member = zipfile.ZipInfo(file.relative_to(folder).as_posix(), _EPOCH)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with file.open("rb") as content, packed.open(member, "w", force_zip64=True) as target:
+                shutil.copyfileobj(content, target, 1 << 20)
+            progress("archive", done, len(files))
