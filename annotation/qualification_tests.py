@@ -11,7 +11,7 @@ from annotation.models import QualificationTest, TestAttempt, TestItem, Worker
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.naming import check_name, find_named
+from core.text import check_name, find_named
 from corpus.models import Collection, Image, Match
 from hits.models import Control
 from hits.question import RIGHT_LEVELS, Level

@@ -57,8 +57,7 @@ def draw_lists(collection) -> None:
     annotators propose.
     """
     from mitl.models import Annotator, Direction, Retrieval
-    from mitl.search.gallery import open_gallery
-    from mitl.search.lists import RankedLists, store_lists
+    from mitl.search.gallery import RankedLists, open_gallery, store_lists
     from mitl.search.request import fingerprint
 
     rng = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from corpus.models import Caption, Collection, Image
 from mitl.models import Annotator, Direction, Retrieval
-from mitl.search.lists import RankedLists, load_lists
+from mitl.search.gallery import RankedLists, load_lists
 
 PLACES = 5
 

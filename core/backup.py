@@ -15,10 +15,17 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from core.archives import checked_manifest, extract, new_archive
+from core.archives import (
+    checked_manifest,
+    copy_sqlite,
+    extract,
+    load_snapshot,
+    new_archive,
+    snapshot_name,
+    take_snapshot,
+)
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
-from core.snapshots import copy_sqlite, load_snapshot, snapshot_name, take_snapshot
 from core.version import software_version
 
 KEYS = "secret_key"

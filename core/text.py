@@ -1,6 +1,11 @@
-"""Text that people enter: not empty, not too long, no control characters; and safe cells of CSV files."""
+"""Texts and names that people enter, and safe cells of CSV files."""
 
 import unicodedata
+from typing import TypeVar
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db.models import Model, QuerySet
 
 from core.errors import CounterpartError, some_of
 
@@ -24,3 +29,40 @@ def check_words(text: str, *, what: str, at_most: int) -> str:
 def harmless(cell: str) -> str:
     """Prefix a cell that a spreadsheet would read as a formula with an apostrophe, which makes it text."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell
+
+
+MAX_NAME = 80
+Named = TypeVar("Named", bound=Model)
+
+
+def check_name(name: str) -> str:
+    """Return ``name`` if it is valid: 1-80 of a-z, A-Z, 0-9, - and _. Raises CounterpartError otherwise."""
+    try:
+        validate_slug(name)
+    except ValidationError as error:
+        raise CounterpartError(f"Invalid name {name!r}: use only letters, digits, - and _.") from error
+    if len(name) > MAX_NAME:
+        raise CounterpartError(f"The name {name!r} has {len(name)} characters; use at most {MAX_NAME}.")
+    return name
+
+
+def find_named(rows: QuerySet[Named], name: str, *, made_by: str) -> Named:
+    """Return the row with this name. Raises CounterpartError that lists the existing names and the command
+    ``made_by``, which makes one."""
+    found = rows.filter(name=name).first()
+    if found is None:
+        names = list(rows.values_list("name", flat=True))
+        known = f"there is {some_of(names)}" if names else "there is none yet"
+        kind = rows.model._meta.verbose_name
+        raise CounterpartError(f"There is no {kind} {name!r}; {known}. Make one with {made_by}.")
+    return found
+
+
+class NamedQuerySet(QuerySet[Named]):
+    """Rows that are found by name: ``Collection.objects.named("birds")``."""
+
+    made_by = ""
+
+    def named(self, name: str) -> Named:
+        """Return the row with this name, or raise CounterpartError as ``find_named`` does."""
+        return find_named(self, name, made_by=self.made_by)

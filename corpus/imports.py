@@ -10,8 +10,8 @@ from django.db import IntegrityError, connection, transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record as record_event
-from core.naming import check_name
 from core.progress import Progress, silent, tracked
+from core.text import check_name
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures import StoredPicture, find_pictures, pictures_stored
 from corpus.readers import reader_of

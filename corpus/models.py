@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from core.naming import NamedQuerySet
+from core.text import NamedQuerySet
 
 
 class CollectionQuerySet(NamedQuerySet["Collection"]):

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.naming import check_name
+from core.text import check_name
 from corpus.input_files import lines
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
 

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from core.naming import NamedQuerySet
+from core.text import NamedQuerySet
 from corpus.models import Caption, Collection, Image, Sample
 from hits.models import Round
 from hits.question import Level

@@ -11,8 +11,8 @@ from django.db import IntegrityError, transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.naming import check_name
 from core.progress import Progress, silent, tracked
+from core.text import check_name
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
 from dataset.aggregation import METHODS, Method, Ties

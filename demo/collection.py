@@ -7,8 +7,8 @@ from django.db import transaction
 
 from core.errors import CounterpartError
 from core.events import record
-from core.naming import check_name
 from core.progress import Progress, silent, tracked
+from core.text import check_name
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures import StoredPicture, store_picture
 from demo.drawing.layout import draw_scene

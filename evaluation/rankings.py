@@ -11,7 +11,7 @@ from core.errors import CounterpartError, some_of
 from corpus.models import Collection
 from dataset.models import Version
 from mitl.models import Direction, Retrieval
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 
 Ranked = Mapping[int, Sequence[int]]
 """Query → items, best first, in database ids."""

@@ -12,7 +12,7 @@ from corpus.models import Match, Sample
 from hits.packing.dealing import draw_outside
 from hits.packing.plan import Codes, Sides, distinct
 from mitl.models import Direction, Pool
-from mitl.search.lists import RankedLists, load_lists
+from mitl.search.gallery import RankedLists, load_lists
 
 
 def original_pairs(sample: Sample, sides: Sides) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from django.db import models
 from django.utils import timezone
 
-from core.naming import NamedQuerySet
+from core.text import NamedQuerySet
 from corpus.models import Caption, Image
 from hits.prices import FeeSchedule
 from mitl.models import Pool

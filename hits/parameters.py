@@ -8,8 +8,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
-from core.naming import MAX_NAME
 from core.parameters import FlagField, NamesField, Parameters
+from core.text import MAX_NAME
 from hits.designs import DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.prices import cents

@@ -10,8 +10,8 @@ from django.db import IntegrityError, transaction
 from core.errors import CounterpartError
 from core.events import record
 from core.inserts import Columns, insert_rows
-from core.naming import check_name
 from core.progress import Progress, silent
+from core.text import check_name
 from corpus.models import Collection
 from hits.controls import negative_pairs, original_pairs
 from hits.designs import Design

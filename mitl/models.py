@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from core.errors import CounterpartError, some_of
-from core.naming import NamedQuerySet
+from core.text import NamedQuerySet
 from corpus.models import Caption, Collection, Image, Sample
 
 
@@ -67,7 +67,7 @@ class Annotator(models.Model):
 
 
 class Retrieval(models.Model):
-    """One annotator's top lists over a collection's gallery, in a stored file (``mitl.search.lists``)."""
+    """One annotator's top lists over a collection's gallery, in a stored file (``mitl.search.gallery``)."""
 
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="retrievals")
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="retrievals")

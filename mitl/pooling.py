@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError
 from core.events import record
 from core.inserts import Columns, insert_rows
-from core.naming import check_name
 from core.progress import Progress, silent, tracked
+from core.text import check_name
 from corpus.models import Caption, Collection, Sample
-from mitl.classical.stems import UNLIKELY_BELOW, bleu_1
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
-from mitl.search.gallery import Gallery, open_gallery
-from mitl.search.lists import RankedLists, load_lists
+from mitl.search.gallery import Gallery, RankedLists, load_lists, open_gallery
 from mitl.search.store import newest_retrievals
+from mitl.words import UNLIKELY_BELOW, bleu_1
 
 # Two pools of one name are the same if these agree, and the searches that they are made of.
 SETTINGS = (

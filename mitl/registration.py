@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, write_arrays
-from core.naming import check_name
+from core.text import check_name
 from mitl.annotators import kind_of, kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
 from mitl.annotators.kinds import Kind

@@ -18,8 +18,7 @@ from crowd.channels.mturk.payments import fee_schedule
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.wording import LATEST
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
-from mitl.search.gallery import open_gallery
-from mitl.search.lists import RankedLists, store_lists
+from mitl.search.gallery import RankedLists, open_gallery, store_lists
 from mitl.search.request import fingerprint
 
 

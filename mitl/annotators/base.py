@@ -36,11 +36,17 @@ from mitl.checkpoints import Checkpoints
 from mitl.hubness.blocks import Blocks, Computed, Products
 from mitl.models import Annotator, Direction
 from mitl.options import Settings
-from mitl.search.embeddings import EmbeddingCache, Embeddings, encode_rows
-from mitl.search.gallery import BothFound, Gallery, Places
-from mitl.search.lists import BothLists
+from mitl.search.embeddings import (
+    MEMORY,
+    EmbeddingCache,
+    Embeddings,
+    encode_rows,
+    refuse_faiss,
+    topk_of_blocks,
+    topk_of_embeddings,
+)
+from mitl.search.gallery import BothFound, BothLists, Gallery, Places
 from mitl.search.pair_scores import JointScores, Pace, Scoring, pairs_to_score, rank
-from mitl.search.quick import MEMORY, refuse_faiss, topk_of_blocks, topk_of_embeddings
 
 __all__ = [
     "Adopted",

@@ -7,22 +7,26 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Literal
 
-from mitl.annotators.shared_options import (
+from mitl.options import (
     HISTOGRAMS,
     IDF,
     MAX_FIRST,
     PAIRS,
     PICTURES,
+    RANKING_LOSSES,
     RECURRENT_PREPROCESSING,
     SIZES,
+    TRUNKS,
     WORDS,
+    Option,
+    check_address,
+    check_variable,
     pictures_and_words,
+    read_money,
     size,
     tower,
+    training_options,
 )
-from mitl.nn.sizes import TRUNKS
-from mitl.options import Option, check_address, check_variable, read_money
-from mitl.training.schedule import RANKING_LOSSES, training_options
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from mitl.nn.distributions import (
     noise_for,
     sum_of_products,
 )
-from mitl.nn.layers import TwoEncoders
+from mitl.nn.layers import ResNet, TwoEncoders
 from mitl.nn.recurrent import (
     TABLE,
     Embedder,
@@ -45,11 +45,9 @@ from mitl.nn.recurrent import (
     trunk_in,
     vocabulary_for,
 )
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import ResNet
 from mitl.nn.vocabularies import Vocabulary, forgetful, vocabulary_of
 from mitl.nn.weights import Published, read_published, strip_prefix
-from mitl.options import Settings, Value
+from mitl.options import TRUNKS, Settings, Value
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.training.loop import repeatable
 

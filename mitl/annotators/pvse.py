@@ -16,15 +16,13 @@ from torch.nn import functional
 from core.errors import CounterpartError
 from core.progress import Progress
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
-from mitl.losses.triplet import violations
+from mitl.losses import violations
 from mitl.models import Annotator
 from mitl.nn import recurrent
-from mitl.nn.layers import PIE, Attended, Reading, Sentences, TwoEncoders, padding, read, unit
+from mitl.nn.layers import PIE, Attended, Reading, ResNet, Sentences, TwoEncoders, padding, read, unit
 from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, size_of, trunk_in, vocabulary_for
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import ResNet
 from mitl.nn.weights import Published, read_published
-from mitl.options import Settings, Value
+from mitl.options import TRUNKS, Settings, Value
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.training.loop import repeatable
 

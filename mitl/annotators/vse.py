@@ -21,13 +21,11 @@ from corpus.models import Image
 from mitl.annotators.base import Adopted, Arrays, ComparingAnnotator, Embeddings, stored_arrays
 from mitl.models import Annotator
 from mitl.nn import recurrent, regions
-from mitl.nn.layers import Sentences, TwoEncoders, unit
+from mitl.nn.layers import VGG19, ResNet, Sentences, TwoEncoders, unit
 from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, Source, size_of, trunk_in, vocabulary_for
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import VGG19, ResNet
 from mitl.nn.vocabularies import as_bytes
 from mitl.nn.weights import Published, read_published
-from mitl.options import Settings, Value
+from mitl.options import TRUNKS, Settings, Value
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.training.loop import repeatable
 

@@ -1,10 +1,9 @@
 """VSRN: the regions of a picture exchange information before they become one embedding.
 
 Li, Zhang, Li, Li and Fu (2019), "Visual semantic reasoning for image-text matching". There are two published variants,
-told apart by ``bn.weight``: ``coco`` normalises the regions before the graph blocks, ``f30k`` does not and ends in a
-batch normalisation instead. The published weights read region features of a detector: the option ``regions`` names
-their folder (``mitl.nn.regions``). Without it the regions are 36 cells of the trunk's map, and the network must be
-trained. Names of modules are those of the published files.
+told apart by ``bn.weight``: ``coco`` normalises the regions before the graph blocks, ``f30k`` ends in a batch
+normalisation instead. The published weights read region features of a detector from a folder (``mitl.nn.regions``).
+Without it the regions are 36 cells of the trunk's map. Names of modules are those of the published files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,14 +22,11 @@ from corpus.models import Image
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
 from mitl.models import Annotator
 from mitl.nn import recurrent
-from mitl.nn.captioner import Captioner
-from mitl.nn.layers import Sentences, TwoEncoders
+from mitl.nn.layers import ResNet, Sentences, TwoEncoders
 from mitl.nn.recurrent import TABLE, Embedder, Pictures, RecurrentLearner, Source, size_of, vocabulary_for
 from mitl.nn.regions import Regions, survey
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import ResNet
 from mitl.nn.weights import NETWORK, Published, read_published
-from mitl.options import Settings, Value
+from mitl.options import TRUNKS, Settings, Value
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.training.loop import repeatable
 
@@ -38,7 +34,8 @@ Variant = Literal["coco", "f30k"]
 BLOCKS = 4
 GRID = 6  # cells per side that replace 36 regions
 CHANNELS = "img_enc.fc.weight"  # has a column per channel of a region
-UNPUBLISHED = ("no_imgnorm", "use_abs")  # modes of the authors' code that no published weights were trained in
+LONGEST, END = 60, 2  # tokens of a caption that is generated, <start> and <end> included; the id of <end>
+UNPUBLISHED = ("no_imgnorm", "use_abs")  # modes that no published weights were trained in
 
 
 class RegionReader(nn.Module):
@@ -97,6 +94,85 @@ class RegionGraph(nn.Module):
 def over_regions(regions: Tensor) -> Tensor:
     """Scale (B, N, D) so that each channel has length 1 over a picture's regions, as the published weights expect."""
     return functional.normalize(regions, dim=1)
+
+
+class Captioner(nn.Module):
+    """Log-likelihood of captions given region features (B, N, D), with teacher forcing (section 3.4).
+
+    VSRN is trained with it: while it learns to match, this network generates the caption. The embeddings do not depend
+    on it, and the published files do not contain it.
+    """
+
+    def __init__(self, dim: int, vocabulary: int, *, hidden: int = 512, word_dim: int = 300) -> None:
+        super().__init__()
+        self.encoder = RegionSequence(dim, hidden)
+        self.decoder = WordSequence(vocabulary, hidden, word_dim)
+
+    def forward(self, regions: Tensor, token_ids: Tensor, lengths: Tensor) -> Tensor:
+        """Return the negative log-likelihood of the captions, summed over tokens and divided by B, a scalar.
+
+        Captions are ``token_ids`` (B, L), 0 = padding, of ``lengths`` (B,), with ``<start>`` and ``<end>``. The targets
+        are the tokens after ``<start>``, and one padding token that ends the caption.
+        """
+        token_ids, lengths = shortened(token_ids, lengths)
+        targets = functional.pad(token_ids[:, 1:], (0, 1))
+        log_probabilities = self.decoder(token_ids, *self.encoder(regions))
+        chosen = log_probabilities.gather(2, targets[:, :, None])[:, :, 0]
+        told = torch.arange(targets.shape[1], device=targets.device) < lengths.to(targets.device)[:, None]
+        return -(chosen * told).sum() / len(targets)
+
+
+class RegionSequence(nn.Module):
+    """A GRU over regions: (B, N, D) to states (B, N, H) and the last state (1, B, H)."""
+
+    def __init__(self, dim: int, hidden: int) -> None:
+        super().__init__()
+        self.vid2hid = nn.Linear(dim, hidden)
+        self.rnn = nn.GRU(hidden, hidden, batch_first=True)
+
+    def forward(self, regions: Tensor) -> tuple[Tensor, Tensor]:
+        return self.rnn(self.vid2hid(regions))
+
+
+class WordSequence(nn.Module):
+    """A GRU over words that attends to the states of the regions before each word."""
+
+    def __init__(self, vocabulary: int, hidden: int, word_dim: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, word_dim)
+        self.attention = StateAttention(hidden)
+        self.rnn = nn.GRU(hidden + word_dim, hidden, batch_first=True)
+        self.out = nn.Linear(hidden, vocabulary)
+
+    def forward(self, token_ids: Tensor, states: Tensor, last: Tensor) -> Tensor:
+        """Return log-probabilities (B, L, V) of the word after each of ``token_ids`` (B, L)."""
+        hidden, outputs = last, []
+        for words in self.embedding(token_ids).unbind(1):
+            seen = torch.cat([words, self.attention(hidden[0], states)], dim=1)
+            output, hidden = self.rnn(seen[:, None], hidden)
+            outputs.append(output)
+        return functional.log_softmax(self.out(torch.cat(outputs, dim=1)), dim=2)
+
+
+class StateAttention(nn.Module):
+    """Mean of states (B, N, H), weighted by their fit to one hidden state (B, H)."""
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.linear1 = nn.Linear(2 * hidden, hidden)
+        self.linear2 = nn.Linear(hidden, 1, bias=False)
+
+    def forward(self, hidden: Tensor, states: Tensor) -> Tensor:
+        both = torch.cat([states, hidden[:, None].expand_as(states)], dim=2)
+        weights = self.linear2(torch.tanh(self.linear1(both))).softmax(dim=1)
+        return (weights * states).sum(1)
+
+
+def shortened(token_ids: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """Cut captions (B, L) to ``LONGEST`` tokens; a caption that was longer ends there with ``<end>``."""
+    cut = token_ids[:, :LONGEST].clone()
+    cut[lengths.to(cut.device) > LONGEST, -1] = END
+    return cut, lengths.clamp(max=LONGEST)
 
 
 class VSRN(TwoEncoders):
@@ -204,10 +280,14 @@ def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
     settings = plan.settings
     words = recurrent.words_to_learn(examples, settings)
     surveyed = survey(Path(str(settings["regions"])), progress=progress) if settings["regions"] else {}
-    source = _checked(RegionFiles(settings, surveyed), examples) if surveyed else Pictures(settings)
+    source: Source = RegionFiles(settings, surveyed) if surveyed else Pictures(settings)
+    _check_regions(source, examples)
     with repeatable(plan.seed):
         network = build(settings, len(words), _channels(source))
-        network.captioner = _captioner(settings, len(words))
+        if units := int(settings["captioner"]):
+            network.captioner = Captioner(
+                int(settings["embed"]), len(words), hidden=units, word_dim=int(settings["word"])
+            )
     recurrent.prepare(network.cnn, network.txt_enc.embed, settings)
     trained = recurrent.train(VSRNLearner(network, words, source, plan), words, examples, plan, progress)
     arrays = {name: array for name, array in trained.arrays.items() if not name.startswith(f"{NETWORK}captioner.")}
@@ -243,20 +323,15 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     }
 
 
-def _checked(source: RegionFiles, examples: TrainingSet) -> RegionFiles:
-    """Raise CounterpartError before training starts if images have no regions."""
+def _check_regions(source: Source, examples: TrainingSet) -> None:
+    """Raise CounterpartError before training starts if images have no regions in the source's folder."""
     for split in (examples, examples.validation):
-        source.regions.check(split.images if split else [])
-    return source
+        if isinstance(source, RegionFiles) and split:
+            source.regions.check(split.images)
 
 
 def _channels(source: Source) -> int | None:
     return source.channels if isinstance(source, RegionFiles) else None
-
-
-def _captioner(settings: Settings, words: int) -> Captioner | None:
-    units = int(settings["captioner"])
-    return Captioner(int(settings["embed"]), words, hidden=units, word_dim=int(settings["word"])) if units else None
 
 
 def _surveyed_for(channels: int, settings: Settings, path: Path) -> Arrays:

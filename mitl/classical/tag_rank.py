@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from mitl.classical.bags import normalised
-from mitl.classical.documents import Documents, Numbers
+from mitl.classical.documents import Documents, Numbers, normalised
 
 Matrix = NDArray[np.float64]
 MOST_MEASURED = 1000  # sentences, for the normalisation terms

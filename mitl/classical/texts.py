@@ -6,11 +6,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mitl.classical.bags import BagOfWords, WeightedF1
-from mitl.classical.documents import Documents, inverse_document_frequencies, read_documents, vocabulary_of
-from mitl.classical.lexical import similarities
+from mitl.classical.documents import (
+    BagOfWords,
+    Documents,
+    WeightedF1,
+    inverse_document_frequencies,
+    read_documents,
+    vocabulary_of,
+)
 from mitl.classical.tag_rank import TagRank
-from mitl.classical.trigrams import TrigramKernel
+from mitl.classical.trigrams import TrigramKernel, similarities
 
 Arrays = dict[str, NDArray]
 # Weight of a word: 1, the root of its IDF, its IDF; "usual" is the paper's choice for the kernel.

@@ -5,8 +5,16 @@ Mitigating Visual Semantic Hubs* (the hubness paper).
 """
 
 from mitl.hubness.blocks import MEMORY, Blocks, Computed, Matrix, Products, Transposed
-from mitl.hubness.corrections import Csls, LogInvertedSoftmax, csls, inverted_softmax
-from mitl.hubness.counts import DEPTHS, hs_sum, k_occurrence, skewness
+from mitl.hubness.corrections import (
+    DEPTHS,
+    Csls,
+    LogInvertedSoftmax,
+    csls,
+    hs_sum,
+    inverted_softmax,
+    k_occurrence,
+    skewness,
+)
 from mitl.hubness.matching import relaxed_greedy_matching, scored_matching
 
 __all__ = [

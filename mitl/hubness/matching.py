@@ -8,8 +8,7 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
-from mitl.hubness.best import BYTES_PER_PLACE, best_places
-from mitl.hubness.blocks import MEMORY, Blocks, Matrix, Transposed
+from mitl.hubness.blocks import BYTES_PER_PLACE, MEMORY, Blocks, Matrix, Transposed, best_places
 
 Pairs = NDArray[np.int64]
 

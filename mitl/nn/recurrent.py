@@ -20,10 +20,9 @@ from mitl.losses import LOSSES
 from mitl.models import Annotator
 from mitl.nn.imagenet import TrainingViews, evaluation_batches
 from mitl.nn.layers import TwoEncoders
-from mitl.nn.sizes import TRUNKS, TrunkSize
 from mitl.nn.vocabularies import Vocabulary, read_vocabulary
 from mitl.nn.weights import NETWORK, Published, check_network, load_network, named, read_published
-from mitl.options import Settings
+from mitl.options import TRUNKS, Settings, TrunkSize
 from mitl.training.learners import Batch, Plan, Trained, TrainingSet
 from mitl.training.loop import fit
 

@@ -1,18 +1,21 @@
-"""Encode rows in chunks, and keep the embeddings so that no search computes them twice."""
+"""Embeddings: computed in chunks, kept so that no search computes them twice, and searched exactly."""
 
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from core.progress import Progress
+from core.errors import CounterpartError
+from core.progress import Progress, silent
 from corpus.models import Caption, Image
 from mitl.checkpoints import Checkpoints, remove_stale
-from mitl.models import Annotator
+from mitl.models import Annotator, Direction
+from mitl.search.gallery import BothFound, Found, Gallery, Places
 
 CHUNK = 128  # rows given to an encoder at once
 PART = 1024  # rows: the most that an interruption loses
@@ -74,3 +77,116 @@ def encode_rows(
         done += len(part)
         progress(step, done, len(rows))
     return np.concatenate(parts)
+
+
+MEMORY = 256 * 2**20  # bytes of scores
+BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
+
+
+def check_device(device: str) -> None:
+    """Raise CounterpartError unless torch can compute on ``device``, ``cpu`` or ``cuda``."""
+    if device == "cpu":
+        return
+    import torch
+
+    if device != "cuda":
+        raise CounterpartError(f"Unknown device {device!r}; choose cpu or cuda.")
+    if not torch.cuda.is_available():
+        raise CounterpartError("torch finds no CUDA device here; use --device cpu.")
+
+
+def refuse_faiss(engine: str, reason: str = "FAISS searches embeddings and this annotator has none") -> None:
+    """Raise CounterpartError with the reason where FAISS was chosen."""
+    if engine == "faiss":
+        raise CounterpartError(f"{reason}; use --engine blocked.")
+
+
+def topk_of_embeddings(
+    images: Embeddings,
+    captions: Embeddings,
+    gallery: Gallery,
+    k: int,
+    *,
+    engine: str = "blocked",
+    device: str = "cpu",
+    kept: Checkpoints | None = None,
+    progress: Progress = silent,
+) -> BothFound:
+    """Search by inner product. ``kept``: finished strips of a search by the whole gallery, which it resumes from.
+
+    Raises ValueError for embeddings that are not finite, or do not fit together.
+    """
+    # Importing torch takes seconds, which only a search should cost.
+    from mitl.topk import bidirectional_topk, topk_of_products
+
+    if engine == "blocked" and gallery.asks_all:
+        both = bidirectional_topk(images, captions, k, device=device, progress=progress, store=kept)
+        return {
+            Direction.IMAGE_TO_CAPTION: (both.i2t_indices, both.i2t_scores),
+            Direction.CAPTION_TO_IMAGE: (both.t2i_indices, both.t2i_scores),
+        }
+    sides = {
+        Direction.IMAGE_TO_CAPTION: (images[gallery.image_queries], captions),
+        Direction.CAPTION_TO_IMAGE: (captions[gallery.caption_queries], images),
+    }
+    if engine == "faiss":
+        return {direction: _faiss_topk(*sides[direction], k, device) for direction in gallery.directions}
+    return {
+        direction: topk_of_products(*sides[direction], k, device=device, progress=progress)
+        for direction in gallery.directions
+    }
+
+
+def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> Found:
+    """Search a flat index. FAISS leaves equal scores in any order; those within a list are put in order here."""
+    # Imported here as torch is; loading both where one is used would cost each command a second.
+    import faiss
+
+    from mitl.topk.sides import open_side
+
+    index: faiss.Index = faiss.IndexFlatIP(items.shape[1])
+    if device == "cuda":
+        if not hasattr(faiss, "StandardGpuResources"):
+            raise CounterpartError(
+                "This FAISS is built for the CPU; install requirements-gpu.txt in place of requirements.txt, or drop"
+                " --device cuda."
+            )
+        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
+    index.add(open_side(items, "items").values.astype(np.float32, copy=False))
+    scores, places = index.search(open_side(queries, "queries").values.astype(np.float32, copy=False), k)
+    order = np.lexsort((places, -scores), axis=1)
+    return np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
+
+
+def topk_of_blocks(
+    block: Callable[[Places, Places], NDArray],
+    gallery: Gallery,
+    k: int,
+    *,
+    memory: int = MEMORY,
+    progress: Progress = silent,
+) -> BothFound:
+    """Search scores that are computed in blocks, from the places of images and of captions in the gallery."""
+    from mitl.topk import bidirectional_topk_of_scores, topk_of_scores
+
+    images, captions = np.arange(len(gallery.image_ids)), np.arange(len(gallery.caption_ids))
+    if gallery.asks_all:
+        both = bidirectional_topk_of_scores(
+            lambda rows, columns: block(images[rows], captions[columns]),
+            (len(images), len(captions)),
+            k,
+            memory=memory,
+            progress=progress,
+        )
+        return {direction: (side.places, side.scores) for direction, side in zip(BOTH_WAYS, both, strict=True)}
+    search_side = partial(topk_of_scores, k=k, memory=memory, progress=progress)
+    found = {}
+    if len(asking := gallery.image_queries):
+        found[Direction.IMAGE_TO_CAPTION] = search_side(
+            lambda rows, columns: block(gallery.image_queries[rows], captions[columns]), (len(asking), len(captions))
+        )
+    if len(asking := gallery.caption_queries):
+        found[Direction.CAPTION_TO_IMAGE] = search_side(
+            lambda rows, columns: block(images[columns], gallery.caption_queries[rows]).T, (len(asking), len(images))
+        )
+    return found

@@ -16,8 +16,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from mitl.checkpoints import Checkpoints
 from mitl.models import Direction
-from mitl.search.gallery import BothFound, Found, Gallery, Places
-from mitl.search.lists import BothLists, RankedLists
+from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists
 
 GROUP = 16  # batches: the most that an interruption loses
 

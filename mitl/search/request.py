@@ -9,8 +9,8 @@ from core.errors import CounterpartError, some_of
 from mitl.annotators import is_cross_encoder
 from mitl.annotators.base import TOO_SLOW
 from mitl.models import Annotator
+from mitl.search.embeddings import check_device
 from mitl.search.gallery import Gallery
-from mitl.search.quick import check_device
 from mitl.search.rerank import Steps, written
 
 ENGINES = ("blocked", "faiss")

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
-from mitl.hubness.best import best_places
-from mitl.hubness.blocks import MEMORY, Blocks, Transposed
+from mitl.hubness.blocks import MEMORY, Blocks, Transposed, best_places
 from mitl.hubness.corrections import BETA, NEIGHBOURS, Csls, LogInvertedSoftmax
 from mitl.hubness.matching import scored_matching
 from mitl.models import Direction

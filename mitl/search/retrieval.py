@@ -13,7 +13,7 @@ from mitl.annotators.base import CrossEncoder, SearchContext
 from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Retrieval
 from mitl.search.estimates import Estimate, estimate
-from mitl.search.lists import BothLists, load_lists, with_ids
+from mitl.search.gallery import BothLists, load_lists, with_ids
 from mitl.search.pair_scores import Scoring
 from mitl.search.request import Search
 from mitl.search.rerank import topk_reranked

@@ -28,9 +28,8 @@ from corpus.models import Collection
 from mitl import annotators
 from mitl.annotators.base import ComparingAnnotator, EmbeddingAnnotator
 from mitl.models import Annotator, Direction, Retrieval
-from mitl.search.gallery import BothFound, Gallery, open_gallery
-from mitl.search.lists import BothLists, with_ids
-from mitl.search.quick import check_device
+from mitl.search.embeddings import check_device
+from mitl.search.gallery import BothFound, BothLists, Gallery, open_gallery, with_ids
 from mitl.search.request import Search
 from mitl.search.store import find_retrieval, store_retrieval
 

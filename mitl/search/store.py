@@ -15,8 +15,7 @@ from core.events import record
 from corpus.models import Collection, Sample
 from mitl.checkpoints import Checkpoints, remove_stale
 from mitl.models import Annotator, Direction, Retrieval
-from mitl.search.gallery import Gallery, open_gallery
-from mitl.search.lists import BothLists, load_lists, store_lists
+from mitl.search.gallery import BothLists, Gallery, load_lists, open_gallery, store_lists
 from mitl.search.request import DEPTH, Cascade, Search, fingerprint
 
 

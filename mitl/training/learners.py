@@ -1,17 +1,19 @@
-"""The parts of a training: examples, a plan, a learner with its loss, and the result.
+"""The parts of a training: examples, a plan, the batches of an epoch, a learner with its loss, and the result.
 
 An annotator's module builds a ``Learner`` and passes it to ``mitl.training.loop.fit``, which does what is the same for
 all annotators: the order of examples, the optimiser, validation, early stopping, and resuming after a crash.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from corpus.models import Caption, Image
 from mitl.annotators.base import Arrays, OpenAnnotator
@@ -85,7 +87,7 @@ class Batch:
     """B known pairs: image b belongs to caption b; no image and no caption occurs twice.
 
     ``known`` (B, B), bool, marks the other pairs known to match, which are not negatives; its diagonal is False.
-    Weights have acted when the batch was drawn (``mitl.training.batches``): all pairs of a batch count alike.
+    Weights have acted when the batch was drawn (``mitl.training.learners``): all pairs of a batch count alike.
     """
 
     images: Sequence[Image]
@@ -111,3 +113,73 @@ class Trained:
 
     arrays: Arrays
     figures: dict[str, object] = field(default_factory=dict)
+
+
+# Number of batches' worth of pairs that are searched for one that fits. Without a limit, a caption with very many
+# images would be skipped again and again.
+LOOK_AHEAD = 8
+
+Pairs = list[tuple[int, int]]
+
+
+class Batches:
+    """Batches of one set of examples, each of at most ``size`` pairs and at least two.
+
+    Weights act by sampling: of pairs that weigh half as much as the heaviest ones, a random half takes part in an
+    epoch. So a pair has its weight on average in every loss, and no learner needs to know it. An epoch in which no two
+    of the sampled pairs fit into one batch takes all pairs.
+    """
+
+    def __init__(self, examples: TrainingSet, size: int) -> None:
+        self._examples, self._size = examples, size
+
+    def of_epoch(self, seed: int, number: int) -> Iterator[Batch]:
+        """Yield the batches of the epoch of this number; the same seed and number give the same ones."""
+        rng = np.random.default_rng([seed, number])
+        pairs, weights = self._examples.pairs, self._examples.weights
+        drawn = pairs[rng.permutation(np.flatnonzero(rng.random(len(weights)) < weights / weights.max()))]
+        any_fit = next(disjoint(drawn, self._size), None) is not None
+        for batch in disjoint(drawn if any_fit else rng.permutation(pairs), self._size):
+            yield self._batch(*batch.T)
+
+    def _batch(self, images: NDArray[np.int64], captions: NDArray[np.int64]) -> Batch:
+        known = self._known[images][:, captions].toarray()
+        np.fill_diagonal(known, val=False)
+        return Batch(
+            images=[self._examples.images[place] for place in images],
+            captions=[self._examples.captions[place] for place in captions],
+            known=known,
+        )
+
+    @cached_property
+    def _known(self) -> sparse.csr_array:
+        ones = np.ones(len(self._examples.pairs), dtype=np.bool_)
+        shape = len(self._examples.images), len(self._examples.captions)
+        return sparse.csr_array((ones, self._examples.pairs.T), shape=shape)
+
+
+def disjoint(pairs: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+    """Divide pairs (P, 2), in their order, into batches in which nothing occurs twice; what does not fit comes in the
+    next one. A single pair that is left over is dropped: it has no negatives."""
+    waiting = deque(map(tuple, pairs.tolist()))
+    while waiting:
+        batch, postponed = _next_batch(waiting, size)
+        waiting.extendleft(reversed(postponed))
+        if len(batch) > 1:
+            yield np.array(batch)
+
+
+def _next_batch(waiting: deque[tuple[int, int]], size: int) -> tuple[Pairs, Pairs]:
+    batch: Pairs = []
+    postponed: Pairs = []
+    images: set[int] = set()
+    captions: set[int] = set()
+    while waiting and len(batch) < size and len(postponed) < LOOK_AHEAD * size:
+        image, caption = waiting.popleft()
+        if image in images or caption in captions:
+            postponed.append((image, caption))
+        else:
+            batch.append((image, caption))
+            images.add(image)
+            captions.add(caption)
+    return batch, postponed

@@ -5,8 +5,7 @@ from numpy.typing import NDArray
 
 from core.progress import Progress, silent, tracked
 from mitl.annotators.base import CrossEncoder, OpenAnnotator
-from mitl.hubness.best import best_places
-from mitl.hubness.blocks import Blocks, Transposed
+from mitl.hubness.blocks import Blocks, Transposed, best_places
 from mitl.models import Direction
 from mitl.training.learners import TrainingSet
 

@@ -22,7 +22,7 @@ from mitl.annotators.base import Arrays
 from mitl.checkpoints import Checkpoints, remove_stale
 from mitl.models import Annotator, Pool
 from mitl.registration import architecture
-from mitl.search.quick import check_device
+from mitl.search.embeddings import check_device
 from mitl.training.examples import Validation, read_examples
 from mitl.training.learners import Epoch, Plan, TrainingSet
 

@@ -4,7 +4,7 @@ from django.core.files.storage import default_storage
 
 from console.search_examples import compared
 from mitl.models import Direction
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE

@@ -13,8 +13,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
+from core import archives
 from core import backup as module
-from core import snapshots
 from core.archives import checked_manifest
 from core.backup import back_up, restore
 from core.errors import CounterpartError
@@ -242,11 +242,11 @@ def test_missing_client_programs_are_named(monkeypatch, tmp_path):
     monkeypatch.setattr(connection, "vendor", "postgresql")
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(CounterpartError, match="pg_dump is not installed"):
-        snapshots.take_snapshot(tmp_path / "x")
+        archives.take_snapshot(tmp_path / "x")
 
 
 def test_a_database_that_somebody_keeps_locked_is_told_and_not_waited_for_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(snapshots, "PATIENCE", 0)
+    monkeypatch.setattr(archives, "PATIENCE", 0)
     paths = [tmp_path / "from", tmp_path / "to"]
     for path in paths:
         with closing(sqlite3.connect(path)) as made:
@@ -254,7 +254,7 @@ def test_a_database_that_somebody_keeps_locked_is_told_and_not_waited_for_for_ev
     with closing(sqlite3.connect(paths[1], isolation_level=None)) as busy:
         busy.execute("BEGIN EXCLUSIVE")
         with pytest.raises(CounterpartError, match="is in use. Stop the site"):
-            snapshots.copy_sqlite(*paths)
+            archives.copy_sqlite(*paths)
 
 
 def test_replacing_asks_first(site, monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import CounterpartError
-from core.naming import check_name, find_named
+from core.text import check_name, find_named
 from corpus.models import Collection
 
 

@@ -6,7 +6,7 @@ from corpus.matches import known_pairs
 from demo.collection import make_demo_collection
 from mitl.models import Direction
 from mitl.registration import add_annotator
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from mitl.training.trainer import train_annotator
 from tests.mitl.searches import retrieve
 

@@ -10,7 +10,7 @@ from corpus.models import Match, Sample
 from evaluation.analyses import subjects
 from mitl.models import Direction
 from mitl.rank_agreement import first_place_ranks, rank_correlations
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.mitl.plugged import plug_in
 

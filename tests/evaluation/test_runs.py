@@ -9,7 +9,7 @@ from dataset.release import release_version
 from evaluation.models import Run, Score
 from evaluation.runs import evaluate_version
 from mitl.models import Direction, Retrieval
-from mitl.search.lists import RankedLists, store_lists
+from mitl.search.gallery import RankedLists, store_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_sample
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from hits.models import Round
 from hits.parameters import PackParameters
 from hits.rounds import pack_round
 from mitl.models import Pool
-from mitl.search.lists import RankedLists, load_lists, store_lists
+from mitl.search.gallery import RankedLists, load_lists, store_lists
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_sample
 
 

@@ -9,7 +9,7 @@ from core.errors import CounterpartError
 from corpus.models import Match, Sample
 from hits.controls import negative_pairs, original_pairs
 from hits.rounds import number_collection
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from tests.factories import make_collection, make_pool, make_sample
 from tests.hits.pools import pool_of
 

@@ -16,7 +16,7 @@ from hits.models import HIT, Control, Item, Round, Seat
 from hits.rounds import make_plan
 from hits.wording import LATEST
 from mitl.models import Pool
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from tests.factories import make_collection, make_pool, make_sample
 from tests.hits.pools import mirror_of, pack, pool_of
 

@@ -12,7 +12,6 @@ from mitl.hubness import (
     LogInvertedSoftmax,
     Matrix,
     corrections,
-    counts,
     csls,
     hs_sum,
     inverted_softmax,
@@ -42,9 +41,8 @@ def whole(blocks) -> np.ndarray:
     return blocks.block(slice(0, blocks.shape[0]), slice(0, blocks.shape[1]))
 
 
-@pytest.mark.parametrize("module", [counts, corrections])
-def test_the_examples_hold(module):
-    assert doctest.testmod(module).failed == 0
+def test_the_examples_hold():
+    assert doctest.testmod(corrections).failed == 0
 
 
 def best_columns(similarity: np.ndarray, k: int) -> np.ndarray:

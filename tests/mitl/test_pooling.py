@@ -8,7 +8,7 @@ from core.models import Event
 from corpus.models import Sample
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
 from mitl.pooling import pool_proposals
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.mitl.searches import retrieve
 

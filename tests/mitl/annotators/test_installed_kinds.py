@@ -11,7 +11,7 @@ from core.errors import CounterpartError
 from mitl import annotators
 from mitl.annotators.base import EmbeddingAnnotator
 from mitl.models import Annotator, Direction
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "machines.md").read_text()

@@ -16,7 +16,7 @@ from mitl.models import Direction
 from mitl.nn.families import fresh_model
 from mitl.nn.pairs import JointEncoder, draw_captions
 from mitl.registration import add_annotator
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from mitl.search.request import Cascade
 from mitl.training.trainer import train_annotator
 from tests.factories import make_sample, picture

@@ -6,9 +6,8 @@ from torch.testing import assert_close
 
 from mitl.annotators.pcme import PCME, ImageEncoder, TextEncoder
 from mitl.nn.distributions import Distribution, MatchProbability, distances, sum_of_products
-from mitl.nn.layers import padding
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import ResNet
+from mitl.nn.layers import ResNet, padding
+from mitl.options import TRUNKS
 from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, pictures, shapes, weights
 
 SIDES = ("image", "text")

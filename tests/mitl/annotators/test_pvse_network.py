@@ -7,9 +7,8 @@ import torch
 from torch.testing import assert_close
 
 from mitl.annotators.pvse import PVSE, ImageEncoder, TextEncoder
-from mitl.nn.layers import Reading
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import ResNet
+from mitl.nn.layers import Reading, ResNet
+from mitl.options import TRUNKS
 from tests.mitl.nn.authors import FOLDER, fill_procedurally, numbers, pictures, shapes, weights
 
 READINGS = ("legacy", "final")

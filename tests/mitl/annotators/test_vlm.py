@@ -10,7 +10,7 @@ from mitl.annotators import load, vlm
 from mitl.annotators.base import CrossEncoder
 from mitl.models import Annotator, Direction
 from mitl.registration import add_annotator
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from mitl.search.request import Cascade
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.annotators.learned import settings_of

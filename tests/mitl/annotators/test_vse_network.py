@@ -5,10 +5,9 @@ import torch
 from torch.testing import assert_close
 
 from mitl.annotators.vse import VSE, ImageEncoder, order_scores
-from mitl.nn.layers import Sentences
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import VGG19, ResNet
+from mitl.nn.layers import VGG19, ResNet, Sentences
 from mitl.nn.weights import strip_prefix
+from mitl.options import TRUNKS
 from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, pictures, shapes, weights
 
 NORMALISED = {"vsepp": True, "vse0": False}

@@ -7,9 +7,8 @@ from torch.testing import assert_close
 
 from mitl.annotators.vsrn import VSRN, RegionGraph, RegionReader, over_regions
 from mitl.losses import triplet_max, triplet_sum
-from mitl.nn.layers import Sentences
-from mitl.nn.sizes import TRUNKS
-from mitl.nn.trunks import ResNet
+from mitl.nn.layers import ResNet, Sentences
+from mitl.options import TRUNKS
 from tests.mitl.nn.authors import fill_procedurally, key_lists, numbers, shapes, weights
 
 VARIANTS = ("coco", "f30k")

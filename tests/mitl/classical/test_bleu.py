@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from mitl.classical.stems import UNLIKELY_BELOW, bleu_1
+from mitl.words import UNLIKELY_BELOW, bleu_1
 
 
 def test_words_count_after_stemming_and_without_stop_words():

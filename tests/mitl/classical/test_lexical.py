@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mitl.classical.documents import read_documents, vocabulary_of
-from mitl.classical.lexical import alignment_based, distributional, similarities, translations
+from mitl.classical.trigrams import alignment_based, distributional, similarities, translations
 
 
 def read(texts):
@@ -61,7 +61,7 @@ def test_translations_are_those_of_ibm_model_1():
 
 
 def stem(word: str) -> str:
-    from mitl.classical.stems import stem_of
+    from mitl.words import stem_of
 
     return stem_of(word)
 

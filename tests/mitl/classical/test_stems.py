@@ -1,6 +1,6 @@
 import pytest
 
-from mitl.classical.stems import content_words, looks_like_verb, tagged_words
+from mitl.words import content_words, looks_like_verb, tagged_words
 
 
 def test_stop_words_go_and_the_rest_is_stemmed():

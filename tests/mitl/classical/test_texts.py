@@ -6,8 +6,7 @@ from math import exp, log, log2, sqrt
 import numpy as np
 import pytest
 
-from mitl.classical.bags import WeightedF1
-from mitl.classical.documents import inverse_document_frequencies, read_documents, vocabulary_of
+from mitl.classical.documents import WeightedF1, inverse_document_frequencies, read_documents, vocabulary_of
 from mitl.classical.tag_rank import TagRank
 from mitl.classical.texts import Text, learn_text
 from mitl.classical.trigrams import TrigramKernel

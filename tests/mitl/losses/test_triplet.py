@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from mitl.losses import triplet_max, triplet_semi_hard, triplet_sum
-from mitl.losses.triplet import violations
+from mitl.losses import triplet_max, triplet_semi_hard, triplet_sum, violations
 from tests.mitl.losses.gradients import check_on_embeddings
 
 # Rows and columns have their positives on the diagonal. Worked by hand in the tests below.

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from mitl.nn.captioner import LONGEST, Captioner, shortened
+from mitl.annotators.vsrn import LONGEST, Captioner, shortened
 from tests.mitl.nn.authors import numbers, weights
 
 

@@ -11,8 +11,7 @@ from core.errors import CounterpartError
 from corpus.models import Caption, Collection, Image, Sample
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.registration import add_annotator
-from mitl.search.gallery import open_gallery
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.pair_scores import GROUP
 from mitl.search.request import Cascade
 from mitl.search.store import newest_retrieval

@@ -4,8 +4,7 @@ import pytest
 from core.errors import CounterpartError
 from mitl.annotators import load
 from mitl.models import Annotator, Direction
-from mitl.search.gallery import open_gallery
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.rerank import parse_steps
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl import distances

@@ -11,8 +11,7 @@ from mitl.annotators import load
 from mitl.models import Annotator, Direction, Proposal, Retrieval
 from mitl.pooling import pool_proposals
 from mitl.registration import add_annotator
-from mitl.search.gallery import open_gallery
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists, open_gallery
 from mitl.search.rerank import parse_steps
 from mitl.search.store import newest_retrieval
 from tests.factories import make_annotator, make_collection

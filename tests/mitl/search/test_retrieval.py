@@ -9,8 +9,8 @@ from corpus.models import Caption, Collection, Image, Sample
 from mitl.annotators.overlap import OverlapScores
 from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
-from mitl.search import quick as searching
-from mitl.search.lists import load_lists
+from mitl.search import embeddings as searching
+from mitl.search.gallery import load_lists
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection

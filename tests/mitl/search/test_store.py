@@ -3,7 +3,7 @@ import pytest
 
 from core.errors import CounterpartError
 from mitl.models import Direction
-from mitl.search.lists import load_lists
+from mitl.search.gallery import load_lists
 from mitl.search.store import newest_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mitl.training.batches import Batches, disjoint
+from mitl.training.learners import Batches, disjoint
 from tests.mitl.training.little import make_examples
 
 EXAMPLES = make_examples(20)
