@@ -19,6 +19,9 @@ class Collection(models.Model):
     drawn = models.JSONField(
         null=True, editable=False, help_text="Size and seed of a drawn demo collection; null if it was imported."
     )
+    two_reviewers = models.BooleanField(
+        default=False, help_text="A review that changes the dataset holds only when a second person has agreed."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = CollectionQuerySet.as_manager()
@@ -57,6 +60,9 @@ class Image(models.Model):
     height = models.PositiveIntegerField(null=True)
     sha256 = models.CharField(max_length=64, blank=True)
     split = models.CharField(max_length=20, blank=True)
+    look = models.CharField(
+        max_length=16, blank=True, help_text="Perceptual hash, 64 bits in hex; empty until the clean-up needs it."
+    )
 
     objects = ImageQuerySet.as_manager()
 

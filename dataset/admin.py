@@ -1,9 +1,9 @@
-"""Aggregations, verdicts and versions, read-only."""
+"""Aggregations, verdicts, reviews, the reviewers' queue and versions, read-only."""
 
 from django.contrib import admin
 
 from core.admin import ReadOnlyAdmin
-from dataset.models import Aggregation, Verdict, Version
+from dataset.models import Aggregation, Case, Review, Verdict, Version
 
 
 @admin.register(Aggregation)
@@ -18,6 +18,20 @@ class VerdictAdmin(ReadOnlyAdmin):
     list_display = ["id", "aggregation", "image", "caption", "level", "confidence", "votes"]
     list_filter = ["aggregation__round", "aggregation__method", "level"]
     list_select_related = ["aggregation__round", "image", "caption"]
+
+
+@admin.register(Review)
+class ReviewAdmin(ReadOnlyAdmin):
+    list_display = ["id", "collection", "image", "caption", "conclusion", "level", "grounds", "by", "at", "seconded_by"]
+    list_filter = ["collection", "conclusion", "grounds"]
+    list_select_related = ["collection", "image", "caption", "by", "seconded_by"]
+
+
+@admin.register(Case)
+class CaseAdmin(ReadOnlyAdmin):
+    list_display = ["id", "collection", "image", "caption", "reasons", "priority", "opened_at", "done_at"]
+    list_filter = ["collection"]
+    list_select_related = ["collection", "image", "caption"]
 
 
 @admin.register(Version)

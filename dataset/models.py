@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from core.text import NamedQuerySet
@@ -108,10 +108,71 @@ class Review(models.Model):
             models.CheckConstraint(
                 condition=~Q(conclusion="excluded") | Q(image=None) | Q(caption=None), name="no_pair_is_excluded"
             ),
+            models.CheckConstraint(condition=~Q(seconded_by=F("by")), name="nobody_seconds_their_own_review"),
         ]
 
     def __str__(self) -> str:
         return f"{self.conclusion} {self.level or ''}".strip()
+
+    @property
+    def subject(self) -> Subject:
+        return self.image_id, self.caption_id
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it needs no second person (any more)."""
+        return not self.needs_second or self.seconded_at is not None
+
+
+class CaseQuerySet(models.QuerySet["Case"]):
+    def waiting(self) -> "CaseQuerySet":
+        """The queue of reviewers: cases that nobody has concluded, most urgent first."""
+        return self.filter(done_at=None).order_by("-priority", "pk")
+
+
+class Case(models.Model):
+    """A pair that waits for a reviewer, and why. Reviews are what was concluded; a case only says what to look at.
+
+    A case about a caption alone is that of the caption with its own image; one about an image that of the image with
+    its first caption.
+    """
+
+    class Reason(models.TextChoices):
+        CONFLICT = "conflict", "people say no, a merged source says yes"
+        SUSPICIOUS = "suspicious", "an original pair that workers or a source find wrong"
+        MEANINGLESS = "meaningless", "the caption seems to describe no picture"
+        DISAGREEMENT = "disagreement", "workers disagree"
+        DUPLICATE = "duplicate", "the picture seems to occur twice"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="cases")
+    image = models.ForeignKey(Image, on_delete=models.CASCADE, related_name="+")
+    caption = models.ForeignKey(Caption, on_delete=models.CASCADE, related_name="+")
+    reasons = models.JSONField(default=dict, help_text="Each reason with its note: what was found.")
+    priority = models.PositiveSmallIntegerField(help_text="The most urgent case has the highest.")
+    opened_at = models.DateTimeField(default=timezone.now)
+    done_at = models.DateTimeField(null=True, help_text="When a review settled it.")
+
+    objects = CaseQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["image", "caption"], name="one_case_per_pair")]
+        indexes = [
+            models.Index(fields=["collection", "-priority", "id"], condition=Q(done_at=None), name="waiting_cases")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.image_id} - {self.caption_id}: {', '.join(self.reasons)}"
+
+
+class QueueCheck(models.Model):
+    """The last check of a round's queue: whether it showed a disagreement that was planted to test it."""
+
+    round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="queue_check")
+    shown = models.BooleanField()
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"queue of {self.round}: {'works' if self.shown else 'hides disagreements'}"
 
 
 class VersionQuerySet(NamedQuerySet["Version"]):

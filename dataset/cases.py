@@ -1,0 +1,190 @@
+"""The queue of reviewers: which pairs wait for a person, and why.
+
+A refresh computes the queue from the votes and the known matches, and is safe to repeat: a case keeps its row, a case
+that nothing speaks for any more leaves, and one that a review has settled stays settled. ``check_queue`` tests the
+whole way with a planted disagreement.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q
+from django.utils import timezone
+
+from annotation.models import Assignment, Judgment, Worker
+from core.errors import CounterpartError
+from core.events import record
+from corpus.models import Collection, Match
+from dataset.merging import MergeTerm
+from dataset.models import Case, CaseQuerySet, QueueCheck, Review
+from hits.models import HIT, Item, Round, Seat
+from hits.question import Level
+
+Pair = tuple[int, int]
+"""Database ids of an image and a caption."""
+Reason = Case.Reason
+
+WEIGHTS: Mapping[str, int] = {
+    Reason.CONFLICT: 40,
+    Reason.SUSPICIOUS: 30,
+    Reason.MEANINGLESS: 25,
+    Reason.DISAGREEMENT: 20,
+    Reason.DUPLICATE: 10,
+}
+"""What each reason adds to the priority of a case."""
+VERY_LOW = MergeTerm("cxc", "<", 2)
+"""Original pairs that CxC scores so low are suspicious; its scale is 0-5."""
+_BATCH = 2_000
+
+
+def queue_of(collection: Collection, reason: str = "") -> CaseQuerySet:
+    """Return the cases of the collection that wait, most urgent first; with ``reason`` those that have it."""
+    waiting = Case.objects.filter(collection=collection).waiting()
+    return waiting.filter(reasons__has_key=reason) if reason else waiting
+
+
+def counts_of(collection: Collection) -> dict[str, int]:
+    """Return the number of waiting cases: of each reason, and ``waiting`` in all."""
+    by_reason = {reason: Count("pk", filter=Q(reasons__has_key=reason)) for reason in Reason.values}
+    return queue_of(collection).order_by().aggregate(waiting=Count("pk"), **by_reason)
+
+
+def refresh_queue(collection: Collection) -> dict[str, int]:
+    """Bring disagreements and suspicious originals up to date; return the counts of the queue."""
+    open_cases(collection, Reason.DISAGREEMENT, disagreements(collection))
+    open_cases(collection, Reason.SUSPICIOUS, suspicious_originals(collection))
+    return counts_of(collection)
+
+
+def disagreements(collection: Collection) -> dict[Pair, str]:
+    """Return the candidate pairs on whose level no majority of the counted votes agrees, or that as many call a match
+    (levels 1-2) as none, with the votes."""
+    levels: dict[str, Any] = {f"n{level}": Count("pk", filter=Q(level=level)) for level in Level.values}
+    counted = Judgment.objects.counted().of_candidates().filter(assignment__hit__round__pool__collection=collection)
+    pairs = counted.order_by().values_list("image_id", "caption_id").annotate(votes=Count("pk"), **levels)
+    no_majority = Q(**{f"n{level}__lte": F("votes") / 2.0 for level in Level.values})
+    tie = Q(votes=2 * (F("n1") + F("n2")))
+    return {
+        (image, caption): f"votes {', '.join(str(level) for level, n in enumerate(given, 1) for _ in range(n))}"
+        for image, caption, _votes, *given in pairs.filter(no_majority | tie, votes__gt=1)
+    }
+
+
+def suspicious_originals(collection: Collection, low: MergeTerm = VERY_LOW) -> dict[Pair, str]:
+    """Return the original pairs that half of the counted votes or more call 100% NO, as candidates or controls, and
+    those that match the term ``low``, with what was found."""
+    original = Match.objects.filter(
+        collection=collection, source=Match.ORIGINAL, image=OuterRef("image"), caption=OuterRef("caption")
+    )
+    scored = Match.objects.filter(low.condition, Exists(original), collection=collection)
+    found = {
+        (image, caption): f"{low.source} {score:g}"
+        for image, caption, score in scored.order_by("pk").values_list("image_id", "caption_id", "score")
+    }
+    counted = Judgment.objects.counted().filter(assignment__hit__round__pool__collection=collection)
+    refused = Count("pk", filter=Q(level=Level.NO))
+    pairs = counted.order_by().values_list("image_id", "caption_id").annotate(votes=Count("pk"), refused=refused)
+    for image, caption, votes, n in pairs.filter(Exists(original), refused__gte=F("votes") / 2.0, refused__gt=0):
+        note = f"{n} of {votes} votes say 100% NO"
+        found[image, caption] = "; ".join(filter(None, [found.get((image, caption)), note]))
+    return found
+
+
+@transaction.atomic
+def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *, replace: bool = True) -> int:
+    """Write what was ``found`` for one reason, with its notes, into the queue; return the number of new cases.
+
+    Pairs that were reviewed without a case, or whose caption or image is excluded, get none. With ``replace``, waiting
+    cases that are not in ``found`` lose the reason, and leave if it was their last.
+    """
+    Collection.objects.select_for_update().get(pk=collection.pk)
+    known = {(case.image_id, case.caption_id): case for case in Case.objects.filter(collection=collection)}
+    reviewed = Review.objects.holding(collection)
+    new, changed, gone = [], [], []
+    for pair, note in found.items():
+        case = known.get(pair)
+        if case is None:
+            if pair not in reviewed and not _is_excluded(pair, reviewed):
+                new.append(_case(collection, pair, {reason: note}))
+        elif case.done_at is None and case.reasons.get(reason) != note:
+            changed.append(_with(case, case.reasons | {reason: note}))
+    for pair, case in known.items() if replace else ():
+        if reason in case.reasons and pair not in found and case.done_at is None:
+            rest = {one: note for one, note in case.reasons.items() if one != reason}
+            changed.append(_with(case, rest)) if rest else gone.append(case.pk)
+    Case.objects.bulk_create(new, batch_size=_BATCH)
+    Case.objects.bulk_update(changed, ["reasons", "priority"], batch_size=_BATCH)
+    Case.objects.filter(pk__in=gone, done_at=None).delete()
+    return len(new)
+
+
+def check_queue(round: Round) -> bool:
+    """Test that the queue shows the disagreements of the round: plant one, refresh and ask the queue for it, then take
+    everything back. The outcome is stored (``QueueCheck``) and returned; False means that the queue cannot be trusted.
+    """
+    collection = round.pool.collection
+    try:
+        with transaction.atomic():
+            image, caption = _plant(round)
+            refresh_queue(collection)
+            shown = queue_of(collection, Reason.DISAGREEMENT).filter(image=image, caption=caption).exists()
+            raise _TakenBack(shown)
+    except _TakenBack as outcome:
+        shown = outcome.shown
+    with transaction.atomic():
+        QueueCheck.objects.update_or_create(round=round, defaults={"shown": shown, "at": timezone.now()})
+        record("queue checked", round, actor="queue check", shown=shown)
+    return shown
+
+
+class _TakenBack(Exception):  # noqa: N818  rolls the planted rows back
+    def __init__(self, shown: bool) -> None:
+        self.shown = shown
+
+
+def _plant(round: Round) -> Pair:
+    """Add a HIT with two counted votes, 100% YES and 100% NO, on a pair that nobody was asked about."""
+    image, caption = _unused_pair(round.pool.collection)
+    last = round.hits.order_by("-number").values_list("number", flat=True).first() or 0
+    hit = HIT.objects.create(round=round, number=last + 1)
+    item = Item.objects.create(hit=hit, place=1, image_id=image, caption_id=caption)
+    for number, level in enumerate((Level.YES, Level.NO), 1):
+        seat = Seat.objects.create(hit=hit, number=number, state=Seat.State.FILLED)
+        worker = Worker.objects.create(simulated=True)
+        accepted = {"state": Assignment.State.ACCEPTED, "deadline": timezone.now(), "submitted_at": timezone.now()}
+        assignment = Assignment.objects.create(seat=seat, hit=hit, worker=worker, **accepted)
+        Judgment.objects.create(
+            assignment=assignment, item=item, worker=worker, image_id=image, caption_id=caption, level=level
+        )
+    return image, caption
+
+
+def _unused_pair(collection: Collection) -> Pair:
+    """Return a pair without judgments, case and review, whose image and caption are not excluded."""
+    reviewed = Review.objects.filter(collection=collection)
+    images = collection.images.exclude(pk__in=reviewed.filter(caption=None).values("image"))
+    image = images.order_by("-pk").values_list("pk", flat=True).first()
+    captions = collection.captions.exclude(pk__in=reviewed.filter(image=None).values("caption"))
+    models: tuple[Any, ...] = (Judgment, Case, Review)
+    for model in models:
+        of_image = model.objects.filter(image=image, caption__isnull=False)
+        captions = captions.exclude(pk__in=of_image.values("caption"))
+    caption = captions.order_by("pk").values_list("pk", flat=True).first()
+    if image is None or caption is None:
+        raise CounterpartError(f"The queue of {collection} cannot be checked: no pair is left to plant.")
+    return image, caption
+
+
+def _is_excluded(pair: Pair, reviewed: Mapping[Any, Review]) -> bool:
+    sides = (reviewed.get((pair[0], None)), reviewed.get((None, pair[1])))
+    return any(review is not None and review.conclusion == Review.Conclusion.EXCLUDED for review in sides)
+
+
+def _case(collection: Collection, pair: Pair, reasons: dict[str, str]) -> Case:
+    return _with(Case(collection=collection, image_id=pair[0], caption_id=pair[1]), reasons)
+
+
+def _with(case: Case, reasons: dict[str, str]) -> Case:
+    case.reasons, case.priority = reasons, sum(WEIGHTS[reason] for reason in reasons)
+    return case

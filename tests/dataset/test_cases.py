@@ -1,0 +1,193 @@
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Judgment
+from dataset import cases
+from dataset.cases import check_queue, counts_of, disagreements, queue_of, refresh_queue, suspicious_originals
+from dataset.models import Case, QueueCheck
+from dataset.reviews import Conclusion, conclude, undo
+from hits.models import HIT
+from tests.annotation.cast import answer, associate, candidates
+from tests.dataset.reviewing import KEPT, exclude_caption, give_level
+from tests.factories import make_round
+
+pytestmark = pytest.mark.django_db
+
+
+def judged(*votes: tuple[int, ...]):
+    """A round whose candidates got these votes, one tuple for each worker."""
+    made = make_round(candidates=len(votes[0]), replication=len(votes))
+    for seat, levels in enumerate(votes, 1):
+        answer(made.hits.get(), *levels, seat=seat)
+    return made
+
+
+def queue(made) -> list[tuple[int, int]]:
+    return list(queue_of(made.pool.collection).values_list("image_id", "caption_id"))
+
+
+@pytest.mark.parametrize(
+    ("votes", "disagree"),
+    [
+        ((1, 1), False),
+        ((1, 2), True),
+        ((1, 1, 2), False),
+        ((1, 2, 3), True),
+        ((1, 1, 3, 4), True),
+        ((2, 2, 2, 4), False),
+        ((4,), False),
+    ],
+)
+def test_a_pair_without_a_majority_or_with_a_tie_is_a_disagreement(votes, disagree):
+    made = judged(*[(level,) for level in votes])
+    assert bool(disagreements(made.pool.collection)) == disagree
+
+
+def test_the_note_lists_the_votes():
+    made = judged((4,), (1,))
+    assert list(disagreements(made.pool.collection).values()) == ["votes 1, 4"]
+
+
+def test_votes_that_do_not_count_do_not_disagree():
+    made = make_round(candidates=1, replication=2)
+    answer(made.hits.get(), 1)
+    answer(made.hits.get(), 4, seat=2, state="flagged")
+    assert disagreements(made.pool.collection) == {}
+
+
+def test_an_original_that_workers_refuse_is_suspicious_also_as_a_control():
+    made = judged((1,))
+    control = made.controls.get(polarity="positive")
+    Judgment.objects.filter(item__control=control).update(level=4)
+    assert suspicious_originals(made.pool.collection) == {
+        (control.image_id, control.caption_id): "1 of 1 votes say 100% NO"
+    }
+
+
+def test_an_original_that_cxc_scores_below_2_is_suspicious():
+    made = judged((1,))
+    collection = made.pool.collection
+    first, second = collection.captions.values_list("image_id", "pk")[:2]
+    associate(collection, "cxc", [first, candidates(made.hits.get())[0]], score=1.5)
+    associate(collection, "cxc", [second], score=2)
+    assert suspicious_originals(collection) == {first: "cxc 1.5"}
+
+
+def test_the_queue_lists_the_most_urgent_first_and_refreshing_again_changes_nothing():
+    made = judged((1, 1), (4, 4))
+    collection = made.pool.collection
+    first, second = candidates(made.hits.get())
+    associate(collection, "original", [second])
+    associate(collection, "cxc", [second], score=1)
+    for _ in range(2):
+        assert refresh_queue(collection)["waiting"] == 2
+    assert queue(made) == [second, first]
+    assert Case.objects.waiting().first().reasons == {
+        "disagreement": "votes 1, 4",
+        "suspicious": "cxc 1; 1 of 2 votes say 100% NO",
+    }
+
+
+def test_a_case_leaves_when_nothing_speaks_for_it_any_more():
+    made = judged((1,), (4,))
+    refresh_queue(made.pool.collection)
+    Judgment.objects.update(level=1)
+    assert refresh_queue(made.pool.collection)["waiting"] == 0
+    assert not Case.objects.exists()
+
+
+def test_a_reviewed_case_leaves_the_queue_and_stays_settled(person):
+    made = judged((1,), (4,))
+    refresh_queue(made.pool.collection)
+    give_level(made, queue(made)[0], 4, by=person)
+    assert refresh_queue(made.pool.collection)["waiting"] == 0
+
+
+def test_a_pair_that_was_reviewed_before_gets_no_case(person):
+    made = judged((1,), (4,))
+    give_level(made, candidates(made.hits.get())[0], 4, by=person)
+    assert refresh_queue(made.pool.collection)["waiting"] == 0
+
+
+def test_pairs_of_an_excluded_caption_get_no_case(person):
+    made = judged((1,), (4,))
+    exclude_caption(made.pool.collection, candidates(made.hits.get())[0][1], by=person)
+    assert refresh_queue(made.pool.collection)["waiting"] == 0
+
+
+def test_excluding_a_caption_settles_all_its_cases_and_undoing_brings_them_back(person):
+    made = judged((1, 1), (4, 4))
+    refresh_queue(made.pool.collection)
+    review = exclude_caption(made.pool.collection, queue(made)[0][1], by=person)
+    assert len(queue(made)) == 1
+    undo([review], by=person)
+    assert len(queue(made)) == 2
+
+
+def test_an_undone_case_waits_again_and_can_be_kept(person):
+    made = judged((1,), (4,))
+    refresh_queue(made.pool.collection)
+    (pair,) = queue(made)
+    undo([give_level(made, pair, 4, by=person)], by=person)
+    assert queue(made) == [pair]
+    conclude(made.pool.collection, [pair], Conclusion(KEPT), by=person)
+    assert queue(made) == []
+
+
+# The planted disagreement
+
+
+def rows() -> list[int]:
+    return [model.objects.count() for model in (HIT, Judgment, Case)]
+
+
+def test_a_planted_disagreement_is_shown_and_leaves_nothing_behind():
+    made = judged((1,), (4,))
+    refresh_queue(made.pool.collection)
+    before = rows()
+    assert check_queue(made)
+    assert rows() == before
+    assert QueueCheck.objects.get().shown
+
+
+def test_a_queue_that_hides_disagreements_is_found_out(monkeypatch):
+    made = judged((1,))
+    monkeypatch.setattr(cases, "disagreements", lambda collection: {})
+    assert not check_queue(made)
+    assert not QueueCheck.objects.get().shown
+
+
+def test_the_check_works_beside_exclusions(person):
+    made = judged((1,), (4,))
+    collection = made.pool.collection
+    for caption in collection.captions.order_by("pk").values_list("pk", flat=True)[:3]:
+        exclude_caption(collection, caption, by=person)
+    assert check_queue(made)
+
+
+def test_the_command_refreshes_counts_and_checks():
+    made = judged((1,), (4,))
+    out = StringIO()
+    call_command("review_queue", made.name, "--json", stdout=out)
+    figures = json.loads(out.getvalue())
+    assert (figures["disagreement"], figures["waiting"], figures["planted disagreement"]) == (1, 1, "shown")
+
+
+def test_the_command_fails_where_the_queue_hides_disagreements(monkeypatch):
+    made = judged((1,), (4,))
+    monkeypatch.setattr(cases, "disagreements", lambda collection: {})
+    with pytest.raises(CommandError, match="does not show a disagreement that was planted"):
+        call_command("review_queue", made.name)
+
+
+def test_counts_are_given_for_each_reason():
+    made = judged((1, 1), (4, 4))
+    refresh_queue(made.pool.collection)
+    assert counts_of(made.pool.collection) == {
+        **dict.fromkeys(("conflict", "suspicious", "meaningless", "duplicate"), 0),
+        "disagreement": 2,
+        "waiting": 2,
+    }

@@ -1,0 +1,288 @@
+import pytest
+from django.db import IntegrityError, transaction
+
+from core.errors import CounterpartError
+from core.models import Event
+from dataset.models import Review
+from dataset.near_duplicates import group_of, wording_of
+from dataset.release import release_version
+from dataset.reviews import Conclusion, conclude, latest_review, require_two_reviewers, second, undo
+from hits.models import Control
+from tests.annotation.cast import answer, candidates, sample_of
+from tests.at_once import at_once
+from tests.dataset.reviewing import (
+    EXCLUDED,
+    KEPT,
+    LEVEL,
+    another_person,
+    exclude_caption,
+    exclude_image,
+    give_level,
+    level_of,
+)
+from tests.factories import make_collection, make_round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round():
+    """Two candidates, judged 1 and 4."""
+    made = make_round(candidates=2)
+    answer(made.hits.get(), 1, 4)
+    return made
+
+
+@pytest.fixture
+def collection(round):
+    return round.pool.collection
+
+
+@pytest.fixture
+def pair(round):
+    return candidates(round.hits.get())[0]
+
+
+def judged_positive(round) -> int:
+    sample = sample_of(round)
+    version = release_version("v1", collection=sample.collection, sample=sample, rounds=[round])
+    return version.manifest["counts"]["judged_positive"]
+
+
+def test_a_reviewed_level_holds_in_a_release(round, pair, person):
+    give_level(round, pair, 4, by=person)
+    assert judged_positive(round) == 0
+
+
+def test_a_level_needs_no_reason(round, collection, pair, person):
+    assert give_level(round, pair, 2, by=person).reason == ""
+    assert level_of(collection, pair) == 2
+
+
+@pytest.mark.parametrize(
+    ("subject", "conclusion", "message"),
+    [
+        ("caption", Conclusion(EXCLUDED, grounds="wrong"), "The reason is empty"),
+        ("caption", Conclusion(EXCLUDED, grounds="ugly", reason="So it is."), "Invalid grounds 'ugly'"),
+        ("caption", Conclusion(LEVEL, level=1), "a pair has a level"),
+        ("pair", Conclusion(LEVEL, level=5), "Invalid level 5"),
+        ("pair", Conclusion(EXCLUDED, grounds="wrong", reason="Wrong."), "A pair cannot be excluded"),
+        ("pair", Conclusion("perhaps"), "Invalid conclusion 'perhaps'"),
+    ],
+)
+def test_an_invalid_conclusion_changes_nothing(collection, pair, person, subject, conclusion, message):
+    with pytest.raises(CounterpartError, match=message):
+        conclude(collection, [pair if subject == "pair" else (None, pair[1])], conclusion, by=person)
+    assert not Review.objects.exists()
+
+
+def test_concluding_the_same_again_adds_nothing(round, pair, person):
+    first = give_level(round, pair, 4, by=person)
+    assert give_level(round, pair, 4, by=person, seen=0) == first
+    assert Review.objects.count() == 1
+
+
+def test_each_review_is_an_event(round, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    event = Event.objects.get(verb="reviewed")
+    assert (event.actor, event.subject, event.data["level"]) == ("robin", f"dataset.review:{review.pk}", 4)
+
+
+def test_a_review_that_the_person_has_not_seen_is_not_overruled(round, collection, pair, person):
+    give_level(round, pair, 4, by=another_person())
+    with pytest.raises(CounterpartError, match="kim reviewed this while you looked at it: level 4"):
+        give_level(round, pair, 1, by=person, seen=0)
+    assert level_of(collection, pair) == 4
+
+
+def test_a_review_that_the_person_has_seen_is_overruled(round, collection, pair, person):
+    give_level(round, pair, 4, by=another_person())
+    give_level(round, pair, 1, by=person, seen=latest_review([pair]))
+    assert level_of(collection, pair) == 1
+
+
+def test_undoing_a_review_lets_the_votes_hold(round, collection, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    assert [one.conclusion for one in undo([review], by=person)] == [KEPT]
+    assert level_of(collection, pair) is None
+    assert judged_positive(round) == 1
+
+
+def test_undoing_returns_to_what_held_before(round, collection, pair, person):
+    give_level(round, pair, 3, by=person)
+    undo([give_level(round, pair, 4, by=person)], by=person)
+    assert level_of(collection, pair) == 3
+
+
+def test_undoing_twice_changes_nothing(round, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    assert undo([review], by=person) == undo([review], by=person)
+    assert Review.objects.count() == 2
+
+
+def test_what_others_have_replaced_is_not_undone(round, collection, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    give_level(round, pair, 2, by=another_person())
+    with pytest.raises(CounterpartError, match="kim has reviewed this since: level 2"):
+        undo([review], by=person)
+    assert level_of(collection, pair) == 2
+
+
+def test_an_excluded_caption_leaves_the_release_and_the_controls(round, collection, person):
+    control = Control.objects.get(polarity="positive")
+    exclude_caption(collection, control.caption_id, by=person)
+    control.refresh_from_db()
+    assert control.state == Control.State.RETIRED
+    assert Control.objects.get(polarity="negative").state == Control.State.ACTIVE
+
+
+def test_an_excluded_image_leaves_the_controls(round, collection, person):
+    control = Control.objects.get(polarity="negative")
+    exclude_image(collection, control.image_id, by=person)
+    control.refresh_from_db()
+    assert control.state == Control.State.RETIRED
+
+
+def test_controls_do_not_come_back_when_an_exclusion_is_undone(round, collection, person):
+    control = Control.objects.get(polarity="positive")
+    undo([exclude_caption(collection, control.caption_id, by=person)], by=person)
+    control.refresh_from_db()
+    assert control.state == Control.State.RETIRED
+
+
+# Two persons
+
+
+@pytest.fixture
+def two(collection):
+    require_two_reviewers(collection, True, actor="robin")
+    return collection
+
+
+def test_setting_the_rule_twice_is_one_change(collection):
+    changes = [require_two_reviewers(collection, True, actor="robin") for _ in range(2)]
+    assert changes == [True, False]
+    assert Event.objects.filter(verb="two reviewers").count() == 1
+
+
+def test_a_review_holds_once_another_person_agrees(round, two, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    assert level_of(two, pair) is None
+    second(review, by=another_person())
+    assert level_of(two, pair) == 4
+
+
+def test_concluding_the_same_is_agreeing(round, two, pair, person):
+    give_level(round, pair, 4, by=person)
+    review = give_level(round, pair, 4, by=another_person())
+    assert (review.by, review.seconded_by.username) == (person, "kim")
+    assert level_of(two, pair) == 4
+
+
+def test_nobody_agrees_with_themselves(round, two, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    give_level(round, pair, 4, by=person)
+    with pytest.raises(CounterpartError, match="another person has to agree"):
+        second(review, by=person)
+    assert level_of(two, pair) is None
+
+
+def test_the_database_lets_nobody_agree_with_themselves(round, two, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Review.objects.filter(pk=review.pk).update(seconded_by=person)
+
+
+def test_a_review_that_was_replaced_cannot_be_agreed_to(round, two, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    give_level(round, pair, 1, by=person)
+    with pytest.raises(CounterpartError, match="does not wait for a second person"):
+        second(review, by=another_person())
+
+
+def test_withdrawing_a_review_that_waits_needs_nobody_else(round, two, pair, person):
+    review = give_level(round, pair, 4, by=person)
+    (withdrawn,) = undo([review], by=person)
+    assert not withdrawn.needs_second
+    with pytest.raises(CounterpartError, match="does not wait"):
+        second(review, by=another_person())
+
+
+def test_undoing_a_review_that_holds_needs_a_second_person_too(round, two, pair, person):
+    review = second(give_level(round, pair, 4, by=person), by=another_person())
+    (undone,) = undo([review], by=person)
+    assert level_of(two, pair) == 4
+    second(undone, by=another_person("lee"))
+    assert level_of(two, pair) is None
+
+
+def test_keeping_a_pair_as_it_is_needs_no_second_person(two, pair, person):
+    (review,) = conclude(two, [pair], Conclusion(KEPT), by=person)
+    assert not review.needs_second
+
+
+def test_controls_stay_until_the_second_person_agrees(round, two, person):
+    control = Control.objects.get(polarity="positive")
+    review = exclude_caption(two, control.caption_id, by=person)
+    control.refresh_from_db()
+    assert control.state == Control.State.ACTIVE
+    second(review, by=another_person())
+    control.refresh_from_db()
+    assert control.state == Control.State.RETIRED
+
+
+# Groups
+
+
+def test_wordings_are_compared_without_case_punctuation_and_articles():
+    assert wording_of("A dog, on the Beach.") == wording_of("the dog on a beach")
+    assert wording_of("A dog on the beach") != wording_of("Dogs on the beach")
+
+
+def test_a_group_is_decided_by_one_act_with_a_review_each(round, collection, pair, person):
+    image, caption = collection.images.get(pk=pair[0]), collection.captions.get(pk=pair[1])
+    twin = candidates(round.hits.get())[1]
+    collection.captions.filter(pk=twin[1]).update(text=f"The {caption.text.upper()}!")
+    collection.images.filter(pk__in=[pair[0], twin[0]]).update(look="00ff00ff00ff00ff")
+    image.refresh_from_db()
+    group = group_of(image, caption)
+    assert group == [pair, twin]
+    conclude(collection, group, Conclusion(LEVEL, level=3), by=person)
+    assert [level_of(collection, one) for one in group] == [3, 3]
+    assert Event.objects.filter(verb="reviewed").count() == 2
+
+
+def test_other_pictures_and_other_wordings_are_not_in_the_group(round, collection, pair):
+    collection.images.update(look="00ff00ff00ff00ff")
+    image, caption = collection.images.get(pk=pair[0]), collection.captions.get(pk=pair[1])
+    assert group_of(image, caption) == [pair]
+    collection.captions.update(text=caption.text)
+    collection.images.exclude(pk=image.pk).update(look="ff00ff00ff00ff00")
+    assert group_of(image, caption) == [pair]
+
+
+# At once
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_double_click_writes_one_review(person):
+    made = make_round(make_collection(images=6), candidates=2)
+    pair = candidates(made.hits.get())[0]
+    at_once(*[lambda: give_level(made, pair, 4, by=person, seen=0)] * 2)
+    assert Review.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_reviewers_at_once_the_second_is_told_of_the_first(person):
+    made = make_round(make_collection(images=6), candidates=2)
+    pair, kim = candidates(made.hits.get())[0], another_person()
+
+    def give(level, by):
+        try:
+            return give_level(made, pair, level, by=by, seen=0)
+        except CounterpartError as error:
+            return str(error)
+
+    outcomes = at_once(lambda: give(1, person), lambda: give(4, kim))
+    assert Review.objects.count() == 1
+    assert sum("Reload the page" in str(one) for one in outcomes) == 1
