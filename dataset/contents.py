@@ -151,7 +151,7 @@ def verdicts_on(
 ) -> dict[Pair, PairVerdict]:
     """Return one verdict per candidate pair; the votes of all rounds together are aggregated as one."""
     table = conclude(votes, method=policies.method, ties=policies.ties, proposals=proposals)
-    simulated = votes.groupby(["image", "caption"])["simulated"].sum()
+    simulated = votes[votes["control"] == ""].groupby(["image", "caption"])["simulated"].sum()
     shares = table[["share_1", "share_2", "share_3", "share_4"]].to_numpy(float).tolist()
     rows = zip(table["image"], table["caption"], table["level"], shares, table["votes"], strict=True)
     return {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.contrib.auth.models import Group, User
-from django.db import connection
+from django.db import connection, transaction
 
 from console.permissions import ADMIN
 from core.errors import CounterpartError
@@ -13,7 +13,7 @@ from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Match
 from crowd.publication import close_round, publish_round
-from dataset.models import Version
+from dataset.models import Review, Verdict, Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
@@ -24,10 +24,13 @@ from evaluation.runs import evaluate_version
 from hits.models import Round
 from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline
+from hits.question import Level
 from mitl.models import Direction
+from simulation.people import reviewing_user
 from simulation.simulated_rounds import simulate_round
 
-COLLECTION, JUDGED, OPEN, VERSION = "demo", "demo-round", "demo-try-it", "demo-v1"
+COLLECTION, JUDGED, OPEN = "demo", "demo-round", "demo-try-it"
+VERSION, REVIEWED = "demo-v1", "demo-v2"
 CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number
 LOGIN = "demo"
 REWARD = Decimal("1.50")  # above the default wage floor of $15 an hour for the six minutes that a HIT takes
@@ -44,15 +47,18 @@ class Figures:
 
 
 def demonstrate(*, progress: Progress = silent) -> Figures:
-    """Create everything that the demo shows, unless it exists, and return its figures.
+    """Create everything that the demo shows, unless it exists, and return the figures of the first version.
 
-    Simulated workers answer a first round, which is released; a second round stays open for visitors.
+    Simulated workers answer a first round, which is released; a reviewer then corrects verdicts, which makes a second
+    version. A second round stays open for visitors.
     The annotators are small versions of the five of ECCV Caption, trained on other drawn pictures.
     """
     collection = make_demo_collection(COLLECTION, progress=progress)
     annotators = [annotator.name for annotator in add_demo_annotators()]
     if not Version.objects.filter(name=VERSION).exists():
         _run_round(collection, annotators, progress)
+    if not Version.objects.filter(name=REVIEWED).exists():
+        _review(Round.objects.get(name=JUDGED), progress)
     publish_round(_plan(OPEN, annotators, images=12, captions=12, seed=2, progress=progress), actor="demo")
     return figures(Version.objects.select_related("collection", "sample").get(name=VERSION))
 
@@ -104,6 +110,30 @@ def _run_round(collection: Collection, annotators: list[str], progress: Progress
     sample = judged.pool.sample
     version = release_version(VERSION, collection=collection, sample=sample, rounds=[judged], progress=progress)
     evaluate_version(version, progress=progress)
+
+
+@transaction.atomic
+def _review(judged: Round, progress: Progress) -> None:
+    """Let a reviewer who knows the truth correct the verdicts that are wrong, and release the round again."""
+    collection, sample = judged.pool.collection, judged.pool.sample
+    true = set(map(tuple, known_pairs(collection, "truth", max_grade=2).tolist()))
+    reviewer = reviewing_user()
+    Review.objects.bulk_create(
+        Review(
+            collection=collection,
+            image_id=verdict.image_id,
+            caption_id=verdict.caption_id,
+            conclusion=Review.Conclusion.LEVEL,
+            level=Level.YES if is_match else Level.NO,
+            by=reviewer,
+        )
+        for verdict in Verdict.objects.filter(aggregation__round=judged).order_by("image_id", "caption_id")
+        if (is_match := (verdict.image_id, verdict.caption_id) in true) != (verdict.level <= Level.PARTIALLY_YES)
+    )
+    evaluate_version(
+        release_version(REVIEWED, collection=collection, sample=sample, rounds=[judged], progress=progress),
+        progress=progress,
+    )
 
 
 def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed: int, progress: Progress) -> Round:

@@ -92,7 +92,7 @@ class Reviewer:
         counts = not slips or bool(rng.random() >= self.excluded)
         blamed = "Careless work." if not counts else "A slip." if slips else "The control is wrong."
         reason = f"Simulated review, wrong controls: {failures}. {blamed}"
-        decide(assignment, votes_count=counts, paid=True, reason=reason, by=_reviewing_user())
+        decide(assignment, votes_count=counts, paid=True, reason=reason, by=reviewing_user())
 
     def _slips(self, assignment: Assignment) -> int:
         levels = dict(Judgment.objects.filter(assignment=assignment).values_list("item_id", "level"))
@@ -122,7 +122,8 @@ def _pick(shares: dict, rng: np.random.Generator) -> str:
     return str(list(shares)[rng.choice(len(weights), p=weights / weights.sum())].value)
 
 
-def _reviewing_user() -> User:
+def reviewing_user() -> User:
+    """Return the account of the simulated reviewer, who cannot log in."""
     user, made = User.objects.get_or_create(username=REVIEWER)
     if made:
         user.set_unusable_password()

@@ -20,7 +20,7 @@ from dataset.verdicts import aggregate_round
 from dataset.version_files import load_judgments, load_pairs, load_positives
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, candidates, sample_of
-from tests.factories import make_collection, make_round, make_sample
+from tests.factories import make_collection, make_round, make_sample, make_worker
 
 pytestmark = pytest.mark.django_db
 
@@ -231,6 +231,15 @@ def test_simulated_votes_are_marked_on_judgments_pairs_and_counts(round):
     assert {row.simulated_votes for row in load_pairs(version)} == {"", "1"}
     assert version.manifest["counts"]["simulated_votes"] == 2
     assert version.manifest["provenance"]["round-1"]["simulated_votes"] == 2
+
+
+def test_an_answer_to_a_control_is_no_vote_on_the_same_pair(round):
+    """A pair may be a candidate of one HIT and a control of another."""
+    Worker.objects.update(simulated=True)
+    (image, caption), _no = candidates(round.hits.get())
+    gold = round.hits.get().items.filter(control__isnull=False).first()
+    Judgment.objects.filter(item=gold).update(image=image, caption=caption, worker=make_worker())
+    assert release(round).manifest["counts"]["simulated_votes"] == 2
 
 
 def test_the_manifest_holds_the_protocol(round):

@@ -7,9 +7,11 @@ from django.test import Client
 from annotation.models import Judgment
 from annotation.standing import standing_of
 from annotation.wages import shortfall_of
+from dataset.changes import Cause, changes_between
 from dataset.models import Verdict, Version
+from dataset.verification import verify_version
 from demo.management.commands.demo import table
-from demo.walkthrough import JUDGED, LOGIN, OPEN, VERSION, demonstrate, make_login
+from demo.walkthrough import JUDGED, LOGIN, OPEN, REVIEWED, VERSION, demonstrate, make_login
 from evaluation.models import Score
 from hits.models import Round
 from mitl.models import Direction
@@ -24,9 +26,18 @@ def test_the_demo_finds_twice_the_original_matches_and_hardly_a_wrong_one(transa
         assert figures.released[direction].recall >= 2 * figures.original[direction].recall
         assert figures.released[direction].precision >= 0.95
     assert VERSION in table(figures)
+    _the_version_is_rebuilt_and_the_review_explained()
     _every_station_shows_rows()
     _no_link_is_broken()
     _played_again_it_changes_nothing(figures)
+
+
+def _the_version_is_rebuilt_and_the_review_explained() -> None:
+    first, second = Version.objects.get(name=VERSION), Version.objects.get(name=REVIEWED)
+    assert [check.problems for check in verify_version(first)] == [[]] * 5
+    changes = list(changes_between(first, second))
+    assert {change.cause for change in changes} == {Cause.REVIEW}
+    assert len(changes) == second.manifest["counts"]["reviewed"] > 0
 
 
 def _every_station_shows_rows() -> None:

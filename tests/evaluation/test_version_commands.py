@@ -93,7 +93,7 @@ def test_diff_prints_causes_examples_and_the_effect_on_scores(versions):
     printed = run("diff", "v1", "v2")
     assert printed.startswith("2 pairs differ between v1 and v2:\n        2  threshold: other levels are positive")
     assert "match, level 2 -> no match, level 2" in printed
-    assert "Effect on the scores:" in printed
+    assert "Scores after it, and the change:" in printed
 
 
 def test_diff_writes_every_changed_pair_into_a_table(versions, tmp_path):

@@ -10,7 +10,16 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.publication import join_link
 from demo.local_site import free_port, serve
-from demo.walkthrough import LOGIN, OPEN, VERSION, Figures, demonstrate, make_login, refuse_other_databases
+from demo.walkthrough import (
+    LOGIN,
+    OPEN,
+    REVIEWED,
+    VERSION,
+    Figures,
+    demonstrate,
+    make_login,
+    refuse_other_databases,
+)
 from hits.models import Round
 
 
@@ -47,6 +56,10 @@ class Command(BaseCommand):
         finally:
             progress.close()
         self.stdout.write(table(figures))
+        self.stdout.write(f"\nverify {VERSION}: rebuilt from its judgments and compared with its files")
+        call_command("verify", VERSION, stdout=self.stdout)
+        self.stdout.write(f"\ndiff {VERSION} {REVIEWED}: a reviewer corrected what was judged wrong")
+        call_command("diff", VERSION, REVIEWED, stdout=self.stdout)
         if not options["no_serve"]:
             self._serve()
 

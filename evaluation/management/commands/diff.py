@@ -58,15 +58,20 @@ def _text(before: Version, after: Version, changes: list[Change]) -> list[str]:
 def _score_lines(scores: list[dict[str, Any]]) -> list[str]:
     if not scores:
         return ["No model was scored on both versions, so the effect on scores is unknown. Run evaluate on both."]
-    width = max(len(row["model"]) for row in scores)
-    return [
-        "Effect on the scores:",
-        *(
-            f"  {row['model'].ljust(width)}  {row['direction']} {row['metric'].ljust(11)}  "
-            f"{100 * row['before']:5.1f} -> {100 * row['after']:5.1f}  ({100 * row['change']:+.1f})"
-            for row in scores
-        ),
+    columns = list(dict.fromkeys(f"{row['direction']} {row['metric']}" for row in scores))
+    cells = {
+        (row["model"], f"{row['direction']} {row['metric']}"): f"{100 * row['after']:.1f} ({100 * row['change']:+.1f})"
+        for row in scores
+    }
+    models = list(dict.fromkeys(row["model"] for row in scores))
+    width = max(map(len, models))
+    wide = max(map(len, [*columns, *cells.values()]))
+    rows = [
+        "  ".join([model.ljust(width), *(cells.get((model, column), "-").rjust(wide) for column in columns)])
+        for model in models
     ]
+    head = "  ".join([" " * width, *(column.rjust(wide) for column in columns)])
+    return ["Scores after it, and the change:", head, *rows]
 
 
 def _row(change: Change) -> dict[str, str]:
