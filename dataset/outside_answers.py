@@ -1,0 +1,134 @@
+"""Judgments from files of other installations: the long form, and the raw columns of ECCV Caption."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from core.errors import CounterpartError, some_of
+from hits.question import Level, Shortcoming, WrongWay
+
+Form = Literal["judgments-long", "judgments-csv"]
+
+LONG = (
+    *("round", "hit", "assignment", "control", "worker", "image", "caption", "level", "shortcoming", "wrong_way", "at"),
+    *("active_seconds", "simulated", "counted"),
+)
+RAW = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")
+_NAMES = {"cid": "caption", "iid": "image", "annotation": "level", "shortcoming2": "wrong_way"}
+_ANSWER = ["level", "shortcoming", "wrong_way"]
+
+
+def form_of(path: Path) -> Form:
+    """Tell the form of a file by its header. Raises CounterpartError if it is neither."""
+    try:
+        header = list(pd.read_csv(path, nrows=0).columns)
+    except (OSError, ValueError) as error:
+        raise CounterpartError(f"Cannot read {path}: {error}.") from error
+    forms: dict[Form, Sequence[str]] = {"judgments-long": LONG, "judgments-csv": RAW}
+    for form, columns in forms.items():
+        if set(columns) <= set(header):
+            return form
+    raise CounterpartError(f"{path} has neither the columns {', '.join(LONG)} nor {', '.join(RAW)}. Check its header.")
+
+
+def read_long(path: Path, *, round: str | None, default: str) -> pd.DataFrame:
+    """Read the judgments of one round of a file of the long form, one row each, with the columns of ``LONG``.
+
+    ``round`` is the round's name in the file; None means the only one, or ``default`` of several. Raises
+    CounterpartError for a file without that round, and for invalid values.
+    """
+    rows = _read(path, LONG)
+    names = rows["round"].unique().tolist()
+    wanted = round or (names[0] if len(names) == 1 else default)
+    if wanted not in names:
+        raise CounterpartError(
+            f"{path.name} has no round {wanted} but {len(names)} others: {some_of(names)}. Choose one with --from."
+        )
+    rows = rows[rows["round"] == wanted].copy()
+    for column in ("hit", "assignment", "simulated", "counted"):
+        rows[column] = _whole(path, rows[column])
+    rows["active_seconds"] = pd.to_numeric(rows["active_seconds"], errors="coerce")
+    at = pd.to_datetime(rows["at"], utc=True, errors="coerce")
+    if at.isna().any():
+        raise CounterpartError(_wrong(path, rows["at"], at.isna(), "use UTC times as in 2026-11-22T07:30:00Z"))
+    rows["at"] = at
+    return _checked_answers(path, rows)
+
+
+def read_raw(path: Path) -> pd.DataFrame:
+    """Read the judgments of a file with the raw columns: one row for each answer on a pair, with ``answer``, its number
+    among those of the pair from 1, and ``worker``, one for each such number.
+
+    The file names no workers and repeats a pair's answers for every proposal; they are taken from the first. Raises
+    CounterpartError for pairs whose answers differ from one proposal to another, and for invalid values.
+    """
+    rows = _checked_answers(path, _read(path, RAW).rename(columns=_NAMES))
+    proposal = ["model", "ranking", "score", "image", "caption"]
+    rows["run"] = (rows[proposal] != rows[proposal].shift()).any(axis=1).cumsum()
+    runs = rows.groupby("run").agg(
+        image=("image", "first"), caption=("caption", "first"), answers=("level", "size"), first=("run", "first")
+    )
+    # An annotator that proposed a pair in both directions at one rank has its answers twice in one run.
+    least = runs.sort_values(["answers", "first"]).groupby(["image", "caption"], sort=False)["first"].first()
+    _check_repeated(path, rows, runs, least)
+    kept = rows[rows["run"].isin(least)].copy()
+    kept["answer"] = kept.groupby(["image", "caption"]).cumcount() + 1
+    kept["worker"] = f"raw-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}-" + kept["answer"].astype(str)
+    return kept.drop(columns=["run", "model", "ranking", "score"])
+
+
+def _read(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, usecols=list(columns), dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        raise CounterpartError(f"Cannot read {path}: {error}.") from error
+
+
+def _checked_answers(path: Path, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with whole levels. Raises CounterpartError for unknown levels and reasons."""
+    known: Mapping[str, Iterable[str]] = {
+        "level": map(str, Level.values),
+        "shortcoming": ("", *Shortcoming.values),
+        "wrong_way": ("", *WrongWay.values),
+    }
+    for column, values in known.items():
+        values = list(values)
+        unknown = ~rows[column].isin(values)
+        if unknown.any():
+            words = ", ".join(value or "nothing" for value in values)
+            raise CounterpartError(_wrong(path, rows[column], unknown, f"{column.replace('_', ' ')} is one of {words}"))
+    return rows.assign(level=rows["level"].astype(int))
+
+
+def _whole(path: Path, texts: pd.Series) -> pd.Series:
+    numbers: Any = texts.str.fullmatch(r"\d{1,9}")
+    if not numbers.all():
+        raise CounterpartError(_wrong(path, texts, ~numbers, f"{texts.name} is a whole number"))
+    return texts.astype(int)
+
+
+def _wrong(path: Path, values: pd.Series, wrong: pd.Series, rule: str) -> str:
+    first: Any = values[wrong].head(3).items()
+    lines = [f"{value!r} in line {line + 2}" for line, value in first]
+    return f"{path.name} has {int(wrong.sum())} invalid values: {some_of(lines)}; {rule}. Correct the file."
+
+
+def _check_repeated(path: Path, rows: pd.DataFrame, runs: pd.DataFrame, least: pd.Series) -> None:
+    """Raise CounterpartError unless every run of a pair has the answers of its shortest one, once or twice each."""
+    shares = rows.groupby(["image", "caption", "run", *_ANSWER]).size().rename("times").reset_index()
+    shares["size"] = shares["run"].map(runs["answers"])
+    shares["share"] = shares["times"] / shares["size"]
+    kinds = shares.groupby(["image", "caption", *_ANSWER])["share"].agg(["min", "max", "size"])
+    n_runs = runs.groupby(["image", "caption"]).size()
+    kinds["runs"] = n_runs.reindex(pd.MultiIndex.from_frame(kinds.reset_index()[["image", "caption"]])).to_numpy()
+    differing = kinds[(kinds["min"] != kinds["max"]) | (kinds["size"] != kinds["runs"])]
+    pairs = differing.reset_index()[["image", "caption"]].drop_duplicates()
+    if len(pairs):
+        listed = [f"image {image} with caption {caption}" for image, caption in pairs.itertuples(index=False)]
+        raise CounterpartError(
+            f"{path.name} has {len(pairs)} pairs whose answers differ from one proposal to another: {some_of(listed)}. "
+            "Every row of a pair must repeat its answers; export the file again."
+        )
