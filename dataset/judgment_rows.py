@@ -148,8 +148,8 @@ def pseudonym_key(version: str) -> str:
 
 def read_votes(path: Path) -> pd.DataFrame:
     """Read the judgments that count from a judgments file, as ``dataset.aggregation.conclude`` takes them; the column
-    ``simulated`` beside them."""
-    columns = ["image", "caption", "worker", "control", "level", "simulated", "counted"]
+    ``simulated`` beside them. Those on retired controls tell nothing about anybody."""
+    columns = ["image", "caption", "worker", "control", "level", "simulated", "control_retired", "counted"]
     texts: Any = dict.fromkeys(columns[:4], str)
     rows = pd.read_csv(path, usecols=columns, dtype=texts, keep_default_na=False)
-    return rows[rows.pop("counted") == 1].reset_index(drop=True)
+    return rows[(rows.pop("counted") == 1) & (rows.pop("control_retired") == 0)].reset_index(drop=True)

@@ -1,105 +1,148 @@
-"""Verdicts of a round: write them from the judgments that count, and find those that are up to date."""
+"""Verdicts of a round, written from the judgments that count."""
 
 import hashlib
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from django.db import transaction
 
-from annotation.models import Judgment, JudgmentQuerySet
+from annotation.models import Judgment, Worker
 from core.errors import CounterpartError
 from core.events import record
-from core.progress import Progress, silent, tracked
-from dataset.aggregation import METHODS, Method, Ties, aggregate, choose_levels
+from core.inserts import insert_rows
+from core.progress import Progress, silent
+from dataset.aggregation import METHODS, POSITIVE, TIES, Conclusion, Method, Ties, full_conclusion
+from dataset.contents import proposals_of
 from dataset.models import Aggregation, Verdict
-from hits.models import Round
+from hits.models import Control, Round
 from hits.question import Level
 
-# A pair's two database ids in one 64-bit number, so that frames and sets hold pairs as plain integers.
-_SHIFT = 32
-_BATCH = 5_000
+_LARGEST_SEED = 2**32 - 1
 
 
 @transaction.atomic
 def aggregate_round(
-    round: Round, *, method: Method = "majority", ties: Ties = "median", progress: Progress = silent
+    round: Round,
+    *,
+    method: Method = "majority",
+    ties: Ties = "median",
+    seed: int = 0,
+    workers: bool = False,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Replace the round's verdicts by ``method``; return the numbers of judgments, pairs and verdicts of each level.
 
-    Only answers on candidates in accepted assignments count. ``dataset.aggregation.choose_levels`` explains
-    ``ties``. Raises CounterpartError for an unknown method or if no judgment counts; the existing verdicts are
-    then kept.
+    The answers on candidates in accepted assignments become verdicts; those on controls that are not retired tell
+    some methods about their workers. ``choose_levels`` explains ``ties``; ``seed`` draws the random starts of methods
+    that have any. ``workers`` adds a row per worker (``dataset.aggregation.fit.describe_workers``); ``consensus`` adds
+    one per annotator and direction. Raises CounterpartError for an unknown method or policy, or if no judgment
+    counts; the existing verdicts are then kept.
     """
-    if method not in METHODS:
-        raise CounterpartError(f"Unknown aggregation method {method!r}: use {' or '.join(METHODS)}.")
+    _check(method, METHODS, "aggregation method")
+    _check(ties, TIES, "policy for ties")
+    if not 0 <= seed <= _LARGEST_SEED:
+        raise CounterpartError(f"Invalid seed {seed}: use a whole number from 0 to {_LARGEST_SEED:,}.")
     Round.objects.select_for_update().get(pk=round.pk)
-    labels = _labels(round)
-    if labels.empty:
+    votes = votes_of(round, progress=progress)
+    judgments = int((votes["control"] == "").sum())
+    if not judgments:
         raise CounterpartError(f"Round {round} has no judgments that count. Aggregate it once work is accepted.")
-    distribution = aggregate(labels, method, levels=Level.values)
-    levels = choose_levels(distribution, ties=ties)
-    votes = labels.groupby("item").size()
+    progress("aggregating", 0, None)
+    proposals = proposals_of([round]) if method == "consensus" else None
+    conclusion = full_conclusion(votes, method=method, ties=ties, proposals=proposals, seed=seed)
     Aggregation.objects.filter(round=round, method=method).delete()
     aggregation = Aggregation.objects.create(
-        round=round, method=method, ties=ties, judgments=len(labels), fingerprint=_fingerprint(round)
+        round=round, method=method, ties=ties, seed=seed, judgments=judgments, fingerprint=_fingerprint(votes)
     )
-    verdicts = list(_verdicts(aggregation, distribution, levels, votes))
-    for start in tracked(range(0, len(verdicts), _BATCH), "verdicts", progress, every=1):
-        Verdict.objects.bulk_create(verdicts[start : start + _BATCH])
-    record("aggregated", round, actor="command", method=method, ties=ties, judgments=len(labels))
-    by_level = levels.value_counts().reindex(Level.values, fill_value=0)
-    return {
-        "judgments": len(labels),
-        "pairs": len(levels),
-        **{f"level {level}": int(count) for level, count in by_level.items()},
-    }
+    _write(aggregation, conclusion.verdicts, progress)
+    record("aggregated", round, actor="command", method=method, ties=ties, seed=seed, judgments=judgments)
+    return {"judgments": judgments, **_figures(conclusion, workers)}
 
 
-def current_aggregation(round: Round, method: str = "majority") -> Aggregation:
-    """Return the round's aggregation by ``method``.
+def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
+    """Return the counted judgments of a round as ``dataset.aggregation.conclude`` takes them; their ids beside them.
 
-    Raises CounterpartError if there is none, or if other judgments count now than when it was made.
+    Images and captions are named by their keys, as in a release, workers by their pseudonyms.
     """
-    command = f"aggregate {round}" + ("" if method == "majority" else f" --method {method}")
-    aggregation = Aggregation.objects.filter(round=round, method=method).first()
-    if aggregation is None:
-        raise CounterpartError(f"Round {round} has no verdicts by {method}. Run {command} first.")
-    if aggregation.fingerprint != _fingerprint(round):
-        raise CounterpartError(
-            f"The verdicts of round {round} are out of date: other judgments count now. Run {command} again."
-        )
-    return aggregation
+    progress("reading judgments", 0, None)
+    judgments = Judgment.objects.counted().filter(assignment__hit__round=round)
+    counted = judgments.exclude(item__control__state=Control.State.RETIRED).order_by()
+    columns = ("id", "image_id", "caption_id", "worker_id", "level", "item__control__polarity")
+    rows = list(counted.values_list(*columns).iterator(chunk_size=20_000))
+    *numbers, polarity = zip(*rows, strict=True) if rows else [()] * len(columns)
+    judgment, image, caption, worker, level = (np.array(column, dtype=np.int64) for column in numbers)
+    collection = round.pool.collection
+    workers = Worker.objects.filter(assignments__hit__round=round).distinct()
+    return pd.DataFrame(
+        {
+            "judgment": judgment,
+            "image": _renamed(image, collection.images.values_list("pk", "key")),
+            "caption": _renamed(caption, collection.captions.values_list("pk", "key")),
+            "worker": _renamed(worker, workers.values_list("pk", "pseudonym")),
+            "level": level,
+            "control": pd.Series(polarity, dtype=object).fillna(""),
+        }
+    )
 
 
-def _counted(round: Round) -> JudgmentQuerySet:
-    return Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round)
+def _renamed(names: Iterable[Any], table: Iterable[tuple[Any, Any]]) -> "pd.Series[Any]":
+    return pd.Series(names).map(dict(table))
 
 
-def _labels(round: Round) -> pd.DataFrame:
-    rows = _counted(round).order_by().values_list("image_id", "caption_id", "worker_id", "level")
-    image, caption, worker, level = np.array(list(rows), dtype=np.int64).reshape(-1, 4).T
-    return pd.DataFrame({"item": image << _SHIFT | caption, "worker": worker, "label": level})
+def _check(name: str, known: tuple[str, ...], what: str) -> None:
+    if name not in known:
+        raise CounterpartError(f"Unknown {what} {name!r}: use {', '.join(known)}.")
 
 
-def _verdicts(
-    aggregation: Aggregation, distribution: pd.DataFrame, levels: pd.Series, votes: pd.Series
-) -> Iterator[Verdict]:
-    shares = distribution.to_numpy()
-    for item, row, level, count in zip(levels.index, shares.tolist(), levels.tolist(), votes.tolist(), strict=True):
-        yield Verdict(
-            aggregation=aggregation,
-            image_id=item >> _SHIFT,
-            caption_id=item & (1 << _SHIFT) - 1,
-            level=level,
-            distribution=row,
-            confidence=row[level - 1],
-            votes=count,
-        )
+def _write(aggregation: Aggregation, verdicts: pd.DataFrame, progress: Progress) -> None:
+    collection = aggregation.round.pool.collection
+    shares = verdicts[[f"share_{level}" for level in Level.values]].to_numpy()
+    insert_rows(
+        Verdict,
+        {
+            "aggregation_id": aggregation.pk,
+            "image_id": _renamed(verdicts["image"], collection.images.values_list("key", "pk")).to_numpy(),
+            "caption_id": _renamed(verdicts["caption"], collection.captions.values_list("key", "pk")).to_numpy(),
+            "level": verdicts["level"].to_numpy(),
+            "distribution": np.array([json.dumps(row) for row in shares.tolist()], dtype=object),
+            "confidence": verdicts["confidence"].to_numpy(),
+            "votes": verdicts["votes"].to_numpy(),
+        },
+        step="writing verdicts",
+        progress=progress,
+    )
 
 
-def _fingerprint(round: Round) -> str:
-    """Return the SHA-256 of which judgments count; it changes when a decision changes that."""
-    ids = np.fromiter(_counted(round).order_by("pk").values_list("pk", flat=True), dtype=np.int64)
-    return hashlib.sha256(ids.tobytes()).hexdigest()
+def _figures(conclusion: Conclusion, workers: bool) -> dict[str, Any]:
+    by_level = conclusion.verdicts["level"].value_counts().reindex(Level.values, fill_value=0)
+    figures: dict[str, Any] = {
+        "pairs": len(conclusion.verdicts),
+        **{f"level {level}": int(count) for level, count in by_level.items()},
+        **{f"positive, {name}": int(by_level[list(levels)].sum()) for name, levels in POSITIVE.items()},
+    }
+    if len(conclusion.annotators):
+        figures["annotators"] = _rows(conclusion.annotators)
+    if workers:
+        figures["workers"] = _rows(conclusion.workers.reset_index())
+    return figures
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): _plain(value) for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    """Return figures with four digits, and None where there is none: JSON knows no NaN."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return None if np.isnan(value) else float(f"{value:.4f}")
+    return value
+
+
+def _fingerprint(votes: pd.DataFrame) -> str:
+    """Return the SHA-256 of which judgments were read; it changes when a decision changes that."""
+    return hashlib.sha256(np.sort(votes["judgment"].to_numpy()).tobytes()).hexdigest()

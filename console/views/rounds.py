@@ -1,6 +1,7 @@
 """Rounds: the list, a round's progress and HITs, planning, closing and counting votes."""
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -19,7 +20,6 @@ from console.tasks import start_once
 from core.errors import CounterpartError
 from crowd.channels import market_of, usable_markets
 from crowd.publication import close_round, join_link, quote
-from dataset.models import Verdict
 from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import start_pipeline
@@ -52,7 +52,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "platform": on_platform(found),
         "link": join_link(found) if found.state == "open" and not environment.has_postings else "",
         "versions": found.versions.all(),
-        "verdicts": Verdict.objects.filter(aggregation=found.aggregations.values("pk")[:1]).count(),
+        "aggregation": found.aggregations.annotate(verdict_count=Count("verdicts")).first(),
         "n_joined": found.participants.count(),
     }
     return render(request, "console/round.html", context)

@@ -1,12 +1,22 @@
-import pytest
+import json
+import random
+from io import StringIO
 
-from annotation.models import Assignment
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Assignment, Worker
 from core.errors import CounterpartError
 from core.models import Event
-from dataset.models import Verdict
-from dataset.verdicts import aggregate_round, current_aggregation
-from tests.annotation.cast import answer, candidates
-from tests.factories import make_round
+from core.progress import silent
+from dataset.aggregation import METHODS, conclude
+from dataset.judgment_rows import judgment_rows, read_votes
+from dataset.models import Aggregation, Verdict
+from dataset.rendering import render_judgments
+from dataset.verdicts import aggregate_round, votes_of
+from hits.models import Control
+from tests.annotation.cast import answer, candidates, propose
+from tests.factories import make_annotator, make_round
 
 pytestmark = pytest.mark.django_db
 
@@ -14,6 +24,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def round():
     return make_round(hits=1, candidates=2, replication=3)
+
+
+def told(*arguments: object) -> str:
+    printed = StringIO()
+    call_command(*map(str, arguments), stdout=printed)
+    return printed.getvalue()
 
 
 def verdict(round, place: int) -> Verdict:
@@ -66,13 +82,14 @@ def test_the_policy_for_ties_is_followed_and_recorded(round):
     answer(round.hits.get(), 4, 1, seat=2)
     aggregate_round(round, ties="lower")
     assert verdict(round, 1).level == 1
-    assert current_aggregation(round).ties == "lower"
+    assert Aggregation.objects.get().ties == "lower"
 
 
 def test_the_summary_counts_pairs_by_level(round):
     answer(round.hits.get(), 1, 3)
     assert aggregate_round(round) == {
         "judgments": 2, "pairs": 2, "level 1": 1, "level 2": 0, "level 3": 1, "level 4": 0,
+        "positive, strict": 1, "positive, lenient": 1,
     }  # fmt: skip
 
 
@@ -90,18 +107,76 @@ def test_an_unknown_method_is_refused(round):
         aggregate_round(round, method="guess")
 
 
-def test_verdicts_that_a_decision_overtook_are_told(round):
-    assignment = answer(round.hits.get(), 1, 1)
-    aggregate_round(round)
-    Assignment.objects.filter(pk=assignment.pk).update(state="excluded")
-    answer(round.hits.get(), 2, 2, seat=2)
-    with pytest.raises(CounterpartError, match="Run aggregate round-1 again"):
-        current_aggregation(round)
+def test_an_unknown_policy_for_ties_is_refused(round):
+    with pytest.raises(CounterpartError, match="Unknown policy for ties 'coin'"):
+        aggregate_round(round, ties="coin")
 
 
-def test_a_round_never_aggregated_is_told(round):
-    with pytest.raises(CounterpartError, match="Run aggregate round-1 first"):
-        current_aggregation(round)
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_an_invalid_seed_is_refused(round, seed):
+    with pytest.raises(CounterpartError, match=f"Invalid seed {seed}: use a whole number from 0"):
+        aggregate_round(round, seed=seed)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_release_and_aggregate_never_differ(method, tmp_path):
+    """A release names workers by other pseudonyms and lists the judgments in another order."""
+    judged = make_round(hits=5, candidates=4, replication=3)
+    levels = random.Random(1)
+    workers = [Worker.objects.create() for _ in range(3)]
+    for hit in judged.hits.all():
+        for seat, worker in enumerate(workers, 1):
+            answer(hit, *(levels.randint(1, 4) for _ in range(4)), seat=seat, worker=worker)
+    aggregate_round(judged, method=method)
+    released = read_votes(render_judgments(judgment_rows([judged], key="secret"), tmp_path, silent))
+    columns = ("image__key", "caption__key", "level", "distribution", "confidence", "votes")
+    stored = sorted(Verdict.objects.values_list(*columns))
+    concluded = [
+        (
+            row.image,
+            row.caption,
+            row.level,
+            [row.share_1, row.share_2, row.share_3, row.share_4],
+            row.confidence,
+            row.votes,
+        )
+        for row in conclude(released, method=method).itertuples()
+    ]
+    assert stored == concluded
+
+
+def test_votes_on_retired_controls_tell_nothing_about_workers(round, tmp_path):
+    answer(round.hits.get(), 1, 4)
+    Control.objects.filter(polarity="positive").update(state="retired")
+    released = read_votes(render_judgments(judgment_rows([round], key="secret"), tmp_path, silent))
+    for votes in (votes_of(round), released):
+        assert sorted(votes["control"]) == ["", "", "negative"]
+
+
+def test_a_row_of_figures_of_every_worker_comes_on_request(round):
+    answer(round.hits.get(), 1, 4)
+    (worker,) = aggregate_round(round, workers=True)["workers"]
+    figures = ("votes", "agreement", "controls", "right", "reliability")
+    assert tuple(worker[name] for name in figures) == (2, 1, 2, 1, 1)
+    assert worker["worker"] == Worker.objects.get().pseudonym
+
+
+def test_the_command_prints_workers_in_lines_and_confusions_as_json(round):
+    answer(round.hits.get(), 1, 4)
+    assert "agreement 1.0" in told("aggregate", "round-1", "--workers", "--method", "ordinal")
+    (worker,) = json.loads(told("aggregate", "round-1", "--workers", "--json"))["workers"]
+    assert worker["confusion"] == [[1, 0, 0, 0], [None] * 4, [None] * 4, [0, 0, 0, 1]]
+
+
+def test_consensus_hears_the_annotators_of_the_pool():
+    judged = make_round(hits=15, candidates=4)
+    pairs = []
+    for hit in judged.hits.all():
+        answer(hit, 1, 2, 3, 4)
+        pairs += candidates(hit)
+    propose(judged, pairs, make_annotator("words"))
+    (member,) = aggregate_round(judged, method="consensus")["annotators"]
+    assert (member["annotator"], member["direction"], member["pairs"]) == ("words", "i2t", 60)
 
 
 def test_aggregating_writes_an_event(round):
@@ -114,5 +189,5 @@ def test_the_number_of_queries_does_not_grow_with_the_round(django_assert_max_nu
     large = make_round(hits=12, candidates=4)
     for hit in large.hits.all():
         answer(hit, 1, 2, 3, 4)
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(16):
         aggregate_round(large)

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from dataset.aggregation import METHODS
+from dataset.aggregation import METHODS, TIES
 from dataset.verdicts import aggregate_round
 from hits.models import Round
 
@@ -16,7 +16,17 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the round")
         parser.add_argument("--method", choices=METHODS, default="majority", help="aggregation method")
+        parser.add_argument("--ties", choices=TIES, default="median", help="policy for tied levels (default median)")
+        parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed, for mace (default 0)")
+        parser.add_argument("--workers", action="store_true", help="print a row of figures of every worker")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        round = Round.objects.named(options["round"])
-        return aggregate_round(round, method=options["method"], progress=progress)
+        figures = aggregate_round(
+            Round.objects.named(options["round"]),
+            **{name: options[name] for name in ("method", "ties", "seed", "workers")},
+            progress=progress,
+        )
+        if not options["json"]:
+            for worker in figures.get("workers", []):
+                del worker["confusion"]  # a matrix, for --json
+        return figures

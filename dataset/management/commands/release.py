@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from corpus.input_files import lines
 from corpus.models import Collection, Sample
-from dataset.aggregation import METHODS, TIES
+from dataset.aggregation import METHODS, POSITIVE, TIES
 from dataset.contents import PRECEDENCES
 from dataset.release import release_version
 from hits.models import Round
@@ -32,7 +33,11 @@ class Command(ActCommand):
             default="union",
             help="where people say no and a merged source yes: union keeps the match (default), judged drops it",
         )
-        parser.add_argument("--positive-levels", default="1,2", help="levels that are a match, separated by commas")
+        parser.add_argument(
+            "--positive-levels",
+            default="lenient",
+            help="levels that are a match: strict (1), lenient (1,2; the default), or some separated by commas",
+        )
         parser.add_argument("--exclude-captions", type=Path, help="file of caption ids to drop, one per line")
         parser.add_argument("--partial", action="store_true", help="release rounds that are unfinished, and record it")
         parser.add_argument("--licence", default="", help="licence of the version, as in CC-BY-4.0")
@@ -45,7 +50,7 @@ class Command(ActCommand):
             sample=Sample.objects.named(options["queries"]),
             rounds=[Round.objects.named(name) for name in split(options["rounds"])],
             **{name: options[name] for name in ("method", "ties", "merge", "precedence", "partial", "licence")},
-            positive_levels=[level_of(text) for text in split(options["positive_levels"])],
+            positive_levels=levels_of(options["positive_levels"]),
             exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
             progress=progress,
         )
@@ -56,7 +61,10 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def level_of(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise CounterpartError(f"Invalid level {text!r}: write --positive-levels as in 1,2.")
-    return int(text)
+def levels_of(text: str) -> Sequence[int]:
+    if text in POSITIVE:
+        return POSITIVE[text]
+    wrong = [part for part in split(text) if not (part.isascii() and part.isdigit())]
+    if wrong:
+        raise CounterpartError(f"Invalid level {wrong[0]!r}: write --positive-levels as in 1,2, or strict, or lenient.")
+    return [int(part) for part in split(text)]

@@ -1,0 +1,207 @@
+"""A million judgments to verdicts: python -m benchmarks.aggregate [--pairs N] [--repeats N]
+
+Every pair is judged by five of 1,000 workers in HITs of 16 candidates and 2 controls. ``aggregate_round`` reads the
+judgments from the database, aggregates them and writes the verdicts; beside it, in the same run, crowd-kit's
+DawidSkene on the same labels in memory. Set DATABASE_URL to measure PostgreSQL.
+
+python -m benchmarks.aggregate --accuracy DATA prints how often every method is right on two real crowds, with and
+without ties: DATA/crowd/rte and DATA/crowd/web, each with label.csv and truth.csv.
+"""
+
+import argparse
+import warnings
+from collections import defaultdict
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.fixtures import fresh_database
+from benchmarks.pool import StepClock, ids_of, peak_mb
+
+CANDIDATES, CONTROLS, SEATS, WORKERS, PER_IMAGE = 16, 2, 5, 1_000, 90
+ITEMS = CANDIDATES + CONTROLS
+CROWDS = {"rte": "RTE: entailment, 2 classes", "web": "web: relevance, 5 grades"}
+BLANK = {"file": "", "sha256": "", "split": ""}
+COUNTED = {"shortcoming": "", "wrong_way": ""}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=200_000, help="number of judged pairs (default 200,000)")
+    parser.add_argument("--repeats", type=int, default=3, help="number of repeats (default 3)")
+    parser.add_argument("--accuracy", type=Path, metavar="DATA", help="print accuracies on real crowds instead")
+    options = parser.parse_args()
+    if options.accuracy:
+        print_accuracies(options.accuracy)
+        return
+    with fresh_database():
+        measure(options.pairs, options.repeats)
+
+
+def print_accuracies(data: Path) -> None:
+    found = {name: accuracies(data / "crowd" / name) for name in CROWDS}
+    print(f"| method | {' | '.join(CROWDS.values())} |\n|---|---|---|")
+    for method in next(iter(found.values())):
+        print(f"| `{method}` | {' | '.join(f'{found[name][method]:.4f}' for name in CROWDS)} |")
+
+
+def accuracies(folder: Path) -> dict[str, float]:
+    """Return the share of the items on which each method is right; equal shares of levels share the credit."""
+    from dataset.aggregation import METHODS, aggregate
+
+    labels = pd.read_csv(folder / "label.csv")
+    truth = pd.read_csv(folder / "truth.csv").set_index("item")["truth"]
+    found = {}
+    for method in METHODS:
+        shares = aggregate(labels, method).loc[truth.index]
+        first = shares.eq(shares.max(axis=1), axis=0).to_numpy()
+        credit = first / first.sum(axis=1, keepdims=True)
+        found[method] = float(credit[np.arange(len(truth)), shares.columns.get_indexer(truth)].mean())
+    return found
+
+
+def measure(pairs: int, repeats: int) -> None:
+    from django.db import connection
+
+    from dataset.verdicts import aggregate_round, votes_of
+
+    judged = make_judged_round(pairs)
+    print(f"on {connection.vendor}; {peak_mb():.0f} MB peak before the start", flush=True)
+    figures: dict[str, list[float]] = defaultdict(list)
+    for _ in range(repeats):
+        for method in ("majority", "dawid-skene", "ordinal"):
+            clock = StepClock()
+            counted = aggregate_round(judged, method=method, progress=clock)
+            clock("", 0, None)
+            for step, seconds in clock.seconds.items():
+                figures[f"{method}: {step}"].append(seconds)
+            figures[f"{method}: all of it"].append(sum(clock.seconds.values()))
+        peak = peak_mb()
+        figures["crowd-kit's DawidSkene, in memory"].append(crowd_kit(votes_of(judged)))
+    print(f"{counted['judgments']:,} judgments, {counted['pairs']:,} pairs; {peak:.0f} MB peak of ours; "
+          f"{peak_mb():.0f} MB with crowd-kit; medians of {repeats} and all, seconds:")  # fmt: skip
+    for name, values in figures.items():
+        print(f"{median(values):8.2f}  {name}  ({', '.join(f'{value:.2f}' for value in values)})")
+
+
+def crowd_kit(votes: pd.DataFrame) -> float:
+    from crowdkit.aggregation import DawidSkene
+
+    candidates = votes[votes["control"] == ""]
+    task = candidates.groupby(["image", "caption"]).ngroup()
+    labels = pd.DataFrame({"task": task, "worker": candidates["worker"], "label": candidates["level"]})
+    begun = perf_counter()
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        DawidSkene().fit_predict_proba(labels)
+    return perf_counter() - begun
+
+
+def make_judged_round(pairs: int):
+    """Create a round of ``pairs`` candidates and their judgments, all of them accepted."""
+    from core.inserts import insert_rows
+    from hits.models import HIT, Round, Seat
+    from mitl.models import Pool
+
+    collection = make_collection(images=-(-pairs * ITEMS // CANDIDATES // PER_IMAGE))
+    sample = collection.samples.get()
+    pool = Pool.objects.create(
+        name="pool", collection=collection, sample=sample, top_k=5, control_depth=25, directions=["i2t", "t2i"], seed=0
+    )
+    judged = Round.objects.create(
+        name="round", pool=pool, reward=Decimal("0.65"), ceiling=Decimal(1_000_000), replication=SEATS, seed=0,
+        design={"name": "eccv-18", "candidates": CANDIDATES, "positives": 1, "negatives": 1},
+        plan_hash="", join_key="k",
+    )  # fmt: skip
+    hits = pairs // CANDIDATES
+    insert_rows(HIT, {"round_id": judged.pk, "number": np.arange(1, hits + 1)})
+    hit_ids = ids_of(judged.hits)
+    insert_rows(
+        Seat,
+        {"hit_id": np.repeat(hit_ids, SEATS), "number": np.tile(np.arange(1, SEATS + 1), hits), "state": "filled"},
+    )
+    add_items(judged, hit_ids)
+    add_judgments(hit_ids)
+    return judged
+
+
+def make_collection(images: int):
+    from core.inserts import insert_rows
+    from corpus.models import Caption, Collection, Image
+    from corpus.samples import sample_queries
+
+    collection = Collection.objects.create(name="coco")
+    keys = np.arange(images * 5).astype(str)
+    insert_rows(Image, {"collection_id": collection.pk, "key": keys[:images], "file_name": keys[:images]} | BLANK)
+    of = np.repeat(ids_of(collection.images), 5)
+    insert_rows(Caption, {"collection_id": collection.pk, "key": keys, "image_id": of, "text": keys})
+    sample_queries("queries", collection=collection, images=1, captions=1)
+    return collection
+
+
+def add_items(judged, hit_ids: np.ndarray) -> None:
+    """Put 16 candidates, a positive and a negative control into every HIT; no pair occurs twice."""
+    from core.inserts import insert_rows
+    from hits.models import Control, Item
+
+    images, captions = ids_of(judged.pool.collection.images), ids_of(judged.pool.collection.captions)
+    number = np.arange(len(hit_ids) * ITEMS)
+    image = images[number // PER_IMAGE]
+    caption = captions[(number // PER_IMAGE * 5 + number % PER_IMAGE) % len(captions)]
+    place = number % ITEMS
+    is_control = place >= CANDIDATES
+    polarity = np.where(place[is_control] == CANDIDATES, "positive", "negative")
+    pair = {"image_id": image[is_control], "caption_id": caption[is_control]}
+    insert_rows(Control, {"round_id": judged.pk, **pair, "polarity": polarity, "state": "active"})
+    control = np.ma.masked_all(len(number), dtype=np.int64)
+    control[is_control] = ids_of(judged.controls)
+    items = {"hit_id": np.repeat(hit_ids, ITEMS), "place": place + 1, "image_id": image, "caption_id": caption}
+    insert_rows(Item, {**items, "control_id": control})
+
+
+def add_judgments(hit_ids: np.ndarray) -> None:
+    """Let five workers judge every HIT: right with a probability of their own, otherwise at any level."""
+    from annotation.models import Assignment, Judgment, Worker
+    from core.inserts import insert_rows
+    from hits.models import Item, Seat
+
+    rng = np.random.default_rng(0)
+    Worker.objects.bulk_create(Worker() for _ in range(WORKERS))
+    workers = ids_of(Worker.objects.all())
+    chosen = (np.arange(len(hit_ids))[:, None] * SEATS + np.arange(SEATS)) % WORKERS
+    now = datetime.now(UTC)
+    seats = Seat.objects.order_by("pk").values_list("pk", "hit_id")
+    Assignment.objects.bulk_create(
+        (
+            Assignment(seat_id=seat, hit_id=hit, worker_id=worker, state="accepted", deadline=now)
+            for (seat, hit), worker in zip(seats, workers[chosen].ravel().tolist(), strict=True)
+        ),
+        batch_size=5_000,
+    )
+    columns = ("pk", "image_id", "caption_id", "control__polarity")
+    item, image, caption, polarity = (
+        np.array(column) for column in zip(*Item.objects.order_by("pk").values_list(*columns), strict=True)
+    )
+    truth = rng.integers(1, 5, len(item))
+    truth = np.select([polarity == "positive", polarity == "negative"], [1, 4], truth)
+    everywhere = np.repeat(np.arange(len(item)).reshape(-1, ITEMS), SEATS, axis=0).ravel()
+    worker = np.repeat(chosen.ravel(), ITEMS)
+    is_right = rng.random(len(worker)) < rng.beta(6, 2, WORKERS)[worker]
+    level = np.where(is_right, truth[everywhere], rng.integers(1, 5, len(worker)))
+    insert_rows(
+        Judgment,
+        {
+            "assignment_id": np.repeat(ids_of(Assignment.objects.all()), ITEMS),
+            "item_id": item[everywhere], "worker_id": workers[worker],
+            "image_id": image[everywhere], "caption_id": caption[everywhere],
+            "level": level, "at": str(now), **COUNTED,
+        },
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

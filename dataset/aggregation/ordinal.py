@@ -1,0 +1,114 @@
+"""A model for ordered levels: workers see an item too high or too low, more or less exactly, or do not look at it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from dataset.aggregation.fit import Fit
+from dataset.aggregation.votes import Floats, Votes
+
+ITERATIONS, TOLERANCE = 300, 1e-5
+# Priors, in levels: a worker's bias is about 0, the logarithm of their noise about that of half a level.
+BIAS_SD, NOISE, LOG_NOISE_SD = 0.25, 0.5, 0.25
+LAPSES, LOOKS = 1, 9  # votes without and with a look that every worker is given beforehand
+PSEUDO_COUNT = 1  # items more at each level, so that none is ruled out
+_LONGEST_STEP = 0.5
+_LEAST = 1e-12
+
+
+def ordinal(votes: Votes, *, iterations: int = ITERATIONS) -> Fit:
+    """Return the levels' distributions, and every worker's bias, noise and share of lapses.
+
+    A worker who looks perceives the place of the item's level plus ``bias`` plus normal noise of standard deviation
+    ``noise``, both in levels, and answers the nearest level. With probability ``lapses`` they do not look and answer as
+    they often do. The parameters are those of the highest posterior, by expectation maximisation with one step of
+    Fisher scoring an iteration. Gold controls keep their possible levels.
+    """
+    habits = _habits(votes)
+    given = np.bincount(votes.workers, minlength=len(habits))
+    crowd = _Crowd.before(len(habits))
+    distribution = votes.start
+    for number in range(iterations):
+        before = distribution
+        looked = _Look.of(crowd, len(votes.levels))
+        unlooked = crowd.lapses[:, None, None] * habits[:, :, None]
+        likelihood = (1 - crowd.lapses)[:, None, None] * looked.probability + unlooked
+        distribution = votes.posterior(before, votes.by_item(np.log(likelihood)), pseudo_count=PSEUDO_COUNT)
+        if number and np.abs(distribution - before).max() < TOLERANCE:
+            break
+        looks = votes.by_worker(distribution) * (1 - unlooked / likelihood)
+        crowd = crowd.step(looks, looked, given)
+    skills = pd.DataFrame(
+        {"bias": crowd.bias, "noise": np.exp(crowd.log_noise), "lapses": crowd.lapses}, index=votes.worker_names
+    )
+    return Fit(distribution, skills)
+
+
+def _habits(votes: Votes) -> Floats:
+    """Return how often each worker gives each answer, with as many votes of the whole crowd as there are levels."""
+    _, workers, levels = votes.shape
+    counts = np.bincount(votes.workers * levels + votes.labels, minlength=workers * levels).reshape(workers, levels)
+    counts = counts + levels * counts.sum(axis=0) / counts.sum()
+    return counts / counts.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """For every worker, answer and level of the item: the probability of the answer of one who looks, and its
+    derivatives with respect to the worker's bias and the logarithm of their noise."""
+
+    probability: Floats
+    by_bias: Floats
+    by_log_noise: Floats
+
+    @classmethod
+    def of(cls, crowd: "_Crowd", levels: int) -> "_Look":
+        thresholds = np.concatenate([[-np.inf], np.arange(levels - 1) + 0.5, [np.inf]])
+        precision = np.exp(-crowd.log_noise)[:, None, None]
+        at = (thresholds[None, :, None] - np.arange(levels) - crowd.bias[:, None, None]) * precision
+        density = np.exp(-at * at / 2) / np.sqrt(2 * np.pi)
+        slope = np.where(np.isfinite(at), at, 0) * density
+        return cls(
+            np.maximum(np.diff(ndtr(at), axis=1), _LEAST),
+            -np.diff(density, axis=1) * precision,
+            -np.diff(slope, axis=1),
+        )
+
+
+@dataclass(frozen=True)
+class _Crowd:
+    """The parameters of every worker."""
+
+    bias: Floats
+    log_noise: Floats
+    lapses: Floats
+
+    @classmethod
+    def before(cls, workers: int) -> "_Crowd":
+        """Return the most probable parameters of workers of whom no vote is known."""
+        return cls(np.zeros(workers), np.full(workers, np.log(NOISE)), np.full(workers, LAPSES / (LAPSES + LOOKS)))
+
+    def step(self, looks: Floats, looked: _Look, given: np.ndarray) -> "_Crowd":
+        """Return better parameters. ``looks``: expected number of votes with a look, by worker, answer and level;
+        ``given``: number of votes of each worker."""
+
+        def total(table: Floats) -> Floats:
+            return table.sum(axis=(1, 2))
+
+        ratio = looks / looked.probability
+        gradient_bias = total(ratio * looked.by_bias) - self.bias / BIAS_SD**2
+        gradient_noise = total(ratio * looked.by_log_noise) - (self.log_noise - np.log(NOISE)) / LOG_NOISE_SD**2
+        information = looks.sum(axis=1, keepdims=True) / looked.probability
+        bias_bias = total(information * looked.by_bias**2) + 1 / BIAS_SD**2
+        noise_noise = total(information * looked.by_log_noise**2) + 1 / LOG_NOISE_SD**2
+        both = total(information * looked.by_bias * looked.by_log_noise)
+        determinant = bias_bias * noise_noise - both**2
+        bias = (noise_noise * gradient_bias - both * gradient_noise) / determinant
+        noise = (bias_bias * gradient_noise - both * gradient_bias) / determinant
+        return _Crowd(
+            self.bias + np.clip(bias, -_LONGEST_STEP, _LONGEST_STEP),
+            self.log_noise + np.clip(noise, -_LONGEST_STEP, _LONGEST_STEP),
+            (given - total(looks) + LAPSES) / (given + LAPSES + LOOKS),
+        )
