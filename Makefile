@@ -12,8 +12,8 @@ DEMO_ENV = VAR_DIR=$(CURDIR)/var/demo DATABASE_URL=$(DEMO_DATABASE_URL) REDIS_UR
 KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 	tests/console/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
-# Several test processes that each let torch use every core keep each other waiting.
-PYTEST = env OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
+# Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
+PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
 .PHONY: demo check test ready lint kernels fast services slow browser clean
 

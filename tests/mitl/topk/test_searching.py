@@ -9,7 +9,7 @@ from tests.mitl.topk.first_passes import FIRST_PASSES, take_first
 from tests.mitl.topk.inputs import HARD, random
 from tests.mitl.topk.references import assert_best, slow_product, slow_topk
 
-LITTLE_MEMORY = 60_000  # bytes: strips of some 20 rows, panels of 10 columns
+LITTLE_MEMORY = 240_000  # bytes: strips of some 80 rows, panels of 40 columns
 
 
 def test_a_case_worked_by_hand():
