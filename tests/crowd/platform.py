@@ -8,10 +8,12 @@ from datetime import timedelta
 from unittest.mock import patch
 from urllib.parse import urlencode
 
+import boto3
 import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from crowd.channels.mturk import client
 from crowd.models import Outbox, Posting
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.world import World
@@ -19,6 +21,7 @@ from hits.models import Round
 from simulation.browser import Page, filled_in
 from tests.factories import make_round
 
+SESSION = boto3.session.Session()
 FRAME = "/judge/at/mturk/emulator/"
 
 
@@ -121,7 +124,11 @@ def rehearsing(settings) -> Iterator[Rehearsal]:
     """A new emulator, at the address that our variables name."""
     with Emulator(World(seed=1)) as emulator:
         settings.SYNC_LAG_SECONDS = 0
-        with patch.dict(os.environ, MTURK_EMULATOR_URL=emulator.url):
+        # A session of its own for the client of every new emulator would read botocore's descriptions each time.
+        with (
+            patch.dict(os.environ, MTURK_EMULATOR_URL=emulator.url),
+            patch.object(client.boto3.session, "Session", lambda: SESSION),
+        ):
             yield Rehearsal(emulator)
 
 

@@ -32,6 +32,17 @@ __all__ = ["rehearsal"]
 HITS = 3
 PAIRS = 4
 MEDDLED = ["foreign", "markup"]
+KINDS = ["drop", "reset", "throttle", "status-json", "status-html", "status-none"]
+OPERATIONS = [
+    *("CreateHITWithHITType", "CreateHITType", "ListAssignmentsForHIT"),
+    *("GetHIT", "ApproveAssignment", "GetAssignment"),
+]
+# Each kind and each operation once is fast; make test also runs all other combinations.
+MATRIX = [
+    pytest.param(operation, kind, marks=[] if OPERATIONS.index(operation) == KINDS.index(kind) else [pytest.mark.slow])
+    for operation in OPERATIONS
+    for kind in KINDS
+]
 
 
 @pytest.fixture
@@ -64,11 +75,7 @@ def work_all(there: Rehearsal) -> None:
         there.work(hit_id, there.worker())
 
 
-@pytest.mark.parametrize("kind", ["drop", "reset", "throttle", "status-json", "status-html", "status-none"])
-@pytest.mark.parametrize(
-    "operation",
-    ["CreateHITWithHITType", "CreateHITType", "ListAssignmentsForHIT", "GetHIT", "ApproveAssignment", "GetAssignment"],
-)
+@pytest.mark.parametrize(("operation", "kind"), MATRIX)
 def test_a_call_that_goes_wrong_changes_nothing_in_the_end(rehearsal, commit, kind, operation):
     kind, _, body = kind.partition("-")
     settings = {"status": 503, "body": body} if body else {}
