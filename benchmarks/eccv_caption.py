@@ -71,11 +71,14 @@ def whole_round(data: Path, folder: Path) -> dict:
     run("aggregate", "eccv-round")
     queries = ("--collection=coco", "--queries=eccv-queries")
     run("release", "eccv-overlap", *queries, "--rounds=eccv-round", "--merge=cxc>=3,original")
+    run("verify", "eccv-overlap")
     run("export", "eccv-overlap", "--format=eccv-json", f"--out={folder / 'export'}")
     run("release", "published", *queries, "--merge=eccv,cxc>=3")
     for name, unusable in {"meaningless": MEANINGLESS, "all-of-c1": MEANINGLESS + SEMANTICALLY_WRONG}.items():
         (folder / name).write_text("\n".join(map(str, unusable)))
         run("release", f"published-{name}", *queries, "--merge=eccv,cxc>=3", f"--exclude-captions={folder / name}")
+        run("verify", f"published-{name}")
+    run("diff", "published", "published-all-of-c1")
     return {"seconds": round(sum(watch.seconds.values()), 1), **figures()}
 
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.wages import top_up as give_top_up
 from config.celery import app
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
+from core.errors import CounterpartError
 from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
 from corpus.models import Sample
@@ -18,6 +19,8 @@ from crowd.models import Audit
 from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release_version
+from dataset.verification import verify_version
+from evaluation.score_checks import check_scores
 from hits.models import Round
 from mitl.models import Annotator
 from mitl.training.trainer import TASK as TRAINING
@@ -51,6 +54,21 @@ def export(job_id: str) -> None:
     def act(job: Job, progress: JobProgress) -> str:
         made = make_download(Version.objects.named(job.params["version"]), job.params["what"], progress=progress)
         return f"{made.file_name} is ready to download. SHA-256 {made.sha256}."
+
+    _run(job_id, act)
+
+
+@app.task(name="console.tasks.verify")
+def verify(job_id: str) -> None:
+    """Verify the version that the job names; problems are the message of a failed job."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        version = Version.objects.get(name=job.params["version"])
+        checks = [*verify_version(version, progress=progress), check_scores(version, progress=progress)]
+        if problems := [problem for check in checks for problem in check.problems]:
+            raise CounterpartError(f"Version {version} does not verify. {' '.join(problems)}")
+        notes = " ".join(note for check in checks for note in check.notes)
+        return f"Version {version} was rebuilt, and everything is as released. {notes}".strip()
 
     _run(job_id, act)
 
@@ -114,11 +132,27 @@ def start_once(title: str, task: str, round: Round, *, by: User, **params: Any) 
 
 def start_export(version: Version, what: str, *, by: User) -> Job:
     """Open a job that makes a download of the version, or return the unfinished one."""
+    return _start_for(version, f"Export {version} as {what}", export.name, by=by, what=what)
+
+
+def start_verification(version: Version, *, by: User) -> Job:
+    """Open a job that verifies the version, or return the unfinished one."""
+    return _start_for(version, f"Verify {version}", verify.name, by=by)
+
+
+def last_verification(version: Version) -> Job | None:
+    """Return the latest job that verified the version to the end."""
+    ended = Job.objects.filter(
+        task=verify.name, params__version=version.name, state__in=(Job.State.DONE, Job.State.FAILED)
+    )
+    return ended.order_by("-finished_at").first()
+
+
+def _start_for(version: Version, title: str, task: str, *, by: User, **params: Any) -> Job:
     with transaction.atomic():
         Version.objects.select_for_update(no_key=True).get(pk=version.pk)
-        params = {"version": version.name, "what": what}
-        live = Job.objects.filter(task=export.name, params=params, state__in=LIVE).first()
-        return live or open_job(f"Export {version} as {what}", export.name, params, by=by)
+        live = Job.objects.filter(task=task, params={"version": version.name, **params}, state__in=LIVE).first()
+        return live or open_job(title, task, {"version": version.name, **params}, by=by)
 
 
 def outcome_of(job: Job) -> Outcome | None:

@@ -17,14 +17,12 @@ def check_packing(round: Round, released_hash: str, progress: Progress) -> Itera
     """Yield what differs between the released plan of a round, its stored items, and the plan packed again."""
     if round.plan_hash != released_hash:
         yield f"Round {round} has the plan {round.plan_hash}; the release was made from {released_hash}."
-    if stored_plan(round).hash != round.plan_hash:
-        yield f"The stored items of round {round} are not those of its plan {round.plan_hash}."
     try:
         plan = make_plan(
             round.pool,
             design=parse_design(round.design),
             seed=round.seed,
-            sharing=round.summary["sharing"],
+            sharing=round.summary.get("sharing", "avoid"),
             progress=progress,
         )
     except CounterpartError as error:
@@ -32,12 +30,14 @@ def check_packing(round: Round, released_hash: str, progress: Progress) -> Itera
         return
     if plan.hash != round.plan_hash:
         yield f"Packing the pool of round {round} again gives the plan {plan.hash}, not {round.plan_hash}."
+    if stored_plan(round, n_hits=plan.n_hits).hash != round.plan_hash:
+        yield f"The stored items of round {round} are not those of its plan {round.plan_hash}."
 
 
-def stored_plan(round: Round) -> Plan:
-    """Return the plan that the round's stored items make. HITs that were added later are left out."""
+def stored_plan(round: Round, *, n_hits: int) -> Plan:
+    """Return the plan that the stored items of the round's first HITs make; others were added later."""
     sides = number_collection(round.pool.collection)
-    rows: Any = Item.objects.filter(hit__round=round, hit__number__lte=round.summary["hits"])
+    rows: Any = Item.objects.filter(hit__round=round, hit__number__lte=n_hits)
     columns = ("hit__number", "image_id", "caption_id", "place", "control__polarity")
     ordered = list(rows.order_by("hit__number", "place").values_list(*columns))
     roles = [ROLES.index(polarity) if polarity else 0 for *_, polarity in ordered]

@@ -11,13 +11,18 @@ from console.figures import scoreboard
 from console.forms import ExportForm, ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only
-from console.tasks import start_export
+from console.tasks import last_verification, start_export, start_verification
 from core.errors import CounterpartError
 from core.files import local_copy
 from core.jobs import open_job
+from dataset.changes import Cause, changes_between, count_causes
 from dataset.exports.downloads import downloads_of
 from dataset.models import Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
+from evaluation.score_checks import score_changes
+
+CHANGES_SHOWN = 200
+LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
 
 
 @members_only
@@ -39,8 +44,48 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "board": scoreboard(found),
         "export": ExportForm(),
         "downloads": downloads_of(found),
+        "verification": last_verification(found),
+        "others": Version.objects.filter(collection=found.collection).exclude(pk=found.pk),
     }
     return render(request, "console/version.html", context)
+
+
+@members_only
+@require_POST
+def version_verify(request: StaffRequest, name: str) -> HttpResponse:
+    """Start a job that rebuilds the version from its judgments."""
+    return redirect("job", start_verification(get_object_or_404(Version, name=name), by=request.user).pk)
+
+
+@members_only
+@require_safe
+def version_changes(request: HttpRequest, name: str) -> HttpResponse:
+    """What changed since the version ``?since=``, by default the one released before on the same collection."""
+    found = get_object_or_404(Version.objects.select_related("collection"), name=name)
+    others = Version.objects.filter(collection=found.collection).exclude(pk=found.pk)
+    since = request.GET.get("since")
+    earlier = others.filter(released_at__lt=found.released_at).first() or others.first()
+    before = get_object_or_404(others, name=since) if since else earlier
+    context: dict[str, object] = {"version": found, "others": others, "before": before, "at_most": CHANGES_SHOWN}
+    try:
+        context |= _comparison(before, found) if before else {}
+    except CounterpartError as error:
+        context["trouble"] = str(error)
+    return render(request, "console/changes.html", context)
+
+
+def _comparison(before: Version, after: Version) -> dict[str, object]:
+    size = sum(file["bytes"] for version in (before, after) for file in version.manifest["files"].values())
+    if size > LARGEST_COMPARED:
+        raise CounterpartError(f"These versions are too large for a page. Run diff {before} {after}.")
+    changes = list(changes_between(before, after))
+    causes = [(Cause(name), count) for name, count in count_causes(changes).items()]
+    return {
+        "total": len(changes),
+        "causes": causes,
+        "changes": changes[:CHANGES_SHOWN],
+        "scores": score_changes(before, after),
+    }
 
 
 @members_only

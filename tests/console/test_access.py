@@ -29,7 +29,7 @@ REVIEWERS_DO = {
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
 STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write"}  # researchers and reviewers both
-MEMBERS_DO = {"version_export"}
+MEMBERS_DO = {"version_export", "version_verify"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
@@ -57,7 +57,7 @@ def address_of_rows(name: str, site) -> str:
         "pool": ["pool"],
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
-        "version": ["v1"],
+        **dict.fromkeys(("version", "version_changes"), ["v1"]),
         "version_file": ["v1", "manifest.json"],
         "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),

@@ -6,10 +6,11 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from console.tasks import export, release
+from console.tasks import export, release, verify
 from core.files import write_file
 from core.models import Job
 from dataset.models import Version
+from dataset.release import release_version
 from evaluation.models import Run, Score
 from hits.models import Round
 from tests.console.conftest import answer_rightly
@@ -168,3 +169,54 @@ def test_an_unknown_export_is_not_started(member, site):
 
 def test_an_export_that_was_not_made_is_not_found(member, site):
     assert member.get("/versions/v1/downloads/parquet.zip").status_code == 404
+
+
+@pytest.fixture
+def second(site):
+    """A stricter version of the same round."""
+    first = site.version
+    release = {"collection": first.collection, "sample": first.sample, "rounds": list(first.rounds.all())}
+    return release_version("v2", positive_levels=(4,), partial=True, **release)
+
+
+def test_a_version_is_verified_by_a_job_and_shows_the_outcome(member, site):
+    assert "not yet on this site" in member.get("/versions/v1/").content.decode()
+    job = Job.objects.get(pk=member.post("/versions/v1/verify/").url.split("/")[-2])
+    write_file("versions/v1/pairs.csv", b"changed")
+    verify(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert "The file versions/v1/pairs.csv was changed" in job.message
+    assert "<strong>failed</strong>" in member.get("/versions/v1/").content.decode()
+
+
+def test_pressing_verify_twice_starts_one_job(member, site):
+    assert member.post("/versions/v1/verify/").url == member.post("/versions/v1/verify/").url
+
+
+def test_changes_are_listed_with_their_cause(member, site, second):
+    answer = member.get("/versions/v2/changes/")
+    assert answer.context["before"] == site.version
+    assert answer.context["total"] == sum(count for _, count in answer.context["causes"]) > 0
+    assert "threshold" in answer.content.decode()
+
+
+def test_changes_name_the_other_way_round_when_asked(member, site, second):
+    answer = member.get("/versions/v1/changes/?since=v2")
+    assert answer.context["before"] == second
+    assert member.get("/versions/v1/changes/?since=v9").status_code == 404
+
+
+def test_a_single_version_has_no_changes_to_show(member, site):
+    assert "is the only version of" in member.get("/versions/v1/changes/").content.decode()
+
+
+def test_versions_too_large_for_a_page_name_the_command(member, site, second, monkeypatch):
+    monkeypatch.setattr("console.views.versions.LARGEST_COMPARED", 10)
+    assert "too large for a page. Run diff v1 v2" in member.get("/versions/v2/changes/").content.decode()
+
+
+@pytest.mark.parametrize("path", ["/versions/v1/changes/", "/versions/v1/verify/"])
+def test_strangers_neither_verify_nor_compare(client, site, path):
+    method = client.post if path.endswith("verify/") else client.get
+    assert method(path).url.startswith("/login/")
