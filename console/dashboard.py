@@ -17,7 +17,7 @@ from crowd.channels import market_of
 from crowd.funds import shortages
 from crowd.models import Outbox
 from crowd.postings import late_rounds, work_to_look_at
-from dataset.models import Version
+from dataset.models import Case, QueueCheck, Version
 from evaluation.models import Run, Score
 from hits.models import Control, Round, Seat
 from mitl.models import Annotator, Pool
@@ -122,6 +122,7 @@ def needs_of_all_rounds() -> list[Need]:
         ),
         *_work_to_review(),
         *_rejections(),
+        *_pairs_to_review(),
         *_by_round(
             Control.objects.filter(state=Control.State.SUSPECTED),
             "round__name",
@@ -199,6 +200,17 @@ def _rejections() -> Iterable[Need]:
         yield Need(f"{counted(n, 'rejection waits', 'rejections wait')} for a second person", f"{page}?show=proposed")
     if n := Appeal.objects.filter(answered_at=None).count():
         yield Need(f"{counted(n, 'appeal waits', 'appeals wait')} for an answer", f"{page}?show=appealed")
+
+
+def _pairs_to_review() -> Iterable[Need]:
+    for check in QueueCheck.objects.filter(shown=False).select_related("round__pool__collection"):
+        name = check.round.pool.collection.name
+        yield Need(f"The queue of {name} does not show a planted disagreement of {check.round}", _page("queue", name))
+    yield from _by_round(
+        Case.objects.waiting(),
+        "collection__name",
+        lambda n, name: Need(f"{counted(n, 'pair')} to review in {name}", _page("queue", name)),
+    )
 
 
 def _complete_rounds() -> Iterable[Need]:

@@ -7,6 +7,7 @@ whole way with a planted disagreement.
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
@@ -15,7 +16,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Judgment, Worker
 from core.errors import CounterpartError
 from core.events import record
-from corpus.models import Collection, Match
+from corpus.models import Caption, Collection, Match
 from dataset.merging import MergeTerm
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
 from hits.models import HIT, Item, Round, Seat
@@ -58,16 +59,14 @@ def refresh_queue(collection: Collection) -> dict[str, int]:
 
 
 def disagreements(collection: Collection) -> dict[Pair, str]:
-    """Return the candidate pairs on whose level no majority of the counted votes agrees, or that as many call a match
-    (levels 1-2) as none, with the votes."""
+    """Return the candidate pairs of whose counted votes no level has more than half, with the votes."""
     levels: dict[str, Any] = {f"n{level}": Count("pk", filter=Q(level=level)) for level in Level.values}
     counted = Judgment.objects.counted().of_candidates().filter(assignment__hit__round__pool__collection=collection)
     pairs = counted.order_by().values_list("image_id", "caption_id").annotate(votes=Count("pk"), **levels)
-    no_majority = Q(**{f"n{level}__lte": F("votes") / 2.0 for level in Level.values})
-    tie = Q(votes=2 * (F("n1") + F("n2")))
+    no_majority = Q(**{f"n{level}__lte": F("votes") / 2.0 for level in Level.values})  # a tie of yes and no has none
     return {
         (image, caption): f"votes {', '.join(str(level) for level, n in enumerate(given, 1) for _ in range(n))}"
-        for image, caption, _votes, *given in pairs.filter(no_majority | tie, votes__gt=1)
+        for image, caption, _votes, *given in pairs.filter(no_majority, votes__gt=1)
     }
 
 
@@ -119,6 +118,13 @@ def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *
     return len(new)
 
 
+def update_queue(round: Round) -> int:
+    """Check the queue with a disagreement planted in the round, and refresh it; return how many cases wait. What fails
+    is seen on the queue's page."""
+    check_queue(round)
+    return refresh_queue(round.pool.collection)["waiting"]
+
+
 def check_queue(round: Round) -> bool:
     """Test that the queue shows the disagreements of the round: plant one, refresh and ask the queue for it, then take
     everything back. The outcome is stored (``QueueCheck``) and returned; False means that the queue cannot be trusted.
@@ -144,8 +150,8 @@ class _TakenBack(Exception):  # noqa: N818  rolls the planted rows back
 
 
 def _plant(round: Round) -> Pair:
-    """Add a HIT with two counted votes, 100% YES and 100% NO, on a pair that nobody was asked about."""
-    image, caption = _unused_pair(round.pool.collection)
+    """Add a caption and a HIT with two counted votes on it, 100% YES and 100% NO."""
+    image, caption = _planted_pair(round.pool.collection)
     last = round.hits.order_by("-number").values_list("number", flat=True).first() or 0
     hit = HIT.objects.create(round=round, number=last + 1)
     item = Item.objects.create(hit=hit, place=1, image_id=image, caption_id=caption)
@@ -160,20 +166,15 @@ def _plant(round: Round) -> Pair:
     return image, caption
 
 
-def _unused_pair(collection: Collection) -> Pair:
-    """Return a pair without judgments, case and review, whose image and caption are not excluded."""
-    reviewed = Review.objects.filter(collection=collection)
-    images = collection.images.exclude(pk__in=reviewed.filter(caption=None).values("image"))
-    image = images.order_by("-pk").values_list("pk", flat=True).first()
-    captions = collection.captions.exclude(pk__in=reviewed.filter(image=None).values("caption"))
-    models: tuple[Any, ...] = (Judgment, Case, Review)
-    for model in models:
-        of_image = model.objects.filter(image=image, caption__isnull=False)
-        captions = captions.exclude(pk__in=of_image.values("caption"))
-    caption = captions.order_by("pk").values_list("pk", flat=True).first()
-    if image is None or caption is None:
-        raise CounterpartError(f"The queue of {collection} cannot be checked: no pair is left to plant.")
-    return image, caption
+def _planted_pair(collection: Collection) -> Pair:
+    """Return a picture that is not excluded, with a new caption."""
+    excluded = Review.objects.filter(collection=collection, caption=None).values("image")
+    image = collection.images.exclude(pk__in=excluded).first()
+    if image is None:
+        raise CounterpartError(f"The queue of {collection} cannot be checked: all of its pictures were excluded.")
+    text = "A disagreement, planted to test the queue."
+    caption = Caption.objects.create(collection=collection, image=image, key=f"planted {uuid4()}", text=text)
+    return image.pk, caption.pk
 
 
 def _is_excluded(pair: Pair, reviewed: Mapping[Any, Review]) -> bool:

@@ -15,10 +15,12 @@ from annotation.models import Appeal, Assignment, Rejection
 from annotation.workers import mask_workers
 from console.answer_sheets import RejectionSheet, answers_of, rejections_of
 from console.forms import DecisionForm
-from console.pagination import page_of
+from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.records import record_of
 from core.errors import CounterpartError
+from corpus.models import Collection
+from dataset.models import Case
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
 
@@ -40,9 +42,12 @@ def judgments(request: HttpRequest) -> HttpResponse:
 def review(request: HttpRequest) -> HttpResponse:
     """Flagged assignments, longest waiting first."""
     rows = _rows(request).filter(state=Assignment.State.FLAGGED).order_by("submitted_at", "pk")
-    return render(
-        request, "console/review.html", {"rows": page_of(request, rows), "round": request.GET.get("round", "")}
-    )
+    context = {
+        "rows": page_of(request, rows),
+        "round": request.GET.get("round", ""),
+        "queues": Collection.objects.annotate(n=count_of(Case, "collection", done_at=None)).filter(n__gt=0),
+    }
+    return render(request, "console/review.html", context)
 
 
 def _rows(request: HttpRequest) -> QuerySet[Assignment]:

@@ -20,6 +20,7 @@ from console.tasks import start_once
 from core.errors import CounterpartError
 from crowd.channels import market_of, usable_markets
 from crowd.publication import close_round, join_link, quote
+from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import start_pipeline
@@ -82,6 +83,7 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
     if request.method == "POST":
         try:
             close_round(found, actor=request.user.get_username())
+            update_queue(found)
             messages.success(request, f"Round {found} is closed.")
             return redirect("round", name)
         except CounterpartError as error:
@@ -103,6 +105,7 @@ def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     try:
         counted = aggregate_round(found)
         messages.success(request, f"{counted['judgments']:,} votes counted: {counted['pairs']:,} verdicts.")
+        update_queue(found)
     except CounterpartError as error:
         messages.error(request, str(error))
     return redirect("round", name)

@@ -20,15 +20,17 @@ RESEARCHERS_DO = {
     "job_cancel",
     "train",
     "round_ceiling",
+    "two_reviewers",
     "round_top_up",
     *("round_sync", "audit_start", "audit_repair", "call_send", "round_calls_send"),
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
+    *("pair_conclude", "reviews_undo", "review_second"),
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
-STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write"}  # researchers and reviewers both
+STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write", "queue_refresh"}  # researchers and reviewers both
 MEMBERS_DO = {"version_export", "version_verify"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
@@ -46,6 +48,7 @@ def address(name: str) -> str:
 def address_of_rows(name: str, site) -> str:
     """The address of this name for the rows of the site."""
     image = site.collection.images.first()
+    pair = [image.pk, site.collection.captions.last().pk]
     job = Job.objects.create(title="long work", task="none")
     call = Outbox.objects.create(channel="mturk", environment="emulator", call="publish", subject="x:1")
     if name in OF_PLATFORMS:
@@ -72,6 +75,9 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
         "call_send": [call.pk],
         **dict.fromkeys(["worker", *STEWARDS_DO, "worker_forget"], [site.flagged.worker.pseudonym]),
+        **dict.fromkeys(("queue", "queue_refresh", "two_reviewers"), ["zoo"]),
+        **dict.fromkeys(("pair", "pair_conclude", "reviews_undo"), pair),
+        "review_second": [*pair, 1],
     }
     return reverse(name, args=arguments.get(name, []))
 

@@ -5,6 +5,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.aggregation import METHODS, TIES
+from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
 from hits.models import Round
 
@@ -21,11 +22,13 @@ class Command(ActCommand):
         parser.add_argument("--workers", action="store_true", help="print a row of figures of every worker")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        round = Round.objects.named(options["round"])
         figures = aggregate_round(
-            Round.objects.named(options["round"]),
+            round,
             **{name: options[name] for name in ("method", "ties", "seed", "workers")},
             progress=progress,
         )
+        update_queue(round)
         if not options["json"]:
             for worker in figures.get("workers", []):
                 del worker["confusion"]  # a matrix, for --json

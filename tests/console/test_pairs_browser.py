@@ -1,0 +1,91 @@
+"""The page of a pair and the queue in a real browser: keys, barriers, no scripts needed."""
+
+import pytest
+from playwright.sync_api import expect
+
+from dataset.cases import refresh_queue
+from dataset.models import Case, Review
+from tests.annotation.cast import answer, associate, candidates
+from tests.console.test_console_browser import barriers, log_in
+from tests.factories import make_collection, make_round
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def pairs(transactional_db) -> list[tuple[int, int]]:
+    """Two pairs that wait for a review, the first one with everything that its page can show."""
+    made = make_round(make_collection(images=6, pictures=True), candidates=2, replication=2, reasons=True)
+    answer(made.hits.get(), 1, 1)
+    answer(made.hits.get(), 4, 4, seat=2)
+    first, second = candidates(made.hits.get())
+    collection = made.pool.collection
+    associate(collection, "cxc", [first, (second[0], first[1]), (first[0], second[1])], score=3.4)
+    collection.captions.filter(pk__in=[first[1], second[1]]).update(text="A dog on the beach.")
+    collection.images.filter(pk__in=[first[0], second[0]]).update(look="00ff00ff00ff00ff")
+    refresh_queue(collection)
+    return [first, second]
+
+
+def path_of(pair) -> str:
+    return f"/pairs/{pair[0]}/{pair[1]}/"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_have_no_barriers_and_break_no_policy(open_page, live_server, pairs, scheme):
+    page = log_in(open_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme), live_server.url)
+    faults: list[str] = []
+    page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(path_of(pairs[0]))
+    page.keyboard.press("e")
+    assert barriers(page) == []
+    page.goto("/collections/zoo/queue/")
+    assert barriers(page) == []
+    assert faults == []
+
+
+def test_no_page_is_wider_than_a_phone(phone, live_server, pairs):
+    log_in(phone, live_server.url)
+    for path in (path_of(pairs[0]), "/collections/zoo/queue/"):
+        phone.goto(path)
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
+
+
+def test_the_queue_is_worked_through_with_the_keyboard_alone(page, live_server, pairs):
+    log_in(page, live_server.url)
+    page.goto(path_of(pairs[0]))
+    page.keyboard.press("4")
+    page.wait_for_url(f"**{path_of(pairs[1])}")
+    page.keyboard.press("u")
+    page.wait_for_url(f"**{path_of(pairs[0])}")
+    page.keyboard.press("n")
+    page.wait_for_url(f"**{path_of(pairs[1])}")
+    page.keyboard.press("p")
+    page.wait_for_url(f"**{path_of(pairs[0])}")
+    page.keyboard.press("g")
+    page.keyboard.press("k")
+    expect(page.get_by_role("status")).to_contain_text("kept as it is for 2 pairs")
+    assert not Case.objects.waiting().exists()
+
+
+def test_a_caption_is_excluded_with_the_keyboard_alone(page, live_server, pairs):
+    log_in(page, live_server.url)
+    page.goto(path_of(pairs[0]))
+    page.keyboard.press("e")
+    page.keyboard.type("the caption describes another")
+    page.keyboard.press("Tab")
+    page.keyboard.type("4 dogs, not 1")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status")).to_contain_text("caption excluded")
+    review = Review.objects.get()
+    assert (review.subject, review.grounds, review.reason) == ((None, pairs[0][1]), "wrong", "4 dogs, not 1")
+
+
+def test_a_pair_is_reviewed_without_scripts(open_page, live_server, pairs):
+    page = log_in(open_page(java_script_enabled=False), live_server.url)
+    page.goto(path_of(pairs[0]))
+    page.get_by_role("button", name="Mostly NO").click()
+    expect(page.get_by_role("status")).to_contain_text("level 3, Mostly NO")
+    page.get_by_role("button", name="Undo my last review").click()
+    expect(page.get_by_role("status")).to_contain_text("Undone.")
