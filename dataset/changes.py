@@ -28,7 +28,10 @@ class Cause(TextChoices):
     NEW_VOTE = "new vote", "votes on it were added to a round, or a round was added"
     WORKER_EXCLUDED = "worker excluded", "votes on it were excluded, or count again"
     CONTROL_RETIRED = "control retired", "votes on it count since a control was retired, or no longer"
-    AGGREGATION = "aggregation", "the same votes give another level by another method or policy for ties"
+    AGGREGATION = (
+        "aggregation",
+        "the same votes give another level: another method or policy for ties, or its workers are known better",
+    )
     THRESHOLD = "threshold", "other levels are positive, or a merged source has another threshold"
     MERGE = "merge", "a source was merged into one version only, or with another precedence"
 

@@ -24,6 +24,7 @@ class Policies:
 
     ``positive_levels`` are a match. Where the verdict on a pair and a merged source disagree, ``precedence`` says who
     is right: with ``union`` any source makes a positive, as in ECCV Caption, with ``judged`` the verdict holds.
+    ``seed`` draws the random starts of aggregation methods that have any.
     """
 
     method: Method = "majority"
@@ -31,6 +32,7 @@ class Policies:
     positive_levels: tuple[int, ...] = (1, 2)
     merge: tuple[MergeTerm, ...] = ()
     precedence: Precedence = "union"
+    seed: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -39,6 +41,7 @@ class Policies:
             "method": self.method,
             "ties": self.ties,
             "precedence": self.precedence,
+            "seed": self.seed,
         }
 
     @classmethod
@@ -49,6 +52,7 @@ class Policies:
             positive_levels=tuple(policies["positive_levels"]),
             merge=tuple(parse_merge(policies["merge"])),
             precedence=policies["precedence"],
+            seed=policies["seed"],
         )
 
 
@@ -150,7 +154,7 @@ def verdicts_on(
     votes: pd.DataFrame, *, policies: Policies, proposals: pd.DataFrame | None = None
 ) -> dict[Pair, PairVerdict]:
     """Return one verdict per candidate pair; the votes of all rounds together are aggregated as one."""
-    table = conclude(votes, method=policies.method, ties=policies.ties, proposals=proposals)
+    table = conclude(votes, method=policies.method, ties=policies.ties, proposals=proposals, seed=policies.seed)
     simulated = votes[votes["control"] == ""].groupby(["image", "caption"])["simulated"].sum()
     shares = table[["share_1", "share_2", "share_3", "share_4"]].to_numpy(float).tolist()
     rows = zip(table["image"], table["caption"], table["level"], shares, table["votes"], strict=True)

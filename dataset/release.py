@@ -15,7 +15,7 @@ from core.progress import Progress, silent, tracked
 from core.text import check_name
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
-from dataset.aggregation import METHODS, Method, Ties
+from dataset.aggregation import METHODS, TIES, Method, Ties
 from dataset.contents import (
     PRECEDENCES,
     Contents,
@@ -33,6 +33,7 @@ from dataset.models import Version
 from dataset.provenance import refuse_unfinished
 from dataset.rendering import pair_order, render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, review_rows
+from dataset.verdicts import checked_seed
 from dataset.version_files import describe_files, manifest_bytes, written_files
 from hits.models import Round
 from hits.question import Level
@@ -49,6 +50,7 @@ def release_version(
     rounds: Sequence[Round] = (),
     method: Method = "majority",
     ties: Ties = "median",
+    seed: int = 0,
     merge: str | None = None,
     precedence: Precedence = "union",
     positive_levels: Sequence[int] = (Level.YES, Level.PARTIALLY_YES),
@@ -74,7 +76,8 @@ def release_version(
     """
     policies = Policies(
         method=_checked(method, METHODS, "aggregation method"),
-        ties=ties,
+        ties=_checked(ties, TIES, "policy for ties"),
+        seed=checked_seed(seed),
         positive_levels=_checked_levels(positive_levels),
         merge=tuple(_checked_terms(collection, sample, rounds, merge)),
         precedence=_checked(precedence, PRECEDENCES, "precedence"),

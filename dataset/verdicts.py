@@ -43,8 +43,7 @@ def aggregate_round(
     """
     _check(method, METHODS, "aggregation method")
     _check(ties, TIES, "policy for ties")
-    if not 0 <= seed <= _LARGEST_SEED:
-        raise CounterpartError(f"Invalid seed {seed}: use a whole number from 0 to {_LARGEST_SEED:,}.")
+    checked_seed(seed)
     Round.objects.select_for_update().get(pk=round.pk)
     votes = votes_of(round, progress=progress)
     judgments = int((votes["control"] == "").sum())
@@ -60,6 +59,13 @@ def aggregate_round(
     _write(aggregation, conclusion.verdicts, progress)
     record("aggregated", round, actor="command", method=method, ties=ties, seed=seed, judgments=judgments)
     return {"judgments": judgments, **_figures(conclusion, workers)}
+
+
+def checked_seed(seed: int) -> int:
+    """Return a seed for aggregation. Raises CounterpartError if it is out of range."""
+    if not 0 <= seed <= _LARGEST_SEED:
+        raise CounterpartError(f"Invalid seed {seed}: use a whole number from 0 to {_LARGEST_SEED:,}.")
+    return seed
 
 
 def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
 from corpus.models import Caption, Image, Match
+from dataset.aggregation import METHODS
 from dataset.models import Aggregation, Verdict, Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
@@ -70,6 +71,15 @@ def test_a_fresh_version_passes_every_check(version):
 def test_a_version_of_sources_alone_passes():
     zoo = make_collection()
     assert problems(release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")) == []
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_version_by_any_method_is_rebuilt_to_the_byte(version, method):
+    round = version.rounds.get()
+    release = {"collection": version.collection, "sample": version.sample, "rounds": [round]}
+    again = release_version("v2", method=method, seed=5, merge="", positive_levels=(1, 2, 3, 4), **release)
+    assert (again.manifest["policies"]["method"], again.manifest["policies"]["seed"]) == (method, 5)
+    assert problems(again) == []
 
 
 def test_verdict_rows_are_not_needed(version):

@@ -26,6 +26,7 @@ class Command(ActCommand):
         parser.add_argument("--rounds", default="", help="rounds whose judgments are released, separated by commas")
         parser.add_argument("--method", choices=METHODS, default="majority", help="aggregation method")
         parser.add_argument("--ties", choices=TIES, default="median", help="policy for tied levels (default median)")
+        parser.add_argument("--seed", type=int, default=0, help="seed of methods with random starts (default 0)")
         parser.add_argument("--merge", help='match sources, as in "cxc>=3,original" (default: original if --rounds)')
         parser.add_argument(
             "--precedence",
@@ -49,7 +50,7 @@ class Command(ActCommand):
             collection=Collection.objects.named(options["collection"]),
             sample=Sample.objects.named(options["queries"]),
             rounds=[Round.objects.named(name) for name in split(options["rounds"])],
-            **{name: options[name] for name in ("method", "ties", "merge", "precedence", "partial", "licence")},
+            **{name: options[name] for name in ("method", "ties", "seed", "merge", "precedence", "partial", "licence")},
             positive_levels=levels_of(options["positive_levels"]),
             exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
             progress=progress,
