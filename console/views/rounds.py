@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Judgment
 from annotation.standing import standing_of, standings
 from console import tasks
 from console.answer_sheets import pairs_of
@@ -41,12 +41,14 @@ def rounds(request: HttpRequest) -> HttpResponse:
 def round(request: HttpRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     quality = quality_of(found)
+    counted = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     context = {
         "round": found,
         "standing": standing_of(found),
         "quality": quality,
         "levels": level_bar(quality.levels),
+        "simulated": counted.simulated().count(),
         "n_hits": found.hits.count(),
         "cost": quote(found, environment.channel).total,
         "environment": environment,

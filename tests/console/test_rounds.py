@@ -3,6 +3,7 @@ from decimal import Decimal
 import pytest
 
 from annotation.decisions import decide
+from annotation.models import Worker
 from config.celery import app
 from console.dashboard import needs_of_all_rounds
 from core.models import Job
@@ -218,3 +219,11 @@ def test_a_complete_round_that_is_still_open_needs_somebody_to_close_it(research
     assert 'href="/rounds/round-1/close/">Close it' in researcher.get("/rounds/round-1/").content.decode()
     close_round(made, actor="robin")
     assert needs_of_all_rounds() == []
+
+
+def test_a_round_its_assignments_and_workers_say_that_their_answers_are_simulated(member, site):
+    work = site.flagged
+    pages = ["/rounds/done/", f"/review/{work.pk}/", f"/workers/{work.worker.pseudonym}/", "/review/"]
+    assert not any("simulated" in member.get(page).content.decode() for page in pages)
+    Worker.objects.update(simulated=True)
+    assert all("simulated" in member.get(page).content.decode() for page in pages)
