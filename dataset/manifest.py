@@ -24,6 +24,7 @@ def describe(
     reviews: Iterable[Row],
     licence: str,
     partial: bool,
+    label_errors: dict[str, dict[str, int]],
     files: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Return the manifest. It does not contain its own time, so the same release made again has the same bytes."""
@@ -44,6 +45,7 @@ def describe(
         "excluded_images": [image for image, _ in excluded if image],
         "counts": count(contents),
         "sources": source_rows(version.name, contents),
+        "label_errors": label_errors,
         "files": files,
     }
 

@@ -26,7 +26,7 @@ from dataset.contents import (
     proposals_of,
     queries_of,
 )
-from dataset.judgment_rows import judgment_rows, pseudonym_key, read_votes
+from dataset.judgment_rows import judgment_rows, label_errors, pseudonym_key, read_votes
 from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Version
@@ -90,11 +90,11 @@ def release_version(
         version.rounds.set(rounds)
         reviews = review_rows(collection, exclude_captions=exclude_captions)
         files = [render_gallery(collection, folder), render_reviews(reviews, folder)]
-        votes = None
+        votes, errors = None, {}
         if rounds:
             rows = judgment_rows(rounds, key=version.pseudonym_key)
             files.append(render_judgments(rows, folder, progress))
-            votes = read_votes(files[-1])
+            votes, errors = read_votes(files[-1]), label_errors(files[-1])
             if votes.empty:
                 raise CounterpartError(f"{some_of(rounds)} has no judgments that count. Accept some work first.")
         contents = gather_contents(
@@ -116,6 +116,7 @@ def release_version(
             reviews=reviews,
             licence=licence,
             partial=partial,
+            label_errors=errors,
             files=describe_files(files),
         )
         with written_files(version, files, progress=progress):

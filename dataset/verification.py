@@ -14,7 +14,7 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
 from corpus.models import Match
 from dataset.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
-from dataset.judgment_rows import ReleasedJudgment, judgment_rows, read_votes
+from dataset.judgment_rows import ReleasedJudgment, judgment_rows, label_errors, read_votes
 from dataset.manifest import count, describe_sample, source_rows
 from dataset.models import Version
 from dataset.packing_replay import check_packing
@@ -198,10 +198,13 @@ def _check_contents(version: Version, check: Check) -> None:
         for rebuilt in render_contents(version.name, contents, Path(temporary)):
             if sha256_of(rebuilt) != manifest["files"][rebuilt.name]["sha256"]:
                 check.problems.append(_difference(version, rebuilt))
-    figures = {"counts": count(contents), "sources": source_rows(version.name, contents)}
+    figures: dict[str, Any] = {"counts": count(contents), "sources": source_rows(version.name, contents)}
+    if JUDGMENTS in manifest["files"]:
+        figures["label_errors"] = label_errors(checked_file(version, JUDGMENTS))
     for name, rebuilt_figures in figures.items():
         if rebuilt_figures != manifest[name]:
-            check.problems.append(f"The {name} in the manifest are not those of the rebuilt contents.")
+            words = name.replace("_", " ")
+            check.problems.append(f"The {words} in the manifest are not those of the rebuilt contents.")
     rows: Any = Match.objects.filter(collection=version.collection, source=version.name)
     stored = {
         (image, caption): (score, grade)

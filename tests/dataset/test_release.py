@@ -260,6 +260,18 @@ def test_the_manifest_holds_where_the_votes_came_from(round):
     assert (provenance["votes"], provenance["pairs_judged"], provenance["unfinished"]) == (2, 2, {})
 
 
+def test_the_manifest_holds_the_label_error_of_each_polarity(round):
+    """By hand: one good answer set, and an excluded one that is wrong on its negative control."""
+    other = make_round(round.pool.collection, name="round-2", candidates=2)
+    careless = answer(other.hits.get(), 1, 1, state="excluded")
+    Judgment.objects.filter(assignment=careless, item__control__polarity="negative").update(level=2)
+    errors = release(round, rounds=[round, other], partial=True).manifest["label_errors"]
+    assert errors == {
+        "positive": {"answers": 2, "wrong": 0, "counted_answers": 1, "counted_wrong": 0},
+        "negative": {"answers": 2, "wrong": 1, "counted_answers": 1, "counted_wrong": 0},
+    }
+
+
 def test_an_unfinished_round_is_refused_and_released_only_as_partial(round):
     bigger = make_round(round.pool.collection, name="round-2", hits=2, candidates=2)
     answer(bigger.hits.get(number=1), 1, 1)
