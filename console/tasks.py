@@ -14,8 +14,9 @@ from console.platform_jobs import audit_round, close_on_platform, publish_on_pla
 from core.errors import CounterpartError
 from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
-from corpus.models import Sample
+from corpus.models import Collection, Sample
 from crowd.models import Audit
+from dataset.cleanup import suggest_clean_up
 from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release_version
@@ -54,6 +55,18 @@ def export(job_id: str) -> None:
     def act(job: Job, progress: JobProgress) -> str:
         made = make_download(Version.objects.named(job.params["version"]), job.params["what"], progress=progress)
         return f"{made.file_name} is ready to download. SHA-256 {made.sha256}."
+
+    _run(job_id, act)
+
+
+@app.task(name="console.tasks.clean_up")
+def clean_up(job_id: str) -> None:
+    """Look for captions and pictures of a collection that a person should look at."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        counts = suggest_clean_up(Collection.objects.named(job.params["collection"]), progress=progress)
+        kinds = ("meaningless", "suspicious", "duplicate")
+        return f"Waiting for a review: {', '.join(f'{counts[kind]:,} {kind}' for kind in kinds)}."
 
     _run(job_id, act)
 
@@ -160,6 +173,9 @@ def outcome_of(job: Job) -> Outcome | None:
     version = Version.objects.filter(name=job.params.get("version", "")).first()
     if version:
         return Outcome(f"Version {version}", reverse("version", args=[version.name]))
+    if job.task == clean_up.name:
+        name = job.params["collection"]
+        return Outcome(f"Pairs to review in {name}", reverse("queue", args=[name]))
     round = Round.objects.filter(name=job.params.get("round", "")).first()
     if round and job.task in (audit.name, repair.name) and job.state == Job.State.DONE:
         return Outcome(f"Audit of {round}", reverse("audit", args=[round.name]))

@@ -30,6 +30,7 @@ urlpatterns = [
     path("collections/<slug:name>/", collections.collection, name="collection"),
     path("collections/<slug:name>/queue/", pairs.queue, name="queue"),
     path("collections/<slug:name>/queue/refresh/", pairs.queue_refresh, name="queue_refresh"),
+    path("collections/<slug:name>/clean-up/", pairs.clean_up, name="clean_up"),
     path("collections/<slug:name>/two-reviewers/", pairs.two_reviewers, name="two_reviewers"),
     path("pairs/<int:image_id>/<int:caption_id>/", pairs.pair, name="pair"),
     path("pairs/<int:image_id>/<int:caption_id>/conclude/", pairs.pair_conclude, name="pair_conclude"),

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, OperationalError, ProgrammingError
 
@@ -78,3 +79,11 @@ def _lines(name: str, value: Any) -> list[str]:
         return [f"{name}: {value}"]
     rows = (", ".join(f"{key} {figure}" for key, figure in row.items()) for row in value)
     return [f"{name}:", *(f"  {row}" for row in rows)]
+
+
+def person_named(username: str) -> User:
+    """Return the member of staff in whose name a command acts. Raises CounterpartError for an unknown or inactive
+    one."""
+    if person := User.objects.filter(username=username, is_active=True).first():
+        return person
+    raise CounterpartError(f"Unknown or inactive user {username!r}: name the person who decides.")

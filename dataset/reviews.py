@@ -164,9 +164,11 @@ def _refuse_unseen(reviews: Sequence[Review], seen: int | None) -> None:
 
 def _of(subjects: Sequence[Subject]) -> ReviewQuerySet:
     """Return the reviews of the subjects."""
-    chosen = Q(pk__in=[])
+    images = [image for image, caption in subjects if caption is None]
+    captions = [caption for image, caption in subjects if image is None]
+    chosen = Q(image__in=images, caption=None) | Q(image=None, caption__in=captions)
     for image, caption in subjects:
-        chosen |= Q(image=image, caption=caption)
+        chosen |= Q(image=image, caption=caption) if image and caption else Q()
     return Review.objects.filter(chosen)
 
 

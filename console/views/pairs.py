@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -10,12 +11,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Assignment
+from console import tasks
 from console.conclusion_form import CONCLUSIONS, ConclusionForm
 from console.pagination import page_of
 from console.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
 from console.templatetags.console import counted
 from core.errors import CounterpartError
+from core.jobs import LIVE, open_job
+from core.models import Job
 from corpus.models import Caption, Collection, Image
 from dataset.cases import check_queue, counts_of, queue_of, refresh_queue
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
@@ -64,6 +68,18 @@ def queue_refresh(request: StaffRequest, name: str) -> HttpResponse:
     except CounterpartError as error:
         messages.error(request, str(error))
     return redirect("queue", name)
+
+
+@stewards_only
+@require_POST
+def clean_up(request: StaffRequest, name: str) -> HttpResponse:
+    """Look for captions and pictures to clean up, as a job; pressing twice starts one."""
+    found = get_object_or_404(Collection, name=name)
+    with transaction.atomic():
+        Collection.objects.select_for_update().get(pk=found.pk)
+        live = Job.objects.filter(task=tasks.clean_up.name, params__collection=name, state__in=LIVE).first()
+        job = live or open_job(f"Clean up {found}", tasks.clean_up.name, {"collection": name}, by=request.user)
+    return redirect("job", job.pk)
 
 
 @researchers_only

@@ -30,7 +30,7 @@ REVIEWERS_DO = {
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
-STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write", "queue_refresh"}  # researchers and reviewers both
+STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write", "queue_refresh", "clean_up"}  # both
 MEMBERS_DO = {"version_export", "version_verify"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
@@ -75,7 +75,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
         "call_send": [call.pk],
         **dict.fromkeys(["worker", *STEWARDS_DO, "worker_forget"], [site.flagged.worker.pseudonym]),
-        **dict.fromkeys(("queue", "queue_refresh", "two_reviewers"), ["zoo"]),
+        **dict.fromkeys(("queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
         **dict.fromkeys(("pair", "pair_conclude", "reviews_undo"), pair),
         "review_second": [*pair, 1],
     }

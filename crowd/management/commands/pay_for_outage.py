@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
 from annotation.outages import pay_for_outage
-from core.commands import ActCommand
+from core.commands import ActCommand, person_named
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from hits.models import Round
@@ -24,7 +23,7 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         work = _work(Round.objects.named(options["round"]), options["work"])
-        payment = pay_for_outage(work, reason=options["reason"], by=_person(options["by"]))
+        payment = pay_for_outage(work, reason=options["reason"], by=person_named(options["by"]))
         return f"${payment.amount} are {payment.state} to worker {payment.assignment.worker}."
 
 
@@ -34,9 +33,3 @@ def _work(round: Round, key: str) -> Assignment:
     if found := work.listed().filter(external_id=key).first() or begun.first():
         return found
     raise CounterpartError(f"Round {round} has no confirmed assignment {key!r}: sync the round first.")
-
-
-def _person(username: str) -> User:
-    if person := User.objects.filter(username=username, is_active=True).first():
-        return person
-    raise CounterpartError(f"Unknown or inactive user {username!r}: name the person who decides.")
