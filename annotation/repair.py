@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from annotation.disputes import top_up_rounds
 from annotation.grading import grade_waiting
 from annotation.leases import AT_ONCE, expire_leases
 from annotation.models import Assignment
@@ -20,8 +21,8 @@ logger = logging.getLogger(__name__)
 
 
 def repair() -> dict[str, int]:
-    """Expire leases, open seats that nobody holds, grade what waits, and again where controls were retired, send stale
-    jobs again. Returns the counts."""
+    """Expire leases, open seats that nobody holds, grade what waits, and again where controls were retired, add HITs
+    for disputed pairs, send stale jobs again. Returns the counts."""
     return run_each(
         {
             "expired leases": expire_leases,
@@ -29,6 +30,7 @@ def repair() -> dict[str, int]:
             "stale jobs": resend_stale_jobs,
             "ungraded assignments": grade_waiting,
             "regraded assignments": repair_controls,
+            "added HITs": top_up_rounds,
         }
     )
 

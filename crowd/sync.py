@@ -1,4 +1,5 @@
-"""Sync: read what a round's platform lists, store confirmed submissions, post open seats, and make the calls due.
+"""Sync: read what a round's platform lists, store confirmed submissions, add HITs for disputed pairs, post open seats,
+and make the calls due.
 
 The platform's lists are the truth: what they confirm is kept here, whatever failed before.
 """
@@ -12,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.disputes import top_up
 from annotation.grading import grade_waiting
 from annotation.models import Assignment, AssignmentQuerySet, Draft, PlatformState, WorkerIdentity
 from annotation.payments import mark_reward_paid
@@ -105,6 +107,7 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
     collected = collect_round(round, progress=progress)
     taken_in = take_in_waiting(round, progress=progress)
     grade_waiting(round)
+    top_up(round, actor="sync")
     asked_for = post_open_seats(round)
     made = deliver_due(round, progress=progress)
     calls = Outbox.objects.filter(round=round)

@@ -1,4 +1,4 @@
-"""Round, HIT, Item, Control and Seat: which pairs are judged, and how many answer sets are wanted."""
+"""Round, TopUp, HIT, Item, Control and Seat: which pairs are judged, and how many answer sets are wanted."""
 
 from decimal import Decimal
 
@@ -33,6 +33,9 @@ class Round(models.Model):
         default=1, help_text="Version of the explanations and reasons that workers read."
     )
     replication = models.PositiveSmallIntegerField(default=1, help_text="Answer sets wanted for each HIT.")
+    top_up = models.PositiveSmallIntegerField(
+        default=0, help_text="Maximum number of further votes on a pair on which workers disagree."
+    )
     seed = models.BigIntegerField(help_text="Seed of the shuffles and of the drawing of controls.")
     plan_hash = models.CharField(max_length=64, help_text="SHA-256 over all items, with the keys of their pairs.")
     summary = models.JSONField(default=dict, help_text="Counts and costs, as shown before publishing.")
@@ -111,11 +114,39 @@ class Control(models.Model):
         return f"{self.polarity} {self.image_id} - {self.caption_id}"
 
 
+class TopUp(models.Model):
+    """HITs that were added to a round, with a seat each, for pairs on which workers disagree; ``number`` counts from 1.
+
+    ``avoided`` holds the pairs, as keys of image and caption, of controls that were retired then.
+    """
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="top_ups", db_index=False)
+    number = models.PositiveSmallIntegerField()
+    plan_hash = models.CharField(max_length=64, help_text="SHA-256 over its items, as of the round's plan.")
+    avoided = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["round", "number"], name="top_up_number_in_round")]
+
+    def __str__(self) -> str:
+        return f"top-up {self.number} of {self.round_id}"
+
+
 class HIT(models.Model):
     """A task of 18 pairs (by default) that one worker judges in one sitting."""
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="hits", db_index=False)
     number = models.PositiveIntegerField(help_text="From 1, in packing order.")
+    top_up = models.ForeignKey(
+        TopUp,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="hits",
+        db_index=False,
+        help_text="Null: of the round's plan.",
+    )
 
     class Meta:
         ordering = ["number"]

@@ -84,7 +84,24 @@ class PackParameters(Parameters):
     replication: Annotated[
         int, forms.IntegerField(min_value=1, max_value=99, help_text="answer sets wanted for each HIT")
     ] = 1
+    top_up: Annotated[
+        int,
+        forms.IntegerField(
+            min_value=0,
+            max_value=99,
+            label="Top-up",
+            help_text="maximum number of further votes on a pair on which workers disagree",
+        ),
+    ] = 0
     reasons: Annotated[bool, FlagField(help_text="ask for reasons at levels 2 and 3")] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.top_up and self.replication < 2:
+            raise CounterpartError(
+                f"Invalid top-up {self.top_up}: workers disagree only if a pair has several votes. Use a --replication "
+                "of at least 2, or leave --top-up out."
+            )
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from django.db import IntegrityError, transaction
+from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
@@ -57,7 +58,7 @@ def pack_round(
         "pool": pool,
         "design": parameters.design.as_json(),
         "seed": seed,
-        **{name: getattr(parameters, name) for name in ("reward", "reasons", "replication", "ceiling")},
+        **{name: getattr(parameters, name) for name in ("reward", "reasons", "replication", "top_up", "ceiling")},
         "plan_hash": plan.hash,
     }
     if existing:
@@ -83,17 +84,33 @@ def make_plan(pool: Pool, *, design: Design, seed: int, sharing: Sharing, progre
 
     Raises CounterpartError if the pool does not fill one HIT or has no controls.
     """
-    streams = np.random.default_rng(seed).spawn(5)
     progress("reading the pool", 0, None)
     sides = number_collection(pool.collection)
     proposed = pool.proposals.values_list("image_id", "caption_id").distinct()
-    images, captions = sides.pair_codes(proposed.iterator(chunk_size=20_000)).T
-    _check_size(pool, design, len(images))
+    pairs = sides.pair_codes(proposed.iterator(chunk_size=20_000))
+    _check_size(pool, design, len(pairs))
+    return plan_pairs(pool, sides, pairs, design=design, seed=seed, sharing=sharing, progress=progress)
+
+
+def plan_pairs(
+    pool: Pool,
+    sides: Sides,
+    pairs: NDArray[np.int64],
+    *,
+    design: Design,
+    seed: int,
+    sharing: Sharing,
+    avoided: NDArray[np.int64] | None = None,
+    progress: Progress = silent,
+) -> Plan:
+    """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, none of which is in ``avoided``."""
+    streams = np.random.default_rng(seed).spawn(5)
+    images, captions = pairs.T
     progress("filling HITs", 0, None)
     hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
     candidates = Items(hits, images, captions, np.zeros_like(hits))
     progress("dealing controls", 0, None)
-    decks = _decks(pool, sides, candidates, design, streams[1:4])
+    decks = _decks(pool, sides, candidates, design, streams[1:4], pairs[:0] if avoided is None else avoided)
     controls = deal_controls(candidates, design=design, decks=decks, sharing=sharing)
     items = shuffle_places(candidates, controls, streams[4])
     places = np.arange(len(items.hits)) % design.size + 1  # every HIT is full
@@ -119,19 +136,29 @@ def _check_size(pool: Pool, design: Design, pairs: int) -> None:
 
 
 def _decks(
-    pool: Pool, sides: Sides, candidates: Items, design: Design, streams: list[np.random.Generator]
+    pool: Pool,
+    sides: Sides,
+    candidates: Items,
+    design: Design,
+    streams: list[np.random.Generator],
+    avoided: NDArray[np.int64],
 ) -> dict[str, Deck]:
     originals = original_pairs(pool.sample, sides)
-    if design.positives and not len(originals):
+    positives = originals[~np.isin(_cells(originals, sides), _cells(avoided, sides))]
+    if design.positives and not len(positives):
         raise CounterpartError(f"The queries {pool.sample.name} have no original pair to use as a positive control.")
-    decks = {POSITIVE: Deck(originals, streams[0])}
+    decks = {POSITIVE: Deck(positives, streams[0])}
     if design.negatives:
         hits = -(-len(candidates.hits) // design.candidates)
         count = 2 * (hits * design.negatives + design.candidates) + 100  # not every control fits every HIT
-        known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1)])
+        known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1), avoided])
         negatives = negative_pairs(pool, sides, excluded=known, count=count, rng=streams[1])
         decks[NEGATIVE] = Deck(negatives, streams[2])
     return decks
+
+
+def _cells(pairs: NDArray[np.int64], sides: Sides) -> Codes:
+    return pairs[:, 0] * len(sides.captions) + pairs[:, 1]
 
 
 def _find(name: str) -> Round | None:
@@ -175,19 +202,27 @@ def _summary(plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, 
 @transaction.atomic
 def _write(name: str, fields: dict[str, Any], plan: Plan, actor: str, progress: Progress) -> Round:
     packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), wording=LATEST, **fields)
-    numbers = np.arange(1, plan.n_hits + 1)
-    insert_rows(HIT, {"round_id": packed.pk, "number": numbers}, step="writing HITs", progress=progress)
-    hit_ids = _ids(packed.hits)
-    controls = _write_controls(packed, plan, progress)
-    _write_items(plan, hit_ids, controls, progress)
-    seats: Columns = {
-        "hit_id": np.repeat(hit_ids, packed.replication),
-        "number": np.tile(np.arange(1, packed.replication + 1), plan.n_hits),
-        "state": Seat.State.OPEN.value,
-    }
-    insert_rows(Seat, seats, step="writing seats", progress=progress)
+    write_hits(packed, plan, first=1, seats=packed.replication, progress=progress)
     record("packed", packed, actor=actor, hits=plan.n_hits, plan_hash=packed.plan_hash)
     return packed
+
+
+def write_hits(
+    packed: Round, plan: Plan, *, first: int, seats: int, top_up: int | None = None, progress: Progress = silent
+) -> None:
+    """Insert the HITs of a plan, numbered from ``first``, with their controls, items and ``seats`` seats each."""
+    numbers = np.arange(first, first + plan.n_hits)
+    added: Columns = {"top_up_id": top_up} if top_up else {}
+    insert_rows(HIT, {"round_id": packed.pk, "number": numbers, **added}, step="writing HITs", progress=progress)
+    hit_ids = _ids(packed.hits.filter(number__gte=first))
+    controls = _write_controls(packed, plan, progress)
+    _write_items(plan, hit_ids, controls, progress)
+    columns: Columns = {
+        "hit_id": np.repeat(hit_ids, seats),
+        "number": np.tile(np.arange(1, seats + 1), plan.n_hits),
+        "state": Seat.State.OPEN.value,
+    }
+    insert_rows(Seat, columns, step="writing seats", progress=progress)
 
 
 def _ids(rows: Any) -> Codes:
@@ -196,22 +231,25 @@ def _ids(rows: Any) -> Codes:
 
 
 def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
-    """Write each gold pair once; return the id of every item's control, masked for candidates."""
-    _, images, captions, roles = plan.items
-    gold = roles > 0
-    cells = images[gold] * len(plan.sides.captions) + captions[gold]
-    _, first, control_of = np.unique(cells, return_index=True, return_inverse=True)
+    """Write each gold pair that the round has not had before; return the id of every item's control, masked for
+    candidates."""
+    gold = plan.items.roles > 0
+    pairs = np.stack([plan.sides.images.ids[plan.items.images], plan.sides.captions.ids[plan.items.captions]], axis=1)
+    roles = dict(zip(map(tuple, pairs[gold].tolist()), plan.items.roles[gold].tolist(), strict=True))
+    had = set(packed.controls.values_list("image_id", "caption_id"))
+    new = sorted(pair for pair in roles if pair not in had)
     columns: Columns = {
         "round_id": packed.pk,
-        "image_id": plan.sides.images.ids[images[gold][first]],
-        "caption_id": plan.sides.captions.ids[captions[gold][first]],
-        "polarity": np.array(ROLES)[roles[gold][first]],
+        "image_id": np.array([image for image, _ in new], np.int64),
+        "caption_id": np.array([caption for _, caption in new], np.int64),
+        "polarity": np.array([ROLES[roles[pair]] for pair in new]),
         "state": Control.State.ACTIVE.value,
     }
     insert_rows(Control, columns, step="writing controls", progress=progress)
-    ids = np.ma.masked_all(len(gold), np.int64)
-    ids[gold] = _ids(packed.controls)[control_of]
-    return ids
+    ids = {(image, caption): pk for pk, image, caption in packed.controls.values_list("pk", "image_id", "caption_id")}
+    written = np.ma.masked_all(len(gold), np.int64)
+    written[gold] = [ids[pair] for pair in map(tuple, pairs[gold].tolist())]
+    return written
 
 
 def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progress) -> None:

@@ -1,6 +1,6 @@
 """A simulated crowd works on a round until nobody finds another HIT."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -54,7 +54,8 @@ def simulate_round(
     if site and through_http:
         raise CounterpartError(f"Round {round} is on {round.channel}, whose site is used. Leave --through-http out.")
     shape = load_profile(profile or (REHEARSAL if site else DEFAULT))
-    seen = true_levels(round, source=truth or default_source(round.pool.collection), seed=seed)
+    source = truth or default_source(round.pool.collection)
+    seen = true_levels(round, source=source, seed=seed)
     people = make_crowd(shape, workers=workers, seed=seed)
     reviewer = Reviewer(shape.excluded, seen)
     door: Door
@@ -64,7 +65,7 @@ def simulate_round(
         _check_conduct(shape, round)
         own = PagesDoor(round, reviewer, site=through_http) if through_http else None
         door = own or DirectDoor(round, reviewer, seed=seed)
-    Crowd(round, door, people, seen, seed, progress).work()
+    Crowd(round, door, people, seen, source, seed, progress).work()
     return _figures(round, workers, door)
 
 
@@ -98,12 +99,14 @@ def _check_conduct(profile: Profile, round: Round) -> None:
 
 @dataclass
 class Crowd:
-    """People who work on one round through one door. ``seen`` is HIT id → its items and their true levels."""
+    """People who work on one round through one door. ``seen`` is HIT id → its items and their true levels by
+    ``source``."""
 
     round: Round
     door: Door
     people: Sequence[Person]
-    seen: Mapping[int, Sequence[Seen]]
+    seen: dict[int, list[Seen]]
+    source: str
     seed: int
     progress: Progress
 
@@ -144,6 +147,9 @@ class Crowd:
         """Have one turn done; return its seconds, and whether it opened a seat again."""
         if not turn.can_work:
             return person.seconds_per_pair, False
+        if turn.hit_id not in self.seen:  # added since for disputed pairs
+            self.seen.update(true_levels(self.round, source=self.source, seed=self.seed))
+            self._numbers.update(self.round.hits.values_list("pk", "number"))
         rng = np.random.default_rng([self.seed, person.index, self._numbers[turn.hit_id]])
         answers, seconds = answer_hit(person, self.seen[turn.hit_id], reasons=self.round.reasons, rng=rng)
         return seconds, turn.finish(answers, seconds=seconds, rng=rng)

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Assignment, Judgment
+from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
 from console import tasks
 from console.answer_sheets import pairs_of
@@ -57,6 +58,8 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "versions": found.versions.all(),
         "aggregation": found.aggregations.annotate(verdict_count=Count("verdicts")).first(),
         "n_joined": found.participants.count(),
+        "n_added": found.hits.exclude(top_up=None).count() if found.top_up else 0,
+        "unfinished": unfinished_pairs(found),
     }
     return render(request, "console/round.html", context)
 

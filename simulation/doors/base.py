@@ -10,9 +10,11 @@ from django.core.signing import BadSignature
 from django.urls import Resolver404, ResolverMatch, resolve
 
 from annotation.answers import Answer, places_of
+from annotation.disputes import top_up
 from annotation.judging.links import read_assignment_token
 from annotation.models import Assignment
 from core.errors import CounterpartError
+from hits.models import Round
 from simulation.browser import Page
 from simulation.people import Reviewer
 
@@ -55,8 +57,8 @@ class Door(Protocol):
 class OwnDoor:
     """A door to our own site, where work is graded and reviewed as soon as it is submitted."""
 
-    def __init__(self, reviewer: Reviewer) -> None:
-        self._reviewer = reviewer
+    def __init__(self, round: Round, reviewer: Reviewer) -> None:
+        self._round, self._reviewer = round, reviewer
         self._outcomes: Counter[str] = Counter()
         self._flagged: list[int] = []
 
@@ -65,7 +67,8 @@ class OwnDoor:
         return self._outcomes.total() - self._outcomes[State.EXCLUDED]
 
     def wait(self, *, begun: int) -> bool:
-        return False
+        """Ask for further votes on disputed pairs, as the reconciler would."""
+        return top_up(self._round, actor="simulation") > 0
 
     def outcomes(self) -> Counter[str]:
         """A flag may have been lifted since, as the control was retired."""

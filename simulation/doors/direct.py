@@ -20,8 +20,8 @@ class DirectDoor(OwnDoor):
     """The same seed brings back the same workers."""
 
     def __init__(self, round: Round, reviewer: Reviewer, *, seed: int) -> None:
-        super().__init__(reviewer)
-        self._round, self._seed = round, seed
+        super().__init__(round, reviewer)
+        self._seed = seed
         self._workers: dict[int, Worker | None] = {}
 
     def take(self, person: int) -> "DirectTurn | None":

@@ -22,7 +22,7 @@ class PagesDoor(OwnDoor):
     """Workers of the channel ``browser``, at a running site that uses this database and secret key."""
 
     def __init__(self, round: Round, reviewer: Reviewer, *, site: str) -> None:
-        super().__init__(reviewer)
+        super().__init__(round, reviewer)
         if urlsplit(site).scheme not in ("http", "https"):
             raise CounterpartError(f"Invalid address {site}: write it as in http://127.0.0.1:8000.")
         self._join = site.rstrip("/") + reverse("judging:join", args=[round.join_key])

@@ -74,7 +74,7 @@ def test_a_round_asks_no_more_for_more_hits_and_workers(member, django_assert_ma
     made = make_round(hits=4)
     for _ in range(4):
         answer_rightly(made)
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(23):
         member.get(path)
 
 

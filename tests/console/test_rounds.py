@@ -3,6 +3,7 @@ from decimal import Decimal
 import pytest
 
 from annotation.decisions import decide
+from annotation.disputes import top_up
 from annotation.models import Worker
 from config.celery import app
 from console.dashboard import needs_of_all_rounds
@@ -11,6 +12,7 @@ from corpus.models import Collection, Image
 from crowd.publication import close_round
 from hits.models import Round
 from hits.parameters import RoundParameters
+from tests.annotation.disagreeing import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
 
@@ -22,6 +24,7 @@ ORDER = {
     "control_depth": "2",
     "design": "eccv-18",
     "replication": "1",
+    "top_up": "0",
     "reward": "0.65",
     "ceiling": "50",
     "seed": "7",
@@ -227,3 +230,14 @@ def test_a_round_its_assignments_and_workers_say_that_their_answers_are_simulate
     assert not any("simulated" in member.get(page).content.decode() for page in pages)
     Worker.objects.update(simulated=True)
     assert all("simulated" in member.get(page).content.decode() for page in pages)
+
+
+def test_a_round_tells_how_many_pairs_are_unfinished_and_what_was_added(member):
+    made = make_topped_up()
+    assert "2 pairs unfinished" in member.get("/rounds/round-1/").content.decode()
+    for level in (1, 4):
+        vote(made.hits.get(), level)
+    top_up(made, actor="robin")
+    text = member.get("/rounds/round-1/").content.decode()
+    assert "at most 1 on a pair on which workers disagree; 1 HIT added so far" in text
+    assert "2 pairs unfinished" in text

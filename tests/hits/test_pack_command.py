@@ -43,6 +43,8 @@ def test_every_option_reaches_the_round(db, capsys, small):
         "--reasons",
         "--replication",
         "2",
+        "--top-up",
+        "3",
         "--ceiling",
         "60",
         "--seed",
@@ -52,7 +54,7 @@ def test_every_option_reaches_the_round(db, capsys, small):
     ]
     pack(capsys, "r", "--pool", "pool", "--design", small, *given)
     packed = Round.objects.get()
-    assert (str(packed.reward), packed.reasons, packed.replication) == ("1.40", True, 2)
+    assert (str(packed.reward), packed.reasons, packed.replication, packed.top_up) == ("1.40", True, 2, 3)
     assert (str(packed.ceiling), packed.seed, packed.summary["sharing"]) == ("60.00", 5, "allow")
 
 

@@ -47,6 +47,8 @@ def test_an_existing_sample_replaces_a_new_one():
         ({"design": {"name": "x"}}, "the design must be a JSON object of exactly"),
         ({"round": "two words"}, "Invalid round 'two words'"),
         ({"round": "r" * 73}, "at most 72 characters"),
+        ({"top_up": 1}, "Invalid top-up 1: workers disagree only if a pair has several votes"),
+        ({"top_up": -1}, "Invalid top up -1: ensure this value is greater than or equal to 0"),
         ({"images": 0}, "Round r has no queries: name a sample, or the number of images"),
         ({"sharing": "never"}, "Invalid sharing 'never': select a valid choice"),
         ({"direction": "up"}, "Invalid direction 'up'"),

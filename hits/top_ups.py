@@ -1,0 +1,79 @@
+"""Top-ups: HITs added to a round for pairs that need further votes, packed as the first, with other controls."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from django.db.models import Max
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.events import record
+from hits.designs import parse_design
+from hits.models import Control, Item, Round, TopUp
+from hits.packing.plan import Plan, Sides
+from hits.rounds import number_collection, plan_pairs, write_hits
+
+Keys = list[list[str]]
+"""Keys of an image and a caption, for each pair."""
+
+
+def retired_pairs(round: Round) -> Keys:
+    """Return the pairs whose control was retired, in whichever round of the collection."""
+    retired = Control.objects.filter(round__pool__collection=round.pool.collection_id, state=Control.State.RETIRED)
+    return sorted(map(list, retired.values_list("image__key", "caption__key").distinct()))
+
+
+def plan_top_up(round: Round, pairs: Iterable[tuple[int, int]], *, number: int, avoided: Keys) -> Plan:
+    """Pack ``pairs`` (ids of image and caption) into HITs with controls that the round has not shown before, as far as
+    there are enough, and none of ``avoided``. The seed follows from the round's and ``number``.
+
+    The last HIT is filled up with controls. The same arguments give the same plan in every database. Raises
+    CounterpartError if there are not enough controls.
+    """
+    sides = number_collection(round.pool.collection)
+    earlier = Item.objects.filter(hit__round=round).exclude(hit__top_up__number__gte=number)
+    shown = sides.pair_codes(earlier.values_list("image_id", "caption_id").distinct())
+    retired = _coded(sides, avoided)
+    candidates = sides.pair_codes(pairs)
+    try:
+        return _plan(round, sides, candidates, number, np.concatenate([retired, shown]))
+    except CounterpartError:
+        return _plan(round, sides, candidates, number, np.concatenate([retired, candidates]))
+
+
+def add_top_up(round: Round, plan: Plan, *, number: int, avoided: Keys, actor: str) -> TopUp:
+    """Store a planned top-up: its HITs follow the round's, with a seat each. Call it in a transaction that has locked
+    the round."""
+    top_up = TopUp.objects.create(round=round, number=number, plan_hash=plan.hash, avoided=avoided)
+    last = round.hits.aggregate(last=Max("number"))["last"] or 0
+    write_hits(round, plan, first=last + 1, seats=1, top_up=top_up.pk)
+    record("topped up", round, actor=actor, number=number, hits=plan.n_hits, plan_hash=plan.hash)
+    return top_up
+
+
+def plan_again(top_up: TopUp) -> Plan:
+    """Return the plan of a top-up, packed again from the pairs that it asks. Its hash is the stored one."""
+    asked: Any = Item.objects.filter(hit__top_up=top_up, control=None).values_list("image_id", "caption_id")
+    return plan_top_up(top_up.round, asked, number=top_up.number, avoided=top_up.avoided)
+
+
+def _plan(round: Round, sides: Sides, pairs: NDArray[np.int64], number: int, avoided: NDArray[np.int64]) -> Plan:
+    return plan_pairs(
+        round.pool,
+        sides,
+        pairs,
+        design=parse_design(round.design),
+        seed=_seed(round.seed, number),
+        sharing=round.summary.get("sharing", "avoid"),
+        avoided=avoided,
+    )
+
+
+def _seed(seed: int, number: int) -> int:
+    return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def _coded(sides: Sides, keys: Keys) -> NDArray[np.int64]:
+    images, captions = ({key: code for code, key in enumerate(side.keys)} for side in (sides.images, sides.captions))
+    return np.array([(images[image], captions[caption]) for image, caption in keys], np.int64).reshape(-1, 2)

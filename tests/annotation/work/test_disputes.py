@@ -1,0 +1,231 @@
+"""Further votes for pairs on which workers disagree: in new HITs, never too many, never past the ceiling."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.disputes import disputed_pairs, is_disputed, top_up
+from annotation.models import Assignment, Judgment
+from annotation.repair import repair
+from annotation.retirement import retire
+from core.models import Event
+from hits.models import HIT, Item, Round, Seat, TopUp
+from hits.top_ups import plan_again, plan_top_up
+from tests.annotation.cast import candidates
+from tests.annotation.disagreeing import make_topped_up, vote
+from tests.at_once import at_once
+from tests.crowd.platform import published, rehearsal, sync
+from tests.factories import make_collection, make_round
+
+__all__ = ["rehearsal"]
+
+YES, PARTIALLY, MOSTLY_NO, NO = 1, 2, 3, 4
+
+
+@pytest.mark.parametrize(
+    ("levels", "disputed"),
+    [
+        ([], False),
+        ([YES], False),
+        ([YES, YES], False),
+        ([YES, NO], True),
+        ([YES, PARTIALLY], True),
+        ([YES, YES, NO], False),
+        ([YES, PARTIALLY, NO], True),
+        ([YES, YES, NO, NO], True),
+        ([YES, YES, PARTIALLY, NO], True),
+        ([YES, YES, YES, NO, MOSTLY_NO], False),
+    ],
+)
+def test_a_pair_is_disputed_where_no_level_has_more_than_half_of_its_votes(levels, disputed):
+    assert is_disputed([levels.count(level) for level in (1, 2, 3, 4)]) == disputed
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=12))
+def test_as_many_yes_as_no_is_always_a_dispute(levels):
+    """The slow witness counts by hand."""
+    leading = Counter(levels).most_common(1)[0][1]
+    disputed = is_disputed([levels.count(level) for level in (1, 2, 3, 4)])
+    assert disputed == (leading <= len(levels) / 2)
+    assert disputed or sum(level <= 2 for level in levels) * 2 != len(levels)
+
+
+@pytest.fixture
+def disputed(db) -> Round:
+    """Two workers agree on the first of a HIT's two pairs and not on the second; one further vote may be asked for."""
+    made = make_topped_up()
+    vote(made.hits.get(), YES, YES)
+    vote(made.hits.get(), YES, NO)
+    return made
+
+
+def test_a_disputed_pair_gets_one_more_seat_in_a_new_hit_of_the_round(disputed):
+    first = disputed.hits.get()
+    assert disputed_pairs(disputed) == candidates(first)[1:]
+    assert top_up(disputed, actor="robin") == 1
+    added = disputed.hits.get(number=2)
+    assert candidates(added) == candidates(first)[1:]
+    assert (added.items.count(), added.seats.count(), added.top_up.number) == (first.items.count(), 1, 1)
+    assert (first.top_up, first.items.count()) == (None, 4)
+    assert Event.objects.get(verb="topped up").data["hits"] == 1
+
+
+def test_what_is_missing_in_a_hit_is_filled_with_controls_not_shown_before(disputed):
+    top_up(disputed, actor="robin")
+    controls = {number: set() for number in (1, 2)}
+    for item in Item.objects.filter(control__isnull=False).select_related("hit"):
+        controls[item.hit.number].add((item.image_id, item.caption_id))
+    assert (len(controls[1]), len(controls[2])) == (2, 3)
+    assert not controls[2] & {(item.image_id, item.caption_id) for item in disputed.hits.get(number=1).items.all()}
+
+
+def test_a_top_up_is_packed_again_from_what_it_asks(disputed):
+    top_up(disputed, actor="robin")
+    retire(disputed.controls.first(), reason="The caption is about another picture.", actor="robin")
+    made = TopUp.objects.get()
+    assert plan_again(made).hash == made.plan_hash
+    assert Round.objects.get().plan_hash == disputed.plan_hash
+
+
+def test_retired_controls_are_not_shown_again(db):
+    made = make_topped_up(hits=3)
+    for control in made.controls.filter(polarity="positive"):
+        retire(control, reason="The caption is about another picture.", actor="robin")
+    for hit in made.hits.all():
+        vote(hit, YES), vote(hit, NO)
+    assert top_up(made, actor="robin") == 3
+    shown = Item.objects.filter(hit__number__gt=3, control__isnull=False)
+    assert shown.count() == 6
+    assert not shown.filter(control__state="retired").exists()
+    assert len(TopUp.objects.get().avoided) == 3
+    assert plan_again(TopUp.objects.get()).hash == TopUp.objects.get().plan_hash
+
+
+def test_controls_come_again_where_the_collection_has_too_few(db):
+    made = make_round(make_collection(images=4, captions_each=1), replication=2)
+    Round.objects.update(top_up=1)
+    made.refresh_from_db()
+    vote(made.hits.get(), YES), vote(made.hits.get(), NO)
+    assert top_up(made, actor="robin") == 1
+    assert made.hits.get(number=2).items.filter(control__isnull=False).count() == 2
+    assert (
+        made.controls.count()
+        == Item.objects.filter(control__isnull=False).values("image", "caption").distinct().count()
+    )
+
+
+def test_repeating_it_adds_nothing_until_there_are_new_votes(disputed):
+    assert [top_up(disputed, actor="robin") for _ in range(3)] == [1, 0, 0]
+
+
+def test_a_pair_never_gets_more_votes_than_the_round_wants_and_its_top_up(db):
+    made = make_topped_up(replication=2, top_up=2)
+    for level in (YES, NO):
+        vote(made.hits.get(), level)
+    for level in (PARTIALLY, MOSTLY_NO):
+        assert top_up(made, actor="robin") == 1
+        vote(made.hits.order_by("number").last(), level)
+    assert top_up(made, actor="robin") == 0
+    votes = Judgment.objects.counted().of_candidates().values_list("image", "caption")
+    assert set(Counter(votes).values()) == {4}
+    assert [one.number for one in TopUp.objects.all()] == [1, 2]
+
+
+def test_a_pair_that_the_further_vote_settles_gets_no_other(disputed):
+    Round.objects.update(top_up=9)
+    disputed.refresh_from_db()
+    top_up(disputed, actor="robin")
+    vote(disputed.hits.get(number=2), NO)
+    assert disputed_pairs(disputed) == []
+
+
+def test_pairs_wait_until_they_fill_a_hit_while_other_seats_are_open(db):
+    made = make_topped_up(hits=3)
+    first, second, third = made.hits.all()
+    vote(first, YES, YES), vote(first, YES, NO)
+    vote(second, YES, YES)
+    assert (len(disputed_pairs(made)), top_up(made, actor="robin")) == (1, 0)
+    vote(second, YES, NO)
+    assert top_up(made, actor="robin") == 1
+    vote(third, NO, NO), vote(third, NO, NO)
+    assert top_up(made, actor="robin") == 0
+
+
+def test_a_pair_whose_work_waits_for_review_is_not_asked_about_yet(disputed):
+    Seat.objects.filter(number=2).update(state=Seat.State.TAKEN)
+    Assignment.objects.filter(seat__number=2).update(state=Assignment.State.FLAGGED)
+    assert disputed_pairs(disputed) == []
+
+
+@pytest.mark.parametrize("change", [{"top_up": 0}, {"closed_at": "2026-11-01T00:00Z"}, {"published_at": None}])
+def test_only_an_open_round_that_says_so_is_topped_up(disputed, change):
+    Round.objects.update(**change)
+    disputed.refresh_from_db()
+    assert top_up(disputed, actor="robin") == 0
+    assert repair()["added HITs"] == 0
+
+
+def test_the_ceiling_limits_how_many_hits_are_added(db):
+    made = make_topped_up(hits=3)
+    for hit in made.hits.all():
+        vote(hit, YES), vote(hit, NO)
+    Round.objects.update(ceiling=8 * made.reward)
+    made.refresh_from_db()
+    assert [top_up(made, actor="robin"), top_up(made, actor="robin")] == [2, 0]
+    Round.objects.update(ceiling=9 * made.reward)
+    assert repair()["added HITs"] == 1
+
+
+def test_a_round_that_cannot_be_topped_up_keeps_the_others_from_nothing(disputed, monkeypatch):
+    other = make_round(disputed.pool.collection, "other", replication=2)
+    Round.objects.filter(pk=other.pk).update(top_up=1)
+    for level in (YES, NO):
+        vote(other.hits.get(), level)
+
+    def fail_for_the_first(round, *args, **options):
+        return 1 / 0 if round == disputed else plan_top_up(round, *args, **options)
+
+    monkeypatch.setattr("annotation.disputes.plan_top_up", fail_for_the_first)
+    assert repair()["added HITs"] == 1
+    assert TopUp.objects.get().round == other
+
+
+def test_topping_up_at_once_adds_one_seat_for_each_pair(transactional_db):
+    made = make_topped_up(hits=3)
+    for hit in made.hits.all():
+        vote(hit, YES), vote(hit, NO)
+    added = at_once(*[lambda: top_up(Round.objects.get(), actor="robin")] * 4)
+    assert sorted(added) == [0, 0, 0, 3]
+    assert TopUp.objects.count() == 1
+    seats = Counter(Item.objects.filter(control=None).values_list("image", "caption", "hit__seats"))
+    assert set(Counter((image, caption) for image, caption, _ in seats).values()) == {3}
+
+
+def test_voting_and_topping_up_at_once_never_exceed_what_a_pair_may_get(transactional_db):
+    made = make_topped_up(hits=2, top_up=2)
+    for hit in made.hits.all():
+        vote(hit, YES)
+    for level in (NO, PARTIALLY, MOSTLY_NO):
+        hits = HIT.objects.filter(seats__state=Seat.State.OPEN)
+        voting = [lambda hit=hit, level=level: vote(hit, level) for hit in hits]
+        at_once(*voting, *[lambda: top_up(Round.objects.get(), actor="robin")] * 3)
+        top_up(Round.objects.get(), actor="robin")
+    votes = Judgment.objects.counted().of_candidates().values_list("image", "caption")
+    assert set(Counter(votes).values()) == {4}
+    seats = Item.objects.filter(control=None).values_list("image", "caption", "hit__seats")
+    assert set(Counter((image, caption) for image, caption, _ in set(seats)).values()) == {4}
+
+
+def test_on_a_platform_the_added_hits_are_posted(rehearsal, django_capture_on_commit_callbacks):
+    made = published(hits=1, replication=2, commit=django_capture_on_commit_callbacks)
+    Round.objects.update(top_up=1)
+    for level in (YES, NO):
+        rehearsal.work(rehearsal.hits()[0], rehearsal.worker(), level=level)
+    sync(made, django_capture_on_commit_callbacks)
+    assert len(rehearsal.hits()) == 2
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker(), level=YES)
+    sync(made, django_capture_on_commit_callbacks)
+    assert Seat.objects.exclude(state=Seat.State.FILLED).count() == 0
+    assert Judgment.objects.counted().of_candidates().count() == 3 * 2
