@@ -8,10 +8,12 @@ from django.db.models import Q
 
 from annotation.control_records import Tally, tallies_of
 from annotation.models import Assignment, Judgment
+from annotation.pair_status import PairStatus, status_of
 from corpus.models import Caption, Image, Match
 from dataset.models import Case, Review, Verdict, Version
 from dataset.near_duplicates import group_of
 from dataset.reviews import latest_review
+from hits.models import Round
 from mitl.models import Proposal
 
 MOST_RELATED = 12
@@ -48,9 +50,11 @@ class Entry:
 
 
 def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
-    """Return the context of a pair's page, with a number of queries that does not grow with the rows."""
+    """Return the context of a pair's page. The number of queries grows with the rounds that ask about the pair, with no
+    other rows."""
     group = group_of(image, caption)
     matches = list(Match.objects.filter(image=image, caption=caption).order_by("source"))
+    proposals = _proposals(image, caption)
     return {
         "image": image,
         "caption": caption,
@@ -58,7 +62,8 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
         "case": Case.objects.filter(image=image, caption=caption).first(),
         "votes": _votes(image, caption),
         "verdicts": _verdicts(image, caption),
-        "proposals": _proposals(image, caption),
+        "proposals": proposals,
+        "statuses": _statuses(image, caption, {proposal.pool_id for proposal in proposals}),
         "matches": matches,
         "other_images": _related(Match.objects.filter(caption=caption).exclude(image=image)),
         "other_captions": _related(Match.objects.filter(image=image).exclude(caption=caption)),
@@ -86,6 +91,12 @@ def _proposals(image: Image, caption: Caption) -> list[Proposal]:
     pools = list(image.collection.pools.values_list("pk", flat=True))  # proposals are indexed by pool
     rows = Proposal.objects.filter(pool__in=pools, image=image, caption=caption).select_related("annotator", "pool")
     return list(rows.order_by("annotator__name", "direction", "pool__name"))
+
+
+def _statuses(image: Image, caption: Caption, pools: set[int]) -> list[tuple[Round, PairStatus]]:
+    """Return the rounds of the pools that ask about the pair, and how far each is with it."""
+    found = [(one, status_of(one, image.pk, caption.pk)) for one in Round.objects.filter(pool__in=pools).order_by("pk")]
+    return [(one, status) for one, status in found if status]
 
 
 def _related(matches: Any) -> list[Related]:

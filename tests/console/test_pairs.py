@@ -54,6 +54,16 @@ def test_the_page_shows_votes_annotators_and_related_pairs(member, made, collect
     assert page_of((pair[0], other[1])) in text
 
 
+def test_the_page_says_why_a_pair_is_not_finished(member, made):
+    pair = candidates(made.hits.get())[0]
+    propose(made, [pair], make_annotator("clip-b32"))
+    assert "2 of 2 votes, no level has more than half" in text_of(member.get(page_of(pair)))
+    made.hits.get().seats.create(number=3)
+    text = text_of(member.get(page_of(pair)))
+    assert "2 of 3 votes" in text
+    assert "Waiting for a worker: 1 of 3 votes." in text
+
+
 def test_the_page_names_the_versions_that_hold_the_pair(member, site):
     done = candidates(site.version.rounds.get().hits.get())[0]
     assert 'In version</dt><dd><a href="/versions/v1/">v1</a>: a match' in text_of(member.get(page_of(done)))
