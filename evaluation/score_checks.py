@@ -55,3 +55,14 @@ def score_changes(before: Version, after: Version) -> list[dict[str, Any]]:
         for (model, direction, metric), values in sorted(figures.items())
         if len(values) == 2
     ]
+
+
+def score_table(changes: list[dict[str, Any]]) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """Return the changes as a table: its columns, and for each model the score after and the change, in percent."""
+    named = [(row["model"], f"{row['direction']} {row['metric']}", row) for row in changes]
+    columns = list(dict.fromkeys(column for _, column, _ in named))
+    cells = {
+        (model, column): f"{100 * row['after']:.1f} ({round(100 * row['change'], 1) + 0:+.1f})" for model, column, row in named
+    }
+    models = dict.fromkeys(model for model, _, _ in named)
+    return columns, [(model, [cells.get((model, column), "–") for column in columns]) for model in models]

@@ -19,7 +19,7 @@ from dataset.changes import Cause, changes_between, count_causes
 from dataset.exports.downloads import downloads_of
 from dataset.models import Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
-from evaluation.score_checks import score_changes
+from evaluation.score_checks import score_changes, score_table
 
 CHANGES_SHOWN = 200
 LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
@@ -79,12 +79,15 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
     if size > LARGEST_COMPARED:
         raise CounterpartError(f"These versions are too large for a page. Run diff {before} {after}.")
     changes = list(changes_between(before, after))
-    causes = [(Cause(name), count) for name, count in count_causes(changes).items()]
+    shown = changes[:CHANGES_SHOWN]
+    images = dict(after.collection.images.filter(key__in={one.image for one in shown}).values_list("key", "pk"))
+    captions = after.collection.captions.filter(key__in={one.caption for one in shown})
+    by_key = {caption.key: caption for caption in captions}
     return {
         "total": len(changes),
-        "causes": causes,
-        "changes": changes[:CHANGES_SHOWN],
-        "scores": score_changes(before, after),
+        "causes": [(Cause(name), count) for name, count in count_causes(changes).items()],
+        "lines": [(change, images.get(change.image), by_key.get(change.caption)) for change in shown],
+        "scores": score_table(score_changes(before, after)),
     }
 
 

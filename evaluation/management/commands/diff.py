@@ -8,7 +8,7 @@ from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.changes import Cause, Change, changes_between, count_causes
 from dataset.models import Version
-from evaluation.score_checks import score_changes
+from evaluation.score_checks import score_changes, score_table
 
 SHOWN = 3  # pairs of each cause that are printed
 
@@ -58,20 +58,13 @@ def _text(before: Version, after: Version, changes: list[Change]) -> list[str]:
 def _score_lines(scores: list[dict[str, Any]]) -> list[str]:
     if not scores:
         return ["No model was scored on both versions, so the effect on scores is unknown. Run evaluate on both."]
-    columns = list(dict.fromkeys(f"{row['direction']} {row['metric']}" for row in scores))
-    cells = {
-        (row["model"], f"{row['direction']} {row['metric']}"): f"{100 * row['after']:.1f} ({100 * row['change']:+.1f})"
-        for row in scores
-    }
-    models = list(dict.fromkeys(row["model"] for row in scores))
-    width = max(map(len, models))
-    wide = max(map(len, [*columns, *cells.values()]))
-    rows = [
-        "  ".join([model.ljust(width), *(cells.get((model, column), "-").rjust(wide) for column in columns)])
-        for model in models
+    columns, rows = score_table(scores)
+    width = max(len(model) for model, _ in rows)
+    wide = max(map(len, [*columns, *(cell for _, cells in rows for cell in cells)]))
+    lines = [
+        "  ".join([name.ljust(width), *(cell.rjust(wide) for cell in cells)]) for name, cells in [("", columns), *rows]
     ]
-    head = "  ".join([" " * width, *(column.rjust(wide) for column in columns)])
-    return ["Scores after it, and the change:", head, *rows]
+    return ["Scores after it, and the change:", *lines]
 
 
 def _row(change: Change) -> dict[str, str]:
