@@ -6,6 +6,7 @@ from django.urls import path
 from console.views import (
     annotators,
     collections,
+    conflicts,
     controls,
     home,
     pairs,
@@ -94,6 +95,9 @@ urlpatterns = [
     path("versions/<slug:name>/export/", versions.version_export, name="version_export"),
     path("versions/<slug:name>/downloads/<str:what>.zip", versions.version_download, name="version_download"),
     path("release/", versions.release, name="release"),
+    path("release/counts/", conflicts.release_counts, name="release_counts"),
+    path("conflicts/", conflicts.conflicts, name="conflicts"),
+    path("conflicts/send/", conflicts.conflicts_send, name="conflicts_send"),
     path("scores/", versions.scores, name="scores"),
     path("jobs/", home.jobs, name="jobs"),
     path("jobs/<uuid:job_id>/", home.job, name="job"),

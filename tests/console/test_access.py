@@ -30,7 +30,8 @@ REVIEWERS_DO = {
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
-STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write", "queue_refresh", "clean_up"}  # both
+# Researchers and reviewers both.
+STEWARDS_DO = {"worker_exclude", "worker_readmit", "worker_write", "queue_refresh", "clean_up", "conflicts_send"}
 MEMBERS_DO = {"version_export", "version_verify"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
@@ -78,6 +79,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
         **dict.fromkeys(("pair", "pair_conclude", "reviews_undo"), pair),
         "review_second": [*pair, 1],
+        "conflicts_send": [],
     }
     return reverse(name, args=arguments.get(name, []))
 

@@ -1,0 +1,41 @@
+/* The release form counts what the chosen sources would bring while they are typed. Without scripts, a link leads to a
+   page that does. */
+
+const form = document.querySelector("form[data-counts]");
+const output = document.getElementById("merge-counts");
+const link = document.getElementById("show-conflicts");
+const page = link.getAttribute("href");
+output.hidden = false;
+let waiting;
+let asked;
+
+const sentence = (one) =>
+  `${one.source}: ${one.pairs.toLocaleString("en")} pairs, ${one.new.toLocaleString("en")} new, ` +
+  `${one.conflicts.toLocaleString("en")} conflicts.`;
+
+function told(counts) {
+  if (counts.error) return counts.error;
+  const total = `${counts.positives.toLocaleString("en")} positive pairs in all.`;
+  return [...counts.sources.map(sentence), total].join(" ");
+}
+
+async function count() {
+  asked?.abort();
+  asked = new AbortController();
+  const fields = new URLSearchParams(new FormData(form));
+  fields.delete("csrfmiddlewaretoken");
+  link.href = `${page}?${fields}`;
+  output.textContent = "Counting…";
+  try {
+    const answer = await fetch(`${form.dataset.counts}?${fields}`, { signal: asked.signal });
+    output.textContent = told(await answer.json());
+  } catch (error) {
+    if (error.name !== "AbortError") output.textContent = "The counts could not be loaded.";
+  }
+}
+
+form.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(count, 400);
+});
+count();
