@@ -16,6 +16,7 @@ from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
 from corpus.models import Collection, Sample
 from crowd.models import Audit
+from dataset.cases import update_queue
 from dataset.cleanup import suggest_clean_up
 from dataset.exports.downloads import make_download
 from dataset.models import Version
@@ -100,8 +101,14 @@ def sync(job_id: str) -> None:
 
 @app.task(name="console.tasks.close")
 def close(job_id: str) -> None:
-    """Close a round and end its postings."""
-    _run(job_id, lambda job, progress: close_on_platform(_round(job), actor=_actor(job), progress=progress))
+    """Close a round and end its postings; its disagreements enter the reviewers' queue."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        outcome = close_on_platform(_round(job), actor=_actor(job), progress=progress)
+        update_queue(_round(job))
+        return outcome
+
+    _run(job_id, act)
 
 
 @app.task(name="console.tasks.audit")

@@ -61,7 +61,11 @@ class Image(models.Model):
     sha256 = models.CharField(max_length=64, blank=True)
     split = models.CharField(max_length=20, blank=True)
     look = models.CharField(
-        max_length=16, blank=True, help_text="Perceptual hash, 64 bits in hex; empty until the clean-up needs it."
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Perceptual hash, 64 bits in hex; empty until the clean-up needs it.",
     )
 
     objects = ImageQuerySet.as_manager()
