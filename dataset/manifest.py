@@ -82,6 +82,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
         "name": round.name,
         "seed": round.seed,
         "plan_hash": round.plan_hash,
+        "top_ups": list(round.top_ups.order_by("number").values_list("plan_hash", flat=True)),
         "design": round.design,
         "wording": round.wording,
         "replication": round.replication,

@@ -1,46 +1,64 @@
 """Rebuild a round's HITs from its pool and seed, and compare them with the stored items."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from django.db.models import QuerySet
 
 from core.errors import CounterpartError
 from core.progress import Progress
 from hits.designs import parse_design
 from hits.models import Item, Round
 from hits.packing.plan import ROLES, Items, Plan
-from hits.rounds import make_plan, number_collection
+from hits.rounds import make_plan
+from hits.top_ups import plan_again
 
 
-def check_packing(round: Round, released_hash: str, progress: Progress) -> Iterator[str]:
-    """Yield what differs between the released plan of a round, its stored items, and the plan packed again."""
-    if round.plan_hash != released_hash:
-        yield f"Round {round} has the plan {round.plan_hash}; the release was made from {released_hash}."
+def check_packing(round: Round, released: dict[str, Any], progress: Progress) -> Iterator[str]:
+    """Yield what differs between the released plans of a round and of its top-ups (their hashes, as the manifest's
+    description of the round has them), the stored items, and the same pairs packed again."""
+    packed_again = partial(
+        make_plan,
+        round.pool,
+        design=parse_design(round.design),
+        seed=round.seed,
+        sharing=round.summary.get("sharing", "avoid"),
+        progress=progress,
+    )
+    items = Item.objects.filter(hit__round=round, hit__top_up=None)
+    yield from _check(f"round {round}", released["plan_hash"], round.plan_hash, items, packed_again)
+    # Top-ups that came after the release are not part of it.
+    for top_up, plan_hash in zip(round.top_ups.order_by("number"), released["top_ups"], strict=False):
+        name, items = f"top-up {top_up.number} of round {round}", Item.objects.filter(hit__top_up=top_up)
+        yield from _check(name, plan_hash, top_up.plan_hash, items, partial(plan_again, top_up))
+
+
+def _check(
+    name: str, released: str, noted: str, items: QuerySet[Item], packed_again: Callable[[], Plan]
+) -> Iterator[str]:
+    if noted != released:
+        yield f"The plan of {name} is {noted}; the release was made from {released}."
     try:
-        plan = make_plan(
-            round.pool,
-            design=parse_design(round.design),
-            seed=round.seed,
-            sharing=round.summary.get("sharing", "avoid"),
-            progress=progress,
-        )
+        again = packed_again()
     except CounterpartError as error:
-        yield f"Round {round} cannot be packed again: {error}"
+        yield f"The HITs of {name} cannot be packed again: {error}"
         return
-    if plan.hash != round.plan_hash:
-        yield f"Packing the pool of round {round} again gives the plan {plan.hash}, not {round.plan_hash}."
-    if stored_plan(round, n_hits=plan.n_hits).hash != round.plan_hash:
-        yield f"The stored items of round {round} are not those of its plan {round.plan_hash}."
+    if again.hash != noted:
+        yield f"Packing {name} again gives the plan {again.hash}, not {noted}."
+    if _with_items(again, items).hash != noted:
+        yield f"The stored items of {name} are not those of its plan {noted}."
 
 
-def stored_plan(round: Round, *, n_hits: int) -> Plan:
-    """Return the plan that the stored items of the round's first HITs make; others were added later."""
-    sides = number_collection(round.pool.collection)
-    rows: Any = Item.objects.filter(hit__round=round, hit__number__lte=n_hits)
+def _with_items(plan: Plan, items: QuerySet[Item]) -> Plan:
+    """Return the plan with the stored items in place of its own."""
     columns = ("hit__number", "image_id", "caption_id", "place", "control__polarity")
-    ordered = list(rows.order_by("hit__number", "place").values_list(*columns))
-    roles = [ROLES.index(polarity) if polarity else 0 for *_, polarity in ordered]
+    rows: Any = items.order_by("hit__number", "place").values_list(*columns)
+    ordered = list(rows)
+    roles = np.array([ROLES.index(polarity) if polarity else 0 for *_, polarity in ordered], np.int64)
     hits, images, captions, places = np.array([row[:4] for row in ordered], np.int64).reshape(-1, 4).T
-    items = Items(hits - 1, sides.images.codes(images), sides.captions.codes(captions), np.array(roles, np.int64))
-    return Plan(sides, parse_design(round.design), round.seed, items, places)
+    first = hits.min(initial=np.iinfo(np.int64).max)
+    stored = Items(hits - first, plan.sides.images.codes(images), plan.sides.captions.codes(captions), roles)
+    return replace(plan, items=stored, places=places)

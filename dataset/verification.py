@@ -134,7 +134,7 @@ def _gallery_problems(
 def _check_packing(version: Version, check: Check, progress: Progress) -> None:
     described = {one["name"]: one for one in version.manifest["rounds"]}
     for round in version.rounds.select_related("pool__collection", "pool__sample"):
-        check.problems.extend(check_packing(round, described[round.name]["plan_hash"], progress))
+        check.problems.extend(check_packing(round, described[round.name], progress))
 
 
 def _check_judgments(version: Version, check: Check, progress: Progress) -> None:

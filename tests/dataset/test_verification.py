@@ -11,6 +11,7 @@ from hypothesis import settings as checked
 from hypothesis import strategies as st
 
 from annotation.decisions import decide
+from annotation.disputes import top_up
 from annotation.models import Assignment, Judgment
 from corpus.models import Caption, Image, Match
 from dataset.aggregation import METHODS
@@ -19,7 +20,7 @@ from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.verification import verify_version
 from hits.designs import Design
-from hits.models import Control, Item
+from hits.models import Control, Item, Round, Seat
 from tests.annotation.cast import answer, associate
 from tests.factories import make_collection, make_sample
 from tests.hits.pools import pack, pool_of
@@ -161,6 +162,23 @@ def test_moved_items_are_noticed(version):
 def test_another_seed_does_not_pack_the_same_hits(version):
     version.rounds.update(seed=7)
     assert any("again gives the plan" in problem for problem in problems(version))
+
+
+def test_a_top_up_is_packed_again(version):
+    round = version.rounds.get()
+    Round.objects.update(replication=2, top_up=1, ceiling=100)
+    for hit in round.hits.all():
+        Seat.objects.create(hit=hit, number=2)
+        n = hit.items.filter(control=None).count()
+        answer(hit, *([4, 4, 1, 1] * n)[:n], seat=2)
+    assert top_up(Round.objects.get(), actor="test") > 0
+    release = {"collection": version.collection, "sample": version.sample, "rounds": [Round.objects.get()]}
+    again = release_version("v2", partial=True, **release)
+    assert len(again.manifest["rounds"][0]["top_ups"]) == 1
+    assert problems(again) == problems(version) == []
+    Item.objects.filter(hit__top_up__isnull=False, control=None).order_by("pk")[:1][0].delete()
+    assert any("top-up 1 of round round-1" in problem for problem in problems(again))
+    assert problems(version) == []
 
 
 def test_a_changed_caption_a_changed_picture_and_a_changed_match_are_named(version):
