@@ -11,9 +11,10 @@ from annotation.budget import locked, room
 from annotation.ledger import balance_of
 from annotation.models import Judgment
 from annotation.platforms import want_seats_posted
+from hits.controls import retired_pairs
 from hits.models import Item, Round, Seat
 from hits.question import Level
-from hits.top_ups import add_top_up, plan_top_up, retired_pairs
+from hits.top_ups import add_top_up, plan_top_up
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ def top_up(round: Round, *, actor: str) -> int:
     pairs = _affordable(round, _in_full_hits(round, disputed_pairs(round)))
     if not pairs:
         return 0
-    number, avoided = round.top_ups.count() + 1, retired_pairs(round)
+    number, avoided = round.top_ups.count() + 1, retired_pairs(round.pool.collection)
     plan = plan_top_up(round, pairs, number=number, avoided=avoided)  # takes seconds, so the round is not locked yet
     with transaction.atomic():
         current = locked(round)

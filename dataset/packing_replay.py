@@ -26,6 +26,7 @@ def check_packing(round: Round, released: dict[str, Any], progress: Progress) ->
         design=parse_design(round.design),
         seed=round.seed,
         sharing=round.summary.get("sharing", "avoid"),
+        avoided=round.summary.get("avoided"),
         progress=progress,
     )
     items = Item.objects.filter(hit__round=round, hit__top_up=None)

@@ -1,4 +1,5 @@
-"""Candidates for gold controls: original pairs as positives, pairs that no annotator ranks high as negatives."""
+"""Candidates for gold controls: original pairs as positives, pairs that no annotator ranks high as negatives; and the
+pairs that were retired as controls."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +9,27 @@ from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from corpus.models import Match, Sample
+from corpus.models import Collection, Match, Sample
+from hits.models import Control
 from hits.packing.dealing import draw_outside
 from hits.packing.plan import Codes, Sides, distinct
 from mitl.models import Direction, Pool
 from mitl.search.gallery import RankedLists, load_lists
+
+Keys = list[list[str]]
+"""Keys of an image and a caption, for each pair."""
+
+
+def retired_pairs(collection: Collection) -> Keys:
+    """Return the pairs whose control was retired, in whichever round of the collection, in order."""
+    retired = Control.objects.filter(round__pool__collection=collection, state=Control.State.RETIRED)
+    return sorted(map(list, retired.values_list("image__key", "caption__key").distinct()))
+
+
+def coded(sides: Sides, keys: Keys) -> NDArray[np.int64]:
+    """Return the pairs as rows of codes (n, 2)."""
+    images, captions = ({key: code for code, key in enumerate(side.keys)} for side in (sides.images, sides.captions))
+    return np.array([(images[image], captions[caption]) for image, caption in keys], np.int64).reshape(-1, 2)
 
 
 def original_pairs(sample: Sample, sides: Sides) -> NDArray[np.int64]:

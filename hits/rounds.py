@@ -14,7 +14,7 @@ from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent
 from core.text import check_name
 from corpus.models import Collection
-from hits.controls import negative_pairs, original_pairs
+from hits.controls import Keys, coded, negative_pairs, original_pairs, retired_pairs
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.colouring import pack_pairs
@@ -40,9 +40,11 @@ def pack_round(
 
     Every pair is a candidate of exactly one HIT; the last HIT is filled up with further gold controls. With
     ``sharing`` "avoid" no two items of a HIT share an image or a caption if the pool allows it; the summary counts
-    the exceptions. The ceiling must cover at least the cost on the cheapest channel. The same name, pool and
-    parameters again return the existing round. The same pool and seed give the same plan in every database; without
-    a seed one is drawn at random, as who knows it can compute which pairs are controls.
+    the exceptions. No pair is a control that was retired in another round; the summary lists those left out as
+    ``avoided``. The ceiling must cover at least the cost on the cheapest channel. The same name, pool and
+    parameters again return the existing round. The same pool and seed give the same plan in every database where the
+    same controls were retired; without a seed one is drawn at random, as who knows it can compute which pairs are
+    controls.
 
     Raises CounterpartError for a pool smaller than one HIT, a cost above the ceiling, a pool without controls, or a
     name that another round has; nothing is written then.
@@ -51,7 +53,9 @@ def pack_round(
     existing, seed = _find(name), parameters.seed
     if seed is None:
         seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
-    plan = make_plan(pool, design=parameters.design, seed=seed, sharing=parameters.sharing, progress=progress)
+    avoided = existing.summary.get("avoided", []) if existing else retired_pairs(pool.collection)
+    design, sharing = parameters.design, parameters.sharing
+    plan = make_plan(pool, design=design, seed=seed, sharing=sharing, avoided=avoided, progress=progress)
     costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.replication)
     _check_ceiling(parameters, plan, costs)
     fields = {
@@ -63,7 +67,7 @@ def pack_round(
     }
     if existing:
         return _same(existing, fields)
-    fields["summary"] = _summary(plan, parameters, costs)
+    fields["summary"] = _summary(plan, parameters, costs) | ({"avoided": avoided} if avoided else {})
     try:
         return _write(name, fields, plan, actor, progress)
     except IntegrityError:
@@ -75,12 +79,15 @@ def pack_round(
 def figures_of(packed: Round) -> dict[str, Any]:
     """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them."""
     summary = dict(packed.summary)
+    summary.pop("avoided", None)
     costs = {f"cost_{channel}": cost["total"] for channel, cost in summary.pop("cost").items()}
     return {"round": packed.name, **summary, "reward": str(packed.reward), **costs, "ceiling": str(packed.ceiling)}
 
 
-def make_plan(pool: Pool, *, design: Design, seed: int, sharing: Sharing, progress: Progress) -> Plan:
-    """Pack a pool's distinct pairs into HITs of ``design`` and deal the gold controls.
+def make_plan(
+    pool: Pool, *, design: Design, seed: int, sharing: Sharing, avoided: Keys | None = None, progress: Progress
+) -> Plan:
+    """Pack a pool's distinct pairs into HITs of ``design`` and deal the gold controls, none of which is in ``avoided``.
 
     Raises CounterpartError if the pool does not fill one HIT or has no controls.
     """
@@ -89,7 +96,8 @@ def make_plan(pool: Pool, *, design: Design, seed: int, sharing: Sharing, progre
     proposed = pool.proposals.values_list("image_id", "caption_id").distinct()
     pairs = sides.pair_codes(proposed.iterator(chunk_size=20_000))
     _check_size(pool, design, len(pairs))
-    return plan_pairs(pool, sides, pairs, design=design, seed=seed, sharing=sharing, progress=progress)
+    retired = coded(sides, avoided or [])
+    return plan_pairs(pool, sides, pairs, design=design, seed=seed, sharing=sharing, avoided=retired, progress=progress)
 
 
 def plan_pairs(
@@ -100,7 +108,7 @@ def plan_pairs(
     design: Design,
     seed: int,
     sharing: Sharing,
-    avoided: NDArray[np.int64] | None = None,
+    avoided: NDArray[np.int64],
     progress: Progress = silent,
 ) -> Plan:
     """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, none of which is in ``avoided``."""
@@ -110,7 +118,7 @@ def plan_pairs(
     hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
     candidates = Items(hits, images, captions, np.zeros_like(hits))
     progress("dealing controls", 0, None)
-    decks = _decks(pool, sides, candidates, design, streams[1:4], pairs[:0] if avoided is None else avoided)
+    decks = _decks(pool, sides, candidates, design, streams[1:4], avoided)
     controls = deal_controls(candidates, design=design, decks=decks, sharing=sharing)
     items = shuffle_places(candidates, controls, streams[4])
     places = np.arange(len(items.hits)) % design.size + 1  # every HIT is full

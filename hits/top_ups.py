@@ -9,19 +9,11 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
+from hits.controls import Keys, coded
 from hits.designs import parse_design
-from hits.models import Control, Item, Round, TopUp
+from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
 from hits.rounds import number_collection, plan_pairs, write_hits
-
-Keys = list[list[str]]
-"""Keys of an image and a caption, for each pair."""
-
-
-def retired_pairs(round: Round) -> Keys:
-    """Return the pairs whose control was retired, in whichever round of the collection."""
-    retired = Control.objects.filter(round__pool__collection=round.pool.collection_id, state=Control.State.RETIRED)
-    return sorted(map(list, retired.values_list("image__key", "caption__key").distinct()))
 
 
 def plan_top_up(round: Round, pairs: Iterable[tuple[int, int]], *, number: int, avoided: Keys) -> Plan:
@@ -34,7 +26,7 @@ def plan_top_up(round: Round, pairs: Iterable[tuple[int, int]], *, number: int, 
     sides = number_collection(round.pool.collection)
     earlier = Item.objects.filter(hit__round=round).exclude(hit__top_up__number__gte=number)
     shown = sides.pair_codes(earlier.values_list("image_id", "caption_id").distinct())
-    retired = _coded(sides, avoided)
+    retired = coded(sides, avoided)
     candidates = sides.pair_codes(pairs)
     try:
         return _plan(round, sides, candidates, number, np.concatenate([retired, shown]))
@@ -72,8 +64,3 @@ def _plan(round: Round, sides: Sides, pairs: NDArray[np.int64], number: int, avo
 
 def _seed(seed: int, number: int) -> int:
     return int(np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)[0] >> 1)
-
-
-def _coded(sides: Sides, keys: Keys) -> NDArray[np.int64]:
-    images, captions = ({key: code for code, key in enumerate(side.keys)} for side in (sides.images, sides.captions))
-    return np.array([(images[image], captions[caption]) for image, caption in keys], np.int64).reshape(-1, 2)

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from annotation.decisions import decide
 from annotation.disputes import top_up
 from annotation.models import Assignment, Judgment
+from core.progress import silent
 from corpus.models import Caption, Image, Match
 from dataset.aggregation import METHODS
 from dataset.models import Aggregation, Verdict, Version
+from dataset.packing_replay import check_packing
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.verification import verify_version
@@ -206,3 +208,13 @@ def test_images_added_later_are_noted(version):
 def test_a_changed_sample_is_named(version):
     version.sample.images.remove(version.sample.images.first())
     assert "The sample queries-pool was changed." in problems(version)
+
+
+def test_a_round_that_left_out_retired_controls_is_packed_again_as_it_was():
+    pool = pool_of(40)
+    first = pack("first", pool, design=SMALL)
+    Control.objects.filter(pk=first.controls.first().pk).update(state=Control.State.RETIRED)
+    later = pack("later", pool, design=SMALL)
+    Control.objects.update(state=Control.State.RETIRED)
+    for packed in (first, later):
+        assert [*check_packing(packed, {"plan_hash": packed.plan_hash, "top_ups": []}, silent)] == []

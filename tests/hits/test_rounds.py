@@ -13,7 +13,7 @@ from core.progress import silent
 from corpus.models import Match
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
-from hits.rounds import make_plan
+from hits.rounds import figures_of, make_plan
 from hits.wording import LATEST
 from mitl.models import Pool
 from mitl.search.gallery import load_lists
@@ -322,3 +322,23 @@ def test_an_unknown_pool_is_answered_with_the_known_ones(db):
     make_pool(make_sample(make_collection()), name="pond")
     with pytest.raises(CounterpartError, match="no pool 'p'; there is pond"):
         Pool.objects.named("p")
+
+
+def test_a_pair_that_was_retired_as_a_control_is_none_in_a_later_round(db):
+    pool = pool_of(40)
+    first = pack("first", pool, design=SMALL)
+    wrong = list(first.controls.filter(polarity="positive")[:3])
+    Control.objects.filter(pk__in=[control.pk for control in wrong]).update(state=Control.State.RETIRED)
+    later = pack("later", pool, design=SMALL)
+    shown = set(later.controls.values_list("image", "caption"))
+    assert not shown & {(control.image_id, control.caption_id) for control in wrong}
+    assert later.plan_hash != first.plan_hash
+    assert len(later.summary["avoided"]) == 3
+
+
+def test_packing_again_after_a_control_was_retired_returns_the_round(db):
+    pool = pool_of(40)
+    first = pack("first", pool, design=SMALL)
+    Control.objects.update(state=Control.State.RETIRED)
+    assert pack("first", pool, design=SMALL) == first
+    assert "avoided" not in figures_of(first)
