@@ -109,7 +109,8 @@ def enter(queries, keys, places, buffers):
     """Add candidates that a device found, ordered by query and then by place."""
     first, last = queries[0], queries[-1]
     starts = np.searchsorted(queries, np.arange(first, last + 2))
-    for query in prange(first, last + 1):
+    for number in prange(first, last + 1):
+        query = np.int64(number)  # prange counts in uint64, for which all that is called would be compiled again
         _enter(query, keys[starts[query - first] : starts[query - first + 1]], places[starts[query - first] :], buffers)
 
 
@@ -152,7 +153,7 @@ def thin(query, buffers):
     if count <= buffers.k:
         return count
     if buffers.strict:
-        least = np.partition(entries[:count], count - buffers.k)[count - buffers.k]
+        least = np.sort(entries[:count])[count - buffers.k]  # np.partition takes 7 s to compile
         buffers.thresholds[query] = (least >> 32) + 1
     else:
         kth = _kth_key(entries, count, buffers.k, 8 * buffers.thresholds.itemsize)

@@ -80,7 +80,8 @@ def spread(found: Ranking, queries: Groups, items: Groups) -> Ranking:
 
 @njit(parallel=True, cache=True, nogil=True)
 def _settle(buffers, queries, query_index, first, items, item_index, places, scores):
-    for query in prange(len(places)):
+    for number in prange(len(places)):
+        query = np.int64(number)
         if not buffers.overflowed[query]:
             at = query_index[first + query] if len(query_index) else first + query
             _settle_one(query, buffers, queries[at], items, item_index, places[query], scores[query])
@@ -99,7 +100,8 @@ def _settle_one(query, buffers, vector, items, item_index, places, scores):
 
 @njit(parallel=True, cache=True, nogil=True)
 def _settle_final(buffers, places, scores):
-    for query in prange(len(places)):
+    for number in prange(len(places)):
+        query = np.int64(number)
         _settle_final_one(query, buffers, places[query], scores[query])
 
 
