@@ -11,7 +11,7 @@ from torch import Tensor
 
 from mitl.annotators.base import Arrays
 from mitl.nn.families import Family, describe_towers, patch_sizes, patches, spread_at, tower, tower_sizes
-from mitl.nn.pairs import open_pairs, train_pairs
+from mitl.nn.joint import open_pairs, train_pairs
 from mitl.nn.preparation import CLIP_DEVIATION, CLIP_MEAN, Preparation
 from mitl.nn.pretrained import read_pretrained
 from mitl.nn.tokenisers import learn_word_pieces

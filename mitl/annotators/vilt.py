@@ -15,7 +15,7 @@ from torch.nn.functional import interpolate
 
 from mitl.annotators.base import Arrays
 from mitl.nn.families import Family, State, patch_sizes, patches, spread_at, tower, tower_sizes
-from mitl.nn.pairs import open_pairs, train_pairs
+from mitl.nn.joint import open_pairs, train_pairs
 from mitl.nn.preparation import HALVES, Preparation
 from mitl.nn.pretrained import count_layers, read_pretrained, rename
 from mitl.nn.tokenisers import learn_word_pieces

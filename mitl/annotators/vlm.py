@@ -18,9 +18,8 @@ from core.errors import CounterpartError
 from corpus.models import Caption, Image
 from corpus.pictures import open_picture
 from mitl.annotators.base import Arrays, CrossEncoder, JointScores, Pace
-from mitl.chat.client import Asker, Prices, Question, Service
-from mitl.chat.ledger import Ceiling, Ledger
-from mitl.chat.questions import VERSION, jpeg_of
+from mitl.chat.endpoint import Asker, Prices, Question, Service
+from mitl.chat.questions import VERSION, Ceiling, Ledger, jpeg_of
 from mitl.models import Annotator
 from mitl.options import Settings, read_money
 

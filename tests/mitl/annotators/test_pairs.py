@@ -14,7 +14,7 @@ from mitl.annotators.blip import BlipPairing
 from mitl.annotators.vilt import ViltPairing
 from mitl.models import Direction
 from mitl.nn.families import fresh_model
-from mitl.nn.pairs import JointEncoder, draw_captions
+from mitl.nn.joint import JointEncoder, draw_captions
 from mitl.registration import add_annotator
 from mitl.search.gallery import load_lists
 from mitl.search.request import Cascade

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from mitl.chat.client import Asker, Prices, Question, Service
-from mitl.chat.ledger import Ceiling, Ledger
+from mitl.chat.endpoint import Asker, Prices, Question, Service
+from mitl.chat.questions import Ceiling, Ledger
 from tests.mitl.chat.endpoint import Reply, refused, said
 
 KEY = "sk-very-secret"

@@ -4,8 +4,7 @@ from decimal import Decimal
 import pytest
 
 from core.errors import CounterpartError
-from mitl.chat.ledger import Ceiling, Experience, Ledger
-from mitl.chat.questions import Answer
+from mitl.chat.questions import Answer, Ceiling, Experience, Ledger
 
 FREE = Ceiling(1000, None)
 YES = Answer((1.0, 0.0, 0.0, 0.0))

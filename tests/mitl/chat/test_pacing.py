@@ -1,4 +1,4 @@
-from mitl.chat.client import Pacer
+from mitl.chat.endpoint import Pacer
 
 
 def waits(per_minute: int, starts: int) -> list[float]:

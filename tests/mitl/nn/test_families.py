@@ -7,7 +7,7 @@ import torch
 from mitl.annotators import blip, clip, siglip, vilt
 from mitl.annotators.blip import BlipPairing
 from mitl.nn.families import fill_buffers, spread_at
-from mitl.nn.pairs import pad, see_all
+from mitl.nn.joint import pad, see_all
 from mitl.nn.towers import embed_pictures, embed_texts
 from tests.mitl.annotators.transformers import TINY
 

@@ -18,12 +18,13 @@ import tenacity
 from tenacity import RetryCallState, Retrying
 
 from core.errors import CounterpartError
-from mitl.chat.ledger import Ceiling, Ledger
 from mitl.chat.questions import (
     INSTRUCTION,
     MOST_ANSWER_TOKENS,
     Answer,
+    Ceiling,
     InvalidAnswerError,
+    Ledger,
     Usage,
     read_answer,
     request_body,
