@@ -36,6 +36,8 @@ WEIGHTS: Mapping[str, int] = {
 """What each reason adds to the priority of a case."""
 VERY_LOW = MergeTerm("cxc", "<", 2)
 """Original pairs that CxC scores so low are suspicious; its scale is 0-5."""
+OUT_OF_REACH = 1_000_000
+"""How far the number of a planted HIT is from the last one's, so that HITs added at the same moment do not clash."""
 _BATCH = 2_000
 
 
@@ -153,7 +155,7 @@ def _plant(round: Round) -> Pair:
     """Add a caption and a HIT with two counted votes on it, 100% YES and 100% NO."""
     image, caption = _planted_pair(round.pool.collection)
     last = round.hits.order_by("-number").values_list("number", flat=True).first() or 0
-    hit = HIT.objects.create(round=round, number=last + 1)
+    hit = HIT.objects.create(round=round, number=last + OUT_OF_REACH)
     item = Item.objects.create(hit=hit, place=1, image_id=image, caption_id=caption)
     for number, level in enumerate((Level.YES, Level.NO), 1):
         seat = Seat.objects.create(hit=hit, number=number, state=Seat.State.FILLED)
