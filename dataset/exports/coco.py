@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import IO, Any
 
+from pyarrow import compute
+
 from dataset.exports.gallery import gallery_captions, gallery_images
-from dataset.exports.request import Export
-from dataset.exports.tables import pair_rows
+from dataset.exports.request import COLUMNS, Export
+from dataset.exports.tables import pair_batches
 from dataset.rendering import number_or_text
 
 
@@ -51,12 +54,12 @@ def _images(export: Export) -> Iterator[dict[str, Any]]:
 
 
 def _pairs(export: Export, texts: dict[str, str], *, matching: bool) -> Iterator[dict[str, Any]]:
-    number = 0
-    for pair in pair_rows(export.version, export.progress):
-        if bool(export.label_of(pair)) == matching:
-            number += 1
+    numbers = count(1)
+    for batch in pair_batches(export.version, export.progress):
+        wanted = (compute.greater if matching else compute.equal)(batch[COLUMNS[export.labels]], 0)
+        for pair in batch.filter(wanted).to_pylist():
             image, caption = pair.pop("image"), pair.pop("caption")
-            ids = {"id": number, "image_id": number_or_text(image), "caption_id": number_or_text(caption)}
+            ids = {"id": next(numbers), "image_id": number_or_text(image), "caption_id": number_or_text(caption)}
             yield {**ids, "caption": texts.get(caption) or _text_outside(export, caption), **pair}
 
 
@@ -67,6 +70,7 @@ def _text_outside(export: Export, key: str) -> str:
 
 def _write_list(file: IO[str], name: str, rows: Iterable[dict[str, Any]]) -> None:
     file.write(f',\n"{name}": [')
+    encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps would make one for every row
     for number, row in enumerate(rows):
-        file.write((",\n" if number else "\n") + json.dumps(row, ensure_ascii=False))
+        file.write((",\n" if number else "\n") + encode(row))
     file.write("]")

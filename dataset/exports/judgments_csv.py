@@ -13,20 +13,30 @@ from pyarrow import compute
 from core.progress import tracked
 from dataset.exports.request import Export
 from dataset.exports.tables import judgment_batches
-from hits.question import Shortcoming, WrongWay
+from hits.question import Level, Shortcoming, WrongWay
 from mitl.models import Pool, Proposal
 
 COLUMNS = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")
 
 _AT_ONCE = 10_000  # proposals
 _SHORTCOMINGS, _WRONG_WAYS = ("", *Shortcoming.values), ("", *WrongWay.values)
+# The end of a line for every answer there is, by level, shortcoming and wrong way.
+_ENDS = [f",{level},{one},{other}\n" for level in (0, *Level.values) for one in _SHORTCOMINGS for other in _WRONG_WAYS]
 
 
 class Votes(NamedTuple):
-    """Judgments in three bytes each, sorted by ``pairs``: the database ids of image and caption in one number."""
+    """Judgments in a few bytes each, sorted by ``pairs``: the database ids of image and caption in one number."""
 
     pairs: NDArray[np.int64]
-    answers: NDArray[np.uint8]  # level, and the numbers of shortcoming and wrong way in their lists
+    answers: NDArray[np.int16]  # numbers in _ENDS
+
+
+class _Echo:
+    """A file whose ``write`` returns the text, so that ``csv.writer`` returns the line."""
+
+    @staticmethod
+    def write(text: str) -> str:
+        return text
 
 
 def write_judgments_csv(export: Export) -> None:
@@ -41,10 +51,9 @@ def write_judgments_csv(export: Export) -> None:
     for round in export.version.rounds.select_related("pool").order_by("name"):
         rounds.setdefault(round.pool, []).append(round.name)
     with (export.folder / f"{export.version.name}_judgments.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        file.write(",".join(COLUMNS) + "\n")
         for pool, names in rounds.items():
-            writer.writerows(_rows(export, pool, _votes(export, names)))
+            file.writelines(_lines(export, pool, _votes(export, names)))
 
 
 def _votes(export: Export, rounds: Sequence[str]) -> Votes:
@@ -52,20 +61,24 @@ def _votes(export: Export, rounds: Sequence[str]) -> Votes:
     collection = export.version.collection
     images: dict[str, int] = dict(collection.images.values_list("key", "pk"))
     captions: dict[str, int] = dict(collection.captions.values_list("key", "pk"))
-    pairs, answers = [np.empty(0, np.int64)], [np.empty((0, 3), np.uint8)]
+    pairs, answers = [np.empty(0, np.int64)], [np.empty(0, np.int16)]
     for batch in judgment_batches(export.version, export.progress):
         counted = compute.and_(compute.equal(batch["counted"], 1), compute.equal(batch["control"], ""))
         rows = batch.filter(compute.and_(counted, compute.is_in(batch["round"], pa.array(rounds, pa.string()))))
         keys = zip(rows["image"].to_pylist(), rows["caption"].to_pylist(), strict=True)
         pairs.append(np.array([_pair(images[image], captions[caption]) for image, caption in keys], np.int64))
-        coded = (rows["level"], _numbers(rows["shortcoming"], _SHORTCOMINGS), _numbers(rows["wrong_way"], _WRONG_WAYS))
-        answers.append(np.stack([column.to_numpy() for column in coded], axis=1).astype(np.uint8))
+        answer = rows["level"].to_numpy().astype(np.int16)
+        for column, known in (("shortcoming", _SHORTCOMINGS), ("wrong_way", _WRONG_WAYS)):
+            number = compute.index_in(rows[column], pa.array(known, pa.string()))
+            answer = answer * len(known) + number.to_numpy().astype(np.int16)
+        answers.append(answer)
     together = np.concatenate(pairs)
     order = together.argsort(kind="stable")
     return Votes(together[order], np.concatenate(answers)[order])
 
 
-def _rows(export: Export, pool: Pool, votes: Votes) -> Iterator[tuple[Any, ...]]:
+def _lines(export: Export, pool: Pool, votes: Votes) -> Iterator[str]:
+    begin = csv.writer(_Echo(), lineterminator="").writerow
     columns = ("image_id", "caption_id", "annotator__name", "rank", "score", "caption__key", "image__key")
     ordered = Proposal.objects.filter(pool=pool).order_by("annotator__name", "direction", "id").values_list(*columns)
     proposals = tracked(ordered.iterator(chunk_size=_AT_ONCE), pool.name, export.progress, total=pool.n_proposals)
@@ -73,13 +86,10 @@ def _rows(export: Export, pool: Pool, votes: Votes) -> Iterator[tuple[Any, ...]]
         wanted = np.array([_pair(image, caption) for image, caption, *_ in some])
         starts, ends = votes.pairs.searchsorted(wanted), votes.pairs.searchsorted(wanted, side="right")
         for (_, _, *proposed), start, end in zip(some, starts.tolist(), ends.tolist(), strict=True):
-            for level, shortcoming, wrong_way in votes.answers[start:end].tolist():
-                yield (*proposed, level, _SHORTCOMINGS[shortcoming], _WRONG_WAYS[wrong_way])
+            if start < end:
+                begun: Any = begin(proposed)
+                yield from (begun + _ENDS[answer] for answer in votes.answers[start:end].tolist())
 
 
 def _pair(image: int, caption: int) -> int:
     return image << 32 | caption
-
-
-def _numbers(words: pa.Array, known: Sequence[str]) -> pa.Array:
-    return compute.index_in(words, pa.array(known, pa.string()))
