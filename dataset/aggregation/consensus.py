@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import LogisticRegression
 
 from dataset.aggregation.fit import Fit, describe_workers
 from dataset.aggregation.ordinal import ordinal
@@ -95,6 +94,9 @@ def _features(scores: Floats, ranks: Floats) -> Floats:
 
 def _calibrated(features: Floats, known: Floats) -> Floats:
     """Return the probabilities of the levels for each row of ``features``, learned on the folds that lack the row."""
+    # Imported here, as it takes 80 MB in every process that does.
+    from sklearn.linear_model import LogisticRegression
+
     fold = np.arange(len(features)) % FOLDS
     probabilities = np.zeros_like(known)
     for one in range(FOLDS):
