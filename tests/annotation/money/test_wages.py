@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Rejection
 from annotation.wages import PILOT_SIZE, check_wage, fair_reward, pilot_of, timing_of
+from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.publication import publish_round
@@ -166,7 +167,7 @@ def test_what_was_only_rehearsed_or_simulated_is_a_pilot_for_rehearsals_alone(co
     rehearsed, simulated = pilot(collection, [0] * 5, "rehearsed"), pilot(collection, [0] * 5, "simulated")
     put_on_platform(rehearsed)
     played = Assignment.objects.filter(hit__round=simulated).first()
-    played.worker.identities.create(channel="simulation", external_id="0")
+    mark_simulated(played.worker)
     assert pilot_of(large(collection)) is None
     assert pilot_of(Round.objects.get(name="large"), rehearsed=True)[0] == simulated
 
