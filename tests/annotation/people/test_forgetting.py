@@ -114,6 +114,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "hits.Round.summary",
         "hits.Round.offer",
         "hits.Round.fees",
+        "hits.TopUp.avoided",
         "annotation.TestAttempt.answers",
         "annotation.Assignment.finish_fields",
     }
