@@ -51,7 +51,7 @@ def read_long(path: Path, *, round: str | None, default: str) -> pd.DataFrame:
     for column in ("hit", "assignment", "simulated", "counted"):
         rows[column] = _whole(path, rows[column])
     rows["active_seconds"] = pd.to_numeric(rows["active_seconds"], errors="coerce")
-    at = pd.to_datetime(rows["at"], utc=True, errors="coerce")
+    at = pd.to_datetime(rows["at"], utc=True, errors="coerce", format="ISO8601")
     if at.isna().any():
         raise CounterpartError(_wrong(path, rows["at"], at.isna(), "use UTC times as in 2026-11-22T07:30:00Z"))
     rows["at"] = at
