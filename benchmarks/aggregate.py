@@ -1,8 +1,8 @@
 """A million judgments to verdicts: python -m benchmarks.aggregate [--pairs N] [--repeats N]
 
 Every pair is judged by five of 1,000 workers in HITs of 16 candidates and 2 controls. ``aggregate_round`` reads the
-judgments from the database, aggregates them and writes the verdicts; beside it, in the same run, crowd-kit's
-DawidSkene on the same labels in memory. Set DATABASE_URL to measure PostgreSQL.
+judgments from the database, aggregates them and writes the verdicts; beside it, in the same run, our Dawid-Skene and
+crowd-kit's on the same labels in memory. Set DATABASE_URL to measure PostgreSQL.
 
 python -m benchmarks.aggregate --accuracy DATA prints how often every method is right on two real crowds, with and
 without ties: DATA/crowd/rte and DATA/crowd/web, each with label.csv and truth.csv.
@@ -11,22 +11,23 @@ without ties: DATA/crowd/rte and DATA/crowd/web, each with label.csv and truth.c
 import argparse
 import warnings
 from collections import defaultdict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.fixtures import fresh_database
-from benchmarks.pool import StepClock, ids_of, peak_mb
+from benchmarks.pool import StepClock, ids_of, make_collection, peak_mb
 
 CANDIDATES, CONTROLS, SEATS, WORKERS, PER_IMAGE = 16, 2, 5, 1_000, 90
 ITEMS = CANDIDATES + CONTROLS
+ITERATIONS = 20
 CROWDS = {"rte": "RTE: entailment, 2 classes", "web": "web: relevance, 5 grades"}
-BLANK = {"file": "", "sha256": "", "split": ""}
 COUNTED = {"shortcoming": "", "wrong_way": ""}
 
 
@@ -34,13 +35,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=200_000, help="number of judged pairs (default 200,000)")
     parser.add_argument("--repeats", type=int, default=3, help="number of repeats (default 3)")
+    parser.add_argument("--processor", action="store_true", help="measure processor time, for a busy machine")
     parser.add_argument("--accuracy", type=Path, metavar="DATA", help="print accuracies on real crowds instead")
     options = parser.parse_args()
     if options.accuracy:
         print_accuracies(options.accuracy)
         return
     with fresh_database():
-        measure(options.pairs, options.repeats)
+        measure(options.pairs, options.repeats, process_time if options.processor else perf_counter)
 
 
 def print_accuracies(data: Path) -> None:
@@ -65,7 +67,7 @@ def accuracies(folder: Path) -> dict[str, float]:
     return found
 
 
-def measure(pairs: int, repeats: int) -> None:
+def measure(pairs: int, repeats: int, timer: Callable[[], float]) -> None:
     from django.db import connection
 
     from dataset.verdicts import aggregate_round, votes_of
@@ -75,30 +77,52 @@ def measure(pairs: int, repeats: int) -> None:
     figures: dict[str, list[float]] = defaultdict(list)
     for _ in range(repeats):
         for method in ("majority", "dawid-skene", "ordinal"):
-            clock = StepClock()
+            clock = StepClock(timer)
             counted = aggregate_round(judged, method=method, progress=clock)
             clock("", 0, None)
             for step, seconds in clock.seconds.items():
                 figures[f"{method}: {step}"].append(seconds)
             figures[f"{method}: all of it"].append(sum(clock.seconds.values()))
         peak = peak_mb()
-        figures["crowd-kit's DawidSkene, in memory"].append(crowd_kit(votes_of(judged)))
+        labels = candidates_of(votes_of(judged))
+        figures[f"in memory, {ITERATIONS} iterations: ours"].append(ours(labels, timer))
+        figures[f"in memory, {ITERATIONS} iterations: crowd-kit's"].append(
+            crowd_kit(labels, timer, n_iter=ITERATIONS, tol=-1)[0]
+        )
+        seconds, iterations = crowd_kit(labels, timer)
+        figures[f"in memory, crowd-kit's by its own rule, which stops after {iterations}"].append(seconds)
     print(f"{counted['judgments']:,} judgments, {counted['pairs']:,} pairs; {peak:.0f} MB peak of ours; "
           f"{peak_mb():.0f} MB with crowd-kit; medians of {repeats} and all, seconds:")  # fmt: skip
     for name, values in figures.items():
         print(f"{median(values):8.2f}  {name}  ({', '.join(f'{value:.2f}' for value in values)})")
 
 
-def crowd_kit(votes: pd.DataFrame) -> float:
+def candidates_of(votes: pd.DataFrame) -> pd.DataFrame:
+    candidates = votes[votes["control"] == ""]
+    item = candidates.groupby(["image", "caption"]).ngroup()
+    return pd.DataFrame({"item": item, "worker": candidates["worker"], "label": candidates["level"]})
+
+
+def ours(labels: pd.DataFrame, timer: Callable[[], float]) -> float:
+    """Return the seconds of 20 iterations of our Dawid-Skene, from the table of labels to that of the shares."""
+    from dataset.aggregation.dawid_skene import dawid_skene
+    from dataset.aggregation.votes import read_votes
+
+    begun = timer()
+    votes = read_votes(labels)
+    pd.DataFrame(dawid_skene(votes, iterations=ITERATIONS).distribution, votes.item_names, votes.levels)
+    return timer() - begun
+
+
+def crowd_kit(labels: pd.DataFrame, timer: Callable[[], float], **options: float) -> tuple[float, int]:
+    """Return the seconds of crowd-kit's DawidSkene and the number of its iterations."""
     from crowdkit.aggregation import DawidSkene
 
-    candidates = votes[votes["control"] == ""]
-    task = candidates.groupby(["image", "caption"]).ngroup()
-    labels = pd.DataFrame({"task": task, "worker": candidates["worker"], "label": candidates["level"]})
-    begun = perf_counter()
+    tasks, model = labels.rename(columns={"item": "task"}), DawidSkene(**options)
+    begun = timer()
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        DawidSkene().fit_predict_proba(labels)
-    return perf_counter() - begun
+        model.fit_predict_proba(tasks)
+    return timer() - begun, len(model.loss_history_)
 
 
 def make_judged_round(pairs: int):
@@ -107,7 +131,7 @@ def make_judged_round(pairs: int):
     from hits.models import HIT, Round, Seat
     from mitl.models import Pool
 
-    collection = make_collection(images=-(-pairs * ITEMS // CANDIDATES // PER_IMAGE))
+    collection = make_collection(queries=6)
     sample = collection.samples.get()
     pool = Pool.objects.create(
         name="pool", collection=collection, sample=sample, top_k=5, control_depth=25, directions=["i2t", "t2i"], seed=0
@@ -127,20 +151,6 @@ def make_judged_round(pairs: int):
     add_items(judged, hit_ids)
     add_judgments(hit_ids)
     return judged
-
-
-def make_collection(images: int):
-    from core.inserts import insert_rows
-    from corpus.models import Caption, Collection, Image
-    from corpus.samples import sample_queries
-
-    collection = Collection.objects.create(name="coco")
-    keys = np.arange(images * 5).astype(str)
-    insert_rows(Image, {"collection_id": collection.pk, "key": keys[:images], "file_name": keys[:images]} | BLANK)
-    of = np.repeat(ids_of(collection.images), 5)
-    insert_rows(Caption, {"collection_id": collection.pk, "key": keys, "image_id": of, "text": keys})
-    sample_queries("queries", collection=collection, images=1, captions=1)
-    return collection
 
 
 def add_items(judged, hit_ids: np.ndarray) -> None:

@@ -8,6 +8,7 @@ are medians over the repeats; each repeat makes another pool and round in the sa
 
 import argparse
 from collections import defaultdict
+from collections.abc import Callable
 from decimal import Decimal
 from resource import RUSAGE_SELF, getrusage
 from statistics import median
@@ -20,7 +21,7 @@ from benchmarks.fixtures import draw_lists, fresh_database
 
 IMAGES, CAPTIONS_EACH = 5_000, 5
 SIDES = CAPTIONS_EACH + 1  # queries per image: the image and its captions
-BLANK = {"file": "", "sha256": "", "split": ""}
+BLANK = {"file": "", "sha256": "", "split": "", "look": ""}
 BARE, HELD = "bare inserts of the same rows", "the same inserts under our constraints"
 
 
@@ -118,12 +119,13 @@ def peak_mb() -> float:
 class StepClock:
     """A Progress that adds up the seconds of every step, from its first call to the first call of the next step."""
 
-    def __init__(self) -> None:
+    def __init__(self, timer: Callable[[], float] = perf_counter) -> None:
         self.seconds: dict[str, float] = {}
-        self._step, self._since = "", perf_counter()
+        self._timer = timer
+        self._step, self._since = "", timer()
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
-        now = perf_counter()
+        now = self._timer()
         if self._step:
             self.seconds[self._step] = self.seconds.get(self._step, 0) + now - self._since
         self._step, self._since = step, now

@@ -1,13 +1,13 @@
 """Verdicts of a round, written from the judgments that count."""
 
 import hashlib
-import json
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from django.db import transaction
+from numpy.typing import NDArray
 
 from annotation.models import Judgment, Worker
 from core.errors import CounterpartError
@@ -17,7 +17,7 @@ from core.progress import Progress, silent
 from dataset.aggregation import METHODS, POSITIVE, TIES, Conclusion, Method, Ties, full_conclusion
 from dataset.contents import proposals_of
 from dataset.models import Aggregation, Verdict
-from hits.models import Control, Round
+from hits.models import Control, Item, Round
 from hits.question import Level
 
 _LARGEST_SEED = 2**32 - 1
@@ -51,7 +51,10 @@ def aggregate_round(
         raise CounterpartError(f"Round {round} has no judgments that count. Aggregate it once work is accepted.")
     progress("aggregating", 0, None)
     proposals = proposals_of([round]) if method == "consensus" else None
-    conclusion = full_conclusion(votes, method=method, ties=ties, proposals=proposals, seed=seed)
+    try:
+        conclusion = full_conclusion(votes, method=method, ties=ties, proposals=proposals, seed=seed)
+    except ValueError as error:
+        raise CounterpartError(f"Round {round}: {error}") from error
     Aggregation.objects.filter(round=round, method=method).delete()
     aggregation = Aggregation.objects.create(
         round=round, method=method, ties=ties, seed=seed, judgments=judgments, fingerprint=_fingerprint(votes)
@@ -74,28 +77,30 @@ def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
     Images and captions are named by their keys, as in a release, workers by their pseudonyms.
     """
     progress("reading judgments", 0, None)
-    judgments = Judgment.objects.counted().filter(assignment__hit__round=round)
-    counted = judgments.exclude(item__control__state=Control.State.RETIRED).order_by()
-    columns = ("id", "image_id", "caption_id", "worker_id", "level", "item__control__polarity")
-    rows = list(counted.values_list(*columns).iterator(chunk_size=20_000))
-    *numbers, polarity = zip(*rows, strict=True) if rows else [()] * len(columns)
-    judgment, image, caption, worker, level = (np.array(column, dtype=np.int64) for column in numbers)
+    columns = {"id": "judgment", "image_id": "image", "caption_id": "caption", "worker_id": "worker", "level": "level"}
+    counted = Judgment.objects.counted().filter(assignment__hit__round=round).order_by()
+    rows: Any = counted.values_list(*columns, "item_id").iterator(chunk_size=20_000)
+    read = np.fromiter(rows, dtype=[(name, np.int64) for name in (*columns.values(), "item")])
     collection = round.pool.collection
     workers = Worker.objects.filter(assignments__hit__round=round).distinct()
-    return pd.DataFrame(
+    controls = Item.objects.filter(hit__round=round, control__isnull=False).values_list("pk", "control__polarity")
+    table = pd.DataFrame(
         {
-            "judgment": judgment,
-            "image": _renamed(image, collection.images.values_list("pk", "key")),
-            "caption": _renamed(caption, collection.captions.values_list("pk", "key")),
-            "worker": _renamed(worker, workers.values_list("pk", "pseudonym")),
-            "level": level,
-            "control": pd.Series(polarity, dtype=object).fillna(""),
+            "judgment": read["judgment"],
+            "image": _renamed(read["image"], collection.images.values_list("pk", "key")),
+            "caption": _renamed(read["caption"], collection.captions.values_list("pk", "key")),
+            "worker": _renamed(read["worker"], workers.values_list("pk", "pseudonym")),
+            "level": read["level"],
+            "control": _renamed(read["item"], controls).fillna(""),
         }
     )
+    retired = controls.filter(control__state=Control.State.RETIRED).values_list("pk", flat=True)
+    return table[~np.isin(read["item"], list(retired))].reset_index(drop=True)
 
 
-def _renamed(names: Iterable[Any], table: Iterable[tuple[Any, Any]]) -> "pd.Series[Any]":
-    return pd.Series(names).map(dict(table))
+def _renamed(names: NDArray[np.int64], table: Iterable[tuple[int, str]]) -> "pd.Series[str]":
+    """Return the text for each number by ``table``, missing where it has none."""
+    return pd.Series(names).map(pd.Series(dict(table), dtype="str"))
 
 
 def _check(name: str, known: tuple[str, ...], what: str) -> None:
@@ -110,10 +115,11 @@ def _write(aggregation: Aggregation, verdicts: pd.DataFrame, progress: Progress)
         Verdict,
         {
             "aggregation_id": aggregation.pk,
-            "image_id": _renamed(verdicts["image"], collection.images.values_list("key", "pk")).to_numpy(),
-            "caption_id": _renamed(verdicts["caption"], collection.captions.values_list("key", "pk")).to_numpy(),
+            "image_id": verdicts["image"].map(dict(collection.images.values_list("key", "pk"))).to_numpy(),
+            "caption_id": verdicts["caption"].map(dict(collection.captions.values_list("key", "pk"))).to_numpy(),
             "level": verdicts["level"].to_numpy(),
-            "distribution": np.array([json.dumps(row) for row in shares.tolist()], dtype=object),
+            # As JSON writes them, three times as fast.
+            "distribution": np.array(list(map(str, shares.tolist())), dtype=object),
             "confidence": verdicts["confidence"].to_numpy(),
             "votes": verdicts["votes"].to_numpy(),
         },

@@ -24,8 +24,12 @@ def mace(votes: Votes, *, seed: int = 0) -> Fit:
     # crowd-kit gives the parameters of one worker or level to another unless their codes ascend as they occur.
     workers, worker_codes = pd.factorize(answers["worker"])
     labels, label_codes = pd.factorize(answers["label"])
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        shares = model.fit_predict_proba(answers.assign(worker=workers, label=labels))
+    try:
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            shares = model.fit_predict_proba(answers.assign(worker=workers, label=labels))
+    except ValueError as error:
+        most = int(votes.counts.sum(axis=1).max())
+        raise ValueError(f"MACE's probabilities vanish on items of {most:,} votes. Use another method.") from error
     shares.columns = pd.Index(label_codes[shares.columns])
     return Fit(
         _distribution(votes, shares), _skills(votes, "competence", pd.Series(model.spamming_[:, 1], worker_codes))

@@ -6,7 +6,7 @@ import pandas as pd
 from dataset.aggregation.fit import Fit
 from dataset.aggregation.votes import Floats, Votes
 
-ITERATIONS, TOLERANCE = 300, 1e-5
+ITERATIONS, TOLERANCE = 300, 1e-7
 # Right answers that every worker is given at each level beforehand. Without any, workers of few votes leave levels that
 # nobody else confirms undetermined; many would hide that a worker is bad.
 TRUST = 0.1
@@ -17,14 +17,14 @@ def dawid_skene(votes: Votes, *, trust: float = TRUST, iterations: int = ITERATI
     """Return the levels' distributions by expectation maximisation, from the shares of the votes.
 
     Gold controls keep their possible levels throughout, so that votes on them anchor the confusion matrices of their
-    workers. The prior is learned for each kind of item. It stops when no share changes by more than 1e-5.
+    workers. The prior is learned for each kind of item. It stops when the shares change by less than 1e-7 on average.
     """
     distribution = votes.start
     for _ in range(iterations):
         before = distribution
         evidence = votes.by_item(np.log(confusions(votes, before, trust=trust)))
         distribution = votes.posterior(before, evidence)
-        if np.abs(distribution - before).max() < TOLERANCE:
+        if np.abs(distribution - before).mean() < TOLERANCE:
             break
     return Fit(distribution, pd.DataFrame(index=votes.worker_names))
 

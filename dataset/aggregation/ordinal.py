@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from dataset.aggregation.fit import Fit
 from dataset.aggregation.votes import Floats, Votes
 
-ITERATIONS, TOLERANCE = 300, 1e-5
+ITERATIONS, TOLERANCE = 300, 1e-7
 # Priors, in levels: a worker's bias is about 0, the logarithm of their noise about that of half a level.
 BIAS_SD, NOISE, LOG_NOISE_SD = 0.25, 0.5, 0.25
 LAPSES, LOOKS = 1, 9  # votes without and with a look that every worker is given beforehand
@@ -36,7 +36,7 @@ def ordinal(votes: Votes, *, iterations: int = ITERATIONS) -> Fit:
         unlooked = crowd.lapses[:, None, None] * habits[:, :, None]
         likelihood = (1 - crowd.lapses)[:, None, None] * looked.probability + unlooked
         distribution = votes.posterior(before, votes.by_item(np.log(likelihood)), pseudo_count=PSEUDO_COUNT)
-        if number and np.abs(distribution - before).max() < TOLERANCE:
+        if number and np.abs(distribution - before).mean() < TOLERANCE:
             break
         looks = votes.by_worker(distribution) * (1 - unlooked / likelihood)
         crowd = crowd.step(looks, looked, given)

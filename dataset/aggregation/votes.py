@@ -129,14 +129,23 @@ def read_votes(
     twice = int(((np.diff(items) == 0) & (np.diff(workers) == 0)).sum())
     if twice:
         raise ValueError(f"{twice} labels repeat an item and worker; keep one of each.")
-    possible = np.ones((len(item_names), len(scale)), dtype=bool)
-    for item, right in (gold or {}).items():
-        known = np.isin(scale, list(right))
-        if not known.any():
-            raise ValueError(f"The gold item {item!r} has no right level among {', '.join(map(str, scale))}.")
-        if item in item_names:
-            possible[item_names.get_loc(item)] = known
+    possible = _possible(pd.Index(item_names), scale, gold or {})
     return Votes(items, workers, places, pd.Index(item_names), pd.Index(worker_names), scale, possible)
+
+
+def _possible(items: pd.Index, levels: Sequence[int], gold: Mapping[Any, Iterable[int]]) -> NDArray[np.bool_]:
+    """Return which levels each item may have; gold items that nobody labelled are left out."""
+    possible = np.ones((len(items), len(levels)), dtype=bool)
+    by_levels: dict[frozenset[int], list[Any]] = {}
+    for item, right in gold.items():
+        by_levels.setdefault(frozenset(right), []).append(item)
+    for right, members in by_levels.items():
+        known = np.isin(levels, list(right))
+        if not known.any():
+            raise ValueError(f"{len(members)} gold items have no right level among the levels: {members[0]!r}, ….")
+        places = items.get_indexer(pd.Index(members))
+        possible[places[places >= 0]] = known
+    return possible
 
 
 def _order_by_votes(items: Codes, workers: Codes, labels: Codes) -> Codes:

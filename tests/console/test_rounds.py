@@ -10,6 +10,7 @@ from console.dashboard import needs_of_all_rounds
 from core.models import Job
 from corpus.models import Collection, Image
 from crowd.publication import close_round
+from dataset.verdicts import aggregate_round
 from hits.models import Round
 from hits.parameters import RoundParameters
 from tests.annotation.disagreeing import make_topped_up, vote
@@ -182,6 +183,14 @@ def test_counting_the_votes_makes_verdicts(researcher, db):
     answer_rightly(made)
     researcher.post("/rounds/round-1/aggregate/")
     assert made.aggregations.get().verdicts.count() == 2
+
+
+def test_a_round_shows_how_its_verdicts_were_made(researcher, db):
+    made = make_round()
+    answer_rightly(made)
+    assert "<dt>Verdicts</dt><dd>none yet</dd>" in researcher.get("/rounds/round-1/").content.decode()
+    aggregate_round(made, method="ordinal", ties="lower")
+    assert "<dt>Verdicts</dt><dd>2 by ordinal, ties: lower</dd>" in researcher.get("/rounds/round-1/").content.decode()
 
 
 def test_counting_no_votes_is_told(researcher, db):

@@ -51,3 +51,9 @@ def test_controls_are_left_out(method, within):
     candidates = labels[labels["item"] >= 10]
     with_gold = method(read_votes(labels, gold={item: (1, 2) for item in range(10)})).distribution[10:]
     assert np.allclose(with_gold, method(read_votes(candidates)).distribution, atol=within)
+
+
+def test_mace_names_items_with_more_votes_than_it_can_multiply():
+    labels = pd.DataFrame({"item": 0, "worker": range(1_500), "label": [1, 2, 3] * 500})
+    with pytest.raises(ValueError, match="vanish on items of 1,500 votes. Use another method"):
+        mace(read_votes(labels))
