@@ -32,6 +32,7 @@ PAGES = [
     "/review/",
     "/review/{flagged}/",
     "/versions/v1/",
+    "/versions/v1/changes/",
     "/release/",
     "/scores/",
     "/jobs/",
