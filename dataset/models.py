@@ -21,7 +21,6 @@ class Aggregation(models.Model):
     ties = models.CharField(max_length=10, help_text="Policy for tied levels: median, lower or higher.")
     seed = models.BigIntegerField(default=0, help_text="Seed of the random starts of methods that have any.")
     judgments = models.PositiveIntegerField(help_text="Number of judgments counted.")
-    fingerprint = models.CharField(max_length=64, help_text="SHA-256 of the ids of the judgments read.")
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -1,6 +1,5 @@
 """Verdicts of a round, written from the judgments that count."""
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -56,9 +55,7 @@ def aggregate_round(
     except ValueError as error:
         raise CounterpartError(f"Round {round}: {error}") from error
     Aggregation.objects.filter(round=round, method=method).delete()
-    aggregation = Aggregation.objects.create(
-        round=round, method=method, ties=ties, seed=seed, judgments=judgments, fingerprint=_fingerprint(votes)
-    )
+    aggregation = Aggregation.objects.create(round=round, method=method, ties=ties, seed=seed, judgments=judgments)
     _write(aggregation, conclusion.verdicts, progress)
     record("aggregated", round, actor="command", method=method, ties=ties, seed=seed, judgments=judgments)
     return {"judgments": judgments, **_figures(conclusion, workers)}
@@ -72,21 +69,20 @@ def checked_seed(seed: int) -> int:
 
 
 def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
-    """Return the counted judgments of a round as ``dataset.aggregation.conclude`` takes them; their ids beside them.
+    """Return the counted judgments of a round as ``dataset.aggregation.conclude`` takes them.
 
     Images and captions are named by their keys, as in a release, workers by their pseudonyms.
     """
     progress("reading judgments", 0, None)
-    columns = {"id": "judgment", "image_id": "image", "caption_id": "caption", "worker_id": "worker", "level": "level"}
+    columns = {"image_id": "image", "caption_id": "caption", "worker_id": "worker", "level": "level", "item_id": "item"}
     counted = Judgment.objects.counted().filter(assignment__hit__round=round).order_by()
-    rows: Any = counted.values_list(*columns, "item_id").iterator(chunk_size=20_000)
-    read = np.fromiter(rows, dtype=[(name, np.int64) for name in (*columns.values(), "item")])
+    rows: Any = counted.values_list(*columns).iterator(chunk_size=20_000)
+    read = np.fromiter(rows, dtype=[(name, np.int64) for name in columns.values()])
     collection = round.pool.collection
     workers = Worker.objects.filter(assignments__hit__round=round).distinct()
     controls = Item.objects.filter(hit__round=round, control__isnull=False).values_list("pk", "control__polarity")
     table = pd.DataFrame(
         {
-            "judgment": read["judgment"],
             "image": _renamed(read["image"], collection.images.values_list("pk", "key")),
             "caption": _renamed(read["caption"], collection.captions.values_list("pk", "key")),
             "worker": _renamed(read["worker"], workers.values_list("pk", "pseudonym")),
@@ -153,8 +149,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return None if np.isnan(value) else float(f"{value:.4f}")
     return value
-
-
-def _fingerprint(votes: pd.DataFrame) -> str:
-    """Return the SHA-256 of which judgments were read; it changes when a decision changes that."""
-    return hashlib.sha256(np.sort(votes["judgment"].to_numpy()).tobytes()).hexdigest()
