@@ -1,0 +1,181 @@
+"""Tests of paired outcomes, and bootstrap intervals. Pure arrays.
+
+Values are those of one metric, an entry per query, in the same order for both models. A query that is NaN (it has no
+positives) for either model is left out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binomtest, chi2
+
+FEW = 25
+"""Discordant pairs below which McNemar's test is exact."""
+_BLOCK = 1 << 22  # drawn numbers at a time: bounds the memory
+_REPEATED = 32  # equal values are drawn together where there are this many of each, on average
+
+Values = NDArray[np.float64]
+
+
+class Significance(NamedTuple):
+    """``statistic`` as the test defines it, ``pvalue`` two-sided."""
+
+    statistic: float
+    pvalue: float
+
+
+def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Significance:
+    """Compare paired binary outcomes, such as R@k (McNemar 1947; Hodosh et al. 2013, section 4.2).
+
+    n10 queries are right for ``a`` alone and n01 for ``b`` alone. The exact test takes n10 as Binomial(n10 + n01, 1/2);
+    its statistic is min(n10, n01). Otherwise the statistic is (|n10 - n01| - 1)² / (n10 + n01), chi-square with one
+    degree of freedom (with continuity correction). Without any discordant pair the p-value is 1.
+
+    Args:
+        a, b: (Q,) outcomes, 0 or 1 (or NaN).
+        exact: None: the exact test for fewer than 25 discordant pairs, else chi-square.
+
+    Raises:
+        ValueError: for arrays of other shapes, or other values.
+
+    >>> mcnemar([1, 1, 1, 1, 0], [0, 0, 0, 1, 1])
+    Significance(statistic=1.0, pvalue=0.625)
+    """
+    first, second = _paired(a, b)
+    if not (np.isin(first, (0, 1)).all() and np.isin(second, (0, 1)).all()):
+        raise ValueError("McNemar's test compares outcomes that are 0 or 1.")
+    only_a, only_b = int((first > second).sum()), int((second > first).sum())
+    discordant = only_a + only_b
+    if discordant < FEW if exact is None else exact:
+        return Significance(
+            float(min(only_a, only_b)), float(binomtest(only_a, discordant).pvalue) if discordant else 1.0
+        )
+    statistic = max(abs(only_a - only_b) - 1, 0) ** 2 / discordant if discordant else 0.0
+    return Significance(statistic, float(chi2.sf(statistic, 1)))
+
+
+def fisher_randomisation(a: ArrayLike, b: ArrayLike, samples: int = 100_000, seed: int = 0) -> Significance:
+    """Test whether two models' means differ, by Fisher's paired randomisation (Hodosh et al. 2013, section 4.2).
+
+    If the models were equal, each query's difference would have either sign. The p-value is the share of sign
+    assignments whose mean difference is at least as far from 0 as the one found: of all assignments where there are at
+    most ``samples``, else (1 + those among ``samples`` random ones) / (1 + ``samples``), which is never 0.
+
+    Args:
+        a, b: (Q,) values.
+
+    Returns:
+        The statistic is the mean of ``a - b``; NaN if no query counts.
+
+    Raises:
+        ValueError: for arrays of other shapes, or fewer than one sample.
+
+    >>> fisher_randomisation([1, 1, 1], [0, 0, 0])
+    Significance(statistic=1.0, pvalue=0.25)
+    """
+    if samples < 1:
+        raise ValueError(f"Invalid number of samples {samples}: use at least 1.")
+    first, second = _paired(a, b)
+    differences = first - second
+    found = abs(differences.sum())
+    statistic = float(differences.mean()) if differences.size else float("nan")
+    sizes = np.abs(differences[differences != 0])
+    least = found - 1e-12 * sizes.sum()  # sums in another order differ in the last digits
+    if 2 ** min(sizes.size, 62) <= samples:
+        sums = np.zeros(1)
+        for size in sizes:
+            sums = np.concatenate([sums + size, sums - size])
+        return Significance(statistic, float((np.abs(sums) >= least).mean()))
+    extreme = sum(int((np.abs(sums) >= least).sum()) for sums in _random_sums(sizes, samples, seed))
+    return Significance(statistic, (1 + extreme) / (1 + samples))
+
+
+def bootstrap_interval(
+    values: ArrayLike, *, confidence: float = 0.95, samples: int = 1000, seed: int = 0
+) -> tuple[float, float]:
+    """Return the bootstrap interval (low, high) of the mean: percentiles of the means of resampled queries.
+
+    Args:
+        values: (Q,) values; NaN are left out.
+
+    Returns:
+        (NaN, NaN) if no query counts.
+
+    Raises:
+        ValueError: for an array of another shape, a confidence outside 0..1, or fewer than one sample.
+    """
+    kept = np.asarray(values, float)
+    if kept.ndim != 1:
+        raise ValueError(f"Values must be a list with an entry per query, not an array of shape {kept.shape}.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"Invalid confidence {confidence}: use a number between 0 and 1, such as 0.95.")
+    if samples < 1:
+        raise ValueError(f"Invalid number of samples {samples}: use at least 1.")
+    kept = kept[~np.isnan(kept)]
+    if not kept.size:
+        return float("nan"), float("nan")
+    return percentiles(_resampled_means(kept, samples, seed), confidence)
+
+
+def bootstrap_difference(
+    a: ArrayLike, b: ArrayLike, *, confidence: float = 0.95, samples: int = 1000, seed: int = 0
+) -> tuple[float, float]:
+    """Return the paired bootstrap interval (low, high) of the mean of ``a - b``: both models see the same queries.
+
+    Arguments, result and errors as of ``bootstrap_interval``; ValueError also if ``a`` and ``b`` differ in length.
+    """
+    first, second = _paired(a, b)
+    return bootstrap_interval(first - second, confidence=confidence, samples=samples, seed=seed)
+
+
+def percentiles(resampled: ArrayLike, confidence: float) -> tuple[float, float]:
+    """Return the middle ``confidence`` of resampled statistics; those that are undefined (NaN) are left out."""
+    found = np.asarray(resampled, float)
+    found = found[~np.isnan(found)]
+    if not found.size:
+        return float("nan"), float("nan")
+    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
+    """Return both without the queries that either leaves out."""
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"Paired values must be two lists of equal length, not {first.shape} and {second.shape}.")
+    kept = ~(np.isnan(first) | np.isnan(second))
+    return first[kept], second[kept]
+
+
+def _resampled_means(values: Values, samples: int, seed: int) -> Values:
+    """Return the means of ``samples`` draws with replacement."""
+    rng = np.random.default_rng(seed)
+    n = values.size
+    distinct, counts = np.unique(values, return_counts=True)
+    if distinct.size * _REPEATED <= n:
+        return rng.multinomial(n, counts / n, size=samples) @ distinct / n
+    rows = max(1, _BLOCK // n)
+    return np.concatenate(
+        [values[rng.integers(n, size=(min(rows, samples - at), n))].mean(1) for at in range(0, samples, rows)]
+    )
+
+
+def _random_sums(sizes: Values, samples: int, seed: int) -> list[Values]:
+    """Return the sums of ``sizes`` under random signs, in blocks."""
+    rng = np.random.default_rng(seed)
+    total = sizes.sum()
+    distinct, counts = np.unique(sizes, return_counts=True)
+    if distinct.size * _REPEATED <= sizes.size:
+        rows = max(1, _BLOCK // distinct.size)
+        return [
+            total - 2 * (rng.binomial(counts, 0.5, size=(min(rows, samples - at), distinct.size)) @ distinct)
+            for at in range(0, samples, rows)
+        ]
+    rows, width = max(1, _BLOCK // sizes.size), -(-sizes.size // 8)
+    sums = []
+    for at in range(0, samples, rows):
+        n = min(rows, samples - at)
+        bits = np.unpackbits(np.frombuffer(rng.bytes(n * width), np.uint8).reshape(n, width), axis=1)
+        sums.append(total - 2 * (bits[:, : sizes.size] @ sizes))
+    return sums
