@@ -11,7 +11,7 @@ from annotation.budget import locked, room
 from annotation.ledger import balance_of
 from annotation.models import Judgment
 from annotation.platforms import want_seats_posted
-from hits.controls import retired_pairs
+from hits.controls import avoided_pairs
 from hits.models import Item, Round, Seat
 from hits.question import Level
 from hits.top_ups import add_top_up, plan_top_up
@@ -31,8 +31,9 @@ def is_disputed(votes: Collection[int]) -> bool:
 
 def disputed_pairs(round: Round) -> list[Pair]:
     """Return the disputed pairs that may get one more vote, in order: all their seats are filled, and there are fewer
-    of them than the round's votes for a pair with its top-up."""
+    of them than the round's votes for a pair with its top-up. An excluded image or caption gets none."""
     votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+    votes = votes.filter(image__excluded_at=None, caption__excluded_at=None)
     by_pair = votes.values_list("image", "caption").annotate(**BY_LEVEL)
     disputed = {(image, caption) for image, caption, *counts in by_pair if is_disputed(counts)}
     if not disputed:
@@ -56,7 +57,7 @@ def top_up(round: Round, *, actor: str) -> int:
     pairs = _affordable(round, _in_full_hits(round, disputed_pairs(round)))
     if not pairs:
         return 0
-    number, avoided = round.top_ups.count() + 1, retired_pairs(round.pool.collection)
+    number, avoided = round.top_ups.count() + 1, avoided_pairs(round.pool.collection)
     plan = plan_top_up(round, pairs, number=number, avoided=avoided)  # takes seconds, so the round is not locked yet
     with transaction.atomic():
         current = locked(round)

@@ -45,6 +45,8 @@ def status_of(round: Round, image: int, caption: int) -> PairStatus | None:
     held = Counter(
         Assignment.objects.filter(seat__in=seats, state__in=Assignment.HOLDING).values_list("state", flat=True)
     )
+    by_review = items.values_list("image__excluded_at", "caption__excluded_at")[0]
+    excluded = " and ".join(side for side, at in zip(("picture", "caption"), by_review, strict=True) if at)
     votes = list(Judgment.objects.counted().filter(item__in=items).aggregate(**BY_LEVEL).values())
     done, open_seats = sum(votes), by_state[Seat.State.OPEN]
     opened = min(open_seats, Assignment.objects.filter(hit__in=hits, seat=None, state=State.LEASED).count())
@@ -57,7 +59,7 @@ def status_of(round: Round, image: int, caption: int) -> PairStatus | None:
         "open": open_seats - opened,
     }
     disputed = is_disputed(votes)
-    return PairStatus(**figures, disputed=disputed, reasons=tuple(_reasons(round, hits, figures, disputed)))
+    return PairStatus(**figures, disputed=disputed, reasons=tuple(_reasons(round, hits, figures, disputed, excluded)))
 
 
 def unfinished_pairs(round: Round) -> int:
@@ -67,7 +69,7 @@ def unfinished_pairs(round: Round) -> int:
     return items.order_by().values("image", "caption").distinct().count()
 
 
-def _reasons(round: Round, hits: list[HIT], n: dict[str, int], disputed: bool) -> Iterator[str]:
+def _reasons(round: Round, hits: list[HIT], n: dict[str, int], disputed: bool, excluded: str) -> Iterator[str]:
     if n["leased"]:
         yield f"Being judged or graded: {n['leased']} of {n['wanted']} votes."
     if n["waiting"]:
@@ -77,8 +79,10 @@ def _reasons(round: Round, hits: list[HIT], n: dict[str, int], disputed: bool) -
     if n["open"]:
         yield f"Waiting for a worker: {n['open']} of {n['wanted']} votes."
         yield from _blocks(round, hits)
+        if excluded:
+            yield f"A review excluded the {excluded}: votes are still stored, but the pair leaves the dataset."
     elif disputed and round.top_up and not (n["leased"] or n["waiting"]):
-        yield from _why_disputed(round, n["wanted"])
+        yield from _why_disputed(round, n["wanted"], excluded)
 
 
 def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
@@ -95,8 +99,11 @@ def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
         yield f"Each of the {joined} workers who joined has judged a pair of its HIT: more workers are needed."
 
 
-def _why_disputed(round: Round, seats: int) -> Iterator[str]:
+def _why_disputed(round: Round, seats: int, excluded: str) -> Iterator[str]:
     if seats >= round.replication + round.top_up:
+        return
+    if excluded:
+        yield f"Workers disagree, but a review excluded the {excluded}: no further vote is asked for."
         return
     if round.state != "open":
         yield "Workers disagree, but the round is closed: no further vote can come."

@@ -6,9 +6,10 @@ from then on and takes nothing back.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 
 from annotation.budget import locked
 from annotation.control_records import ANSWERED_RIGHT, ControlPolicy, ControlRecord, records_of, unretired
@@ -57,9 +58,27 @@ def retire_controls_of(
     reason = check_words(reason, what="reason", at_most=LONGEST_REASON)
     shown = Q(image__in=list(images)) | Q(caption__in=list(captions))
     controls = Control.objects.filter(shown, round__pool__collection=collection).exclude(state=State.RETIRED)
-    retired = [control.pk for control in controls if _rule(control, retired=True, reason=reason, by=actor)]
+    ruled = partial(_rule, retired=True, reason=reason, by=actor, exclusion=True)
+    retired = [control.pk for control in controls if ruled(control)]
     _regrade(Control.objects.filter(pk__in=retired))
     return len(retired)
+
+
+def reinstate_controls_of(
+    collection: Collection, *, images: Iterable[int] = (), captions: Iterable[int] = (), actor: str
+) -> int:
+    """Reinstate the controls that ``retire_controls_of`` retired and that show nothing excluded any more. The rule may
+    then retire them again. Returns how many were reinstated."""
+    shown = Q(image__in=list(images)) | Q(caption__in=list(captions))
+    last = ControlRuling.objects.filter(control=OuterRef("pk")).order_by("-pk").values("exclusion")[:1]
+    retired = Control.objects.filter(shown, round__pool__collection=collection, state=State.RETIRED)
+    usable = retired.filter(image__excluded_at=None, caption__excluded_at=None)
+    reason = "Nothing that it shows is excluded any more."
+    ruled = partial(_rule, retired=False, reason=reason, by=actor, exclusion=True)
+    controls = list(usable.annotate(for_exclusion=Subquery(last)).filter(for_exclusion=True))
+    reinstated = [control.pk for control in controls if ruled(control)]
+    _recount(Control.objects.filter(pk__in=reinstated))
+    return len(reinstated)
 
 
 def review_controls_of(assignment: Assignment) -> int:
@@ -77,7 +96,8 @@ def review_controls(
 ) -> int:
     """Suspect, clear or retire controls by the rule, and grade again who was judged by those retired. Controls that are
     retired, or that a person ruled on, stay as they are. Returns how many assignments were accepted."""
-    open_ones = controls.exclude(state=State.RETIRED).exclude(rulings__in=ControlRuling.objects.exclude(by=""))
+    by_person = ControlRuling.objects.filter(exclusion=False).exclude(by="")
+    open_ones = controls.exclude(state=State.RETIRED).exclude(rulings__in=by_person)
     retired = []
     for found in records_of(open_ones):
         wanted = policy.state_of(found)
@@ -98,12 +118,12 @@ def repair_controls() -> int:
 
 
 @transaction.atomic
-def _rule(control: Control, *, retired: bool, reason: str, by: str = "") -> bool:
+def _rule(control: Control, *, retired: bool, reason: str, by: str = "", exclusion: bool = False) -> bool:
     """Move a control to or from ``retired``. False: it is there already."""
     to = State.RETIRED if retired else State.ACTIVE
     if not Control.objects.filter(pk=control.pk).exclude(state=to).update(state=to):
         return False
-    ruling = ControlRuling.objects.create(control=control, retired=retired, reason=reason, by=by)
+    ruling = ControlRuling.objects.create(control=control, retired=retired, reason=reason, by=by, exclusion=exclusion)
     record(str(ruling), control, actor=by or RULE, reason=reason)
     control.state = to
     return True

@@ -33,6 +33,16 @@ class Collection(models.Model):
         return self.name
 
 
+class Excludable(models.Model):
+    """What reviewers may exclude from the dataset. ``excluded_at`` repeats the review that holds, for the apps that
+    cannot see reviews: what is excluded is asked about in no later HIT."""
+
+    excluded_at = models.DateTimeField(null=True, editable=False, help_text="Set by the review that excludes it.")
+
+    class Meta:
+        abstract = True
+
+
 class ImageQuerySet(models.QuerySet["Image"]):
     def gallery(self) -> "ImageQuerySet":
         """The images that rounds draw from and annotators search: all outside the training splits."""
@@ -45,7 +55,7 @@ class ImageQuerySet(models.QuerySet["Image"]):
         return self.filter(file="")
 
 
-class Image(models.Model):
+class Image(Excludable):
     """One picture. ``key`` is its id in the source data (COCO's image id, a file name)."""
 
     TRAINING_SPLITS = ("train", "restval", "val")
@@ -87,7 +97,7 @@ class CaptionQuerySet(models.QuerySet["Caption"]):
         return self.filter(image__split__in=Image.TRAINING_SPLITS)
 
 
-class Caption(models.Model):
+class Caption(Excludable):
     """One sentence, verbatim, and the image it was written for. Equal texts are allowed."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="captions")

@@ -170,8 +170,7 @@ def _plant(round: Round) -> Pair:
 
 def _planted_pair(collection: Collection) -> Pair:
     """Return a picture that is not excluded, with a new caption."""
-    excluded = Review.objects.filter(collection=collection, caption=None).values("image")
-    image = collection.images.exclude(pk__in=excluded).first()
+    image = collection.images.filter(excluded_at=None).first()
     if image is None:
         raise CounterpartError(f"The queue of {collection} cannot be checked: all of its pictures were excluded.")
     text = "A disagreement, planted to test the queue."

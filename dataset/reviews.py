@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from annotation.retirement import retire_controls_of
+from annotation.retirement import reinstate_controls_of, retire_controls_of
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import check_words
@@ -201,32 +201,46 @@ def _add(
     )
     said = {"conclusion": conclusion.kind, "level": conclusion.level, "grounds": conclusion.grounds}
     record("reviewed", review, actor=str(by), image=subject[0], caption=subject[1], undoes=undoes, **said)
+    if review.is_settled:
+        _mark(review)
     if review.is_settled and undoes is None:
-        _take_effect(review)
+        _close_cases(review)
     return review
 
 
 def _agree(review: Review, by: User) -> Review:
     """Second a review that waits for another person than its author; otherwise leave it as it is."""
     if review.is_settled:
-        _take_effect(review)  # its case may wait again, after an undo
+        _close_cases(review)  # they may wait again, after an undo
         return review
     if review.by_id == by.pk:
         return review
     review.seconded_by, review.seconded_at = by, timezone.now()
     review.save(update_fields=["seconded_by", "seconded_at"])
     record("review seconded", review, actor=str(by))
-    _take_effect(review)
+    _mark(review)
+    _close_cases(review)
     return review
 
 
-def _take_effect(review: Review) -> None:
-    """Close the cases that a settled review answers: its pair's, or all of an excluded caption or image, whose controls
-    are then retired in every round."""
-    if review.conclusion == Kind.EXCLUDED:
-        shown = {"images": [review.image_id]} if review.image_id else {"captions": [review.caption_id]}
+def _mark(review: Review) -> None:
+    """Mark the caption or image of a settled review as excluded, or as not, and retire its controls in every round, or
+    reinstate them."""
+    subject = review.caption if review.image is None else review.image if review.caption is None else None
+    if subject is None:
+        return
+    subject.excluded_at = _settled_at(review) if review.conclusion == Kind.EXCLUDED else None
+    subject.save(update_fields=["excluded_at"])
+    shown = {"images": [review.image_id]} if review.image_id else {"captions": [review.caption_id]}
+    if subject.excluded_at:
         retire_controls_of(review.collection, **shown, reason=review.reason, actor=str(review.by))
-    elif None in review.subject:
+    else:
+        reinstate_controls_of(review.collection, **shown, actor=str(review.by))
+
+
+def _close_cases(review: Review) -> None:
+    """Close the cases that a settled review answers: its pair's, or all of an excluded caption or image."""
+    if review.conclusion != Kind.EXCLUDED and None in review.subject:
         return
     concerned = Q(image=review.image_id) if review.image_id else Q()
     concerned &= Q(caption=review.caption_id) if review.caption_id else Q()

@@ -1,5 +1,5 @@
-"""Candidates for gold controls: original pairs as positives, pairs that no annotator ranks high as negatives; and the
-pairs that were retired as controls."""
+"""Candidates for gold controls: original pairs as positives, pairs that no annotator ranks high as negatives; and what
+packing avoids: pairs that were retired as controls, and excluded images and captions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,20 +16,47 @@ from hits.packing.plan import Codes, Sides, distinct
 from mitl.models import Direction, Pool
 from mitl.search.gallery import RankedLists, load_lists
 
-Keys = list[list[str]]
-"""Keys of an image and a caption, for each pair."""
+Keys = list[list[str | None]]
+"""Keys of an image and a caption, for each pair that is avoided; None stands for all of that side."""
 
 
-def retired_pairs(collection: Collection) -> Keys:
-    """Return the pairs whose control was retired, in whichever round of the collection, in order."""
+def avoided_pairs(collection: Collection) -> Keys:
+    """Return, in order, all pairs of each image and each caption that a review excluded, and the pairs whose control
+    was retired, in whichever round of the collection."""
+    images, captions = (
+        side.filter(excluded_at__isnull=False).order_by("key").values_list("key", flat=True)
+        for side in (collection.images, collection.captions)
+    )
     retired = Control.objects.filter(round__pool__collection=collection, state=Control.State.RETIRED)
-    return sorted(map(list, retired.values_list("image__key", "caption__key").distinct()))
+    pairs = sorted(retired.order_by().values_list("image__key", "caption__key").distinct())
+    return [
+        *([key, None] for key in images),
+        *([None, key] for key in captions),
+        *([image, caption] for image, caption in pairs),
+    ]
 
 
-def coded(sides: Sides, keys: Keys) -> NDArray[np.int64]:
-    """Return the pairs as rows of codes (n, 2)."""
-    images, captions = ({key: code for code, key in enumerate(side.keys)} for side in (sides.images, sides.captions))
-    return np.array([(images[image], captions[caption]) for image, caption in keys], np.int64).reshape(-1, 2)
+@dataclass(frozen=True)
+class Avoided:
+    """What packing avoids, as codes: ``pairs`` (n, 2) are no controls, ``images`` and ``captions`` are in no item."""
+
+    pairs: NDArray[np.int64]
+    images: Codes
+    captions: Codes
+
+    @classmethod
+    def of(cls, keys: Keys, sides: Sides) -> "Avoided":
+        """Return the codes of ``keys``; -1 for all of a side."""
+        places = ({key: code for code, key in enumerate(side.keys)} for side in (sides.images, sides.captions))
+        image_codes, caption_codes = ({**codes, None: -1} for codes in places)
+        rows = [(image_codes[image], caption_codes[caption]) for image, caption in keys]
+        images, captions = np.array(rows, np.int64).reshape(-1, 2).T
+        both = (images >= 0) & (captions >= 0)
+        return cls(np.stack([images, captions], axis=1)[both], images[captions < 0], captions[images < 0])
+
+    def allows(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of ``pairs`` (n, 2) may be candidates."""
+        return ~(np.isin(pairs[:, 0], self.images) | np.isin(pairs[:, 1], self.captions))
 
 
 def original_pairs(sample: Sample, sides: Sides) -> NDArray[np.int64]:
@@ -43,16 +70,17 @@ def original_pairs(sample: Sample, sides: Sides) -> NDArray[np.int64]:
 
 
 def negative_pairs(
-    pool: Pool, sides: Sides, *, excluded: NDArray[np.int64], count: int, rng: np.random.Generator
+    pool: Pool, sides: Sides, *, known: NDArray[np.int64], avoided: Avoided, count: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draw distinct pairs outside the top ``pool.control_depth`` of every annotator's lists, as rows of codes.
 
     Uniform over the pairs whose lists are all known: query images with query captions if the sample has both, else
-    queries with the whole gallery. ``excluded`` (m, 2) are further pairs to leave out (originals, candidates).
-    Returns ``count`` pairs, or all if there are fewer. Raises CounterpartError if there is none.
+    queries with the whole gallery; without what is ``avoided``. ``known`` (m, 2) are further pairs to leave out
+    (originals, candidates). Returns ``count`` pairs, or all if there are fewer. Raises CounterpartError if there is
+    none.
     """
-    domain = _domain(pool, sides)
-    listed = [domain.numbers(*excluded.T)]
+    domain = _domain(pool, sides, avoided)
+    listed = [domain.numbers(*known.T), domain.numbers(*avoided.pairs.T)]
     for retrieval in pool.retrievals.all():
         for direction, ranked in load_lists(retrieval).items():
             listed.append(domain.numbers(*_listed(ranked.top(pool.control_depth), direction, sides)))
@@ -89,14 +117,16 @@ class _Domain:
         return np.stack([self.images[rows], self.captions[columns]], axis=1)
 
 
-def _domain(pool: Pool, sides: Sides) -> _Domain:
+def _domain(pool: Pool, sides: Sides, avoided: Avoided) -> _Domain:
     asked = {
         "images": _members(pool.sample, "images") if Direction.IMAGE_TO_CAPTION in pool.directions else [],
         "captions": _members(pool.sample, "captions") if Direction.CAPTION_TO_IMAGE in pool.directions else [],
     }
     images = list(asked["images"]) or list(pool.collection.images.gallery().values_list("pk", flat=True))
     captions = list(asked["captions"]) or list(pool.collection.captions.gallery().values_list("pk", flat=True))
-    return _Domain(np.sort(sides.images.codes(images)), np.sort(sides.captions.codes(captions)), sides.shape)
+    shown = np.setdiff1d(sides.images.codes(images), avoided.images)
+    asked_about = np.setdiff1d(sides.captions.codes(captions), avoided.captions)
+    return _Domain(shown, asked_about, sides.shape)
 
 
 def _places(codes: Codes, size: int) -> Codes:

@@ -117,7 +117,7 @@ class Control(models.Model):
 class TopUp(models.Model):
     """HITs that were added to a round, with a seat each, for pairs on which workers disagree; ``number`` counts from 1.
 
-    ``avoided`` holds the pairs, as keys of image and caption, of controls that were retired then.
+    ``avoided`` holds what was avoided then, as keys of image and caption (``hits.controls.Keys``).
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="top_ups", db_index=False)

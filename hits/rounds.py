@@ -14,7 +14,7 @@ from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent
 from core.text import check_name
 from corpus.models import Collection
-from hits.controls import Keys, coded, negative_pairs, original_pairs, retired_pairs
+from hits.controls import Avoided, Keys, avoided_pairs, negative_pairs, original_pairs
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.colouring import pack_pairs
@@ -38,13 +38,13 @@ def pack_round(
 ) -> Round:
     """Pack the pool's distinct pairs into a draft round of ``ceil(pairs / candidates)`` HITs.
 
-    Every pair is a candidate of exactly one HIT; the last HIT is filled up with further gold controls. With
-    ``sharing`` "avoid" no two items of a HIT share an image or a caption if the pool allows it; the summary counts
-    the exceptions. No pair is a control that was retired in another round; the summary lists those left out as
-    ``avoided``. The ceiling must cover at least the cost on the cheapest channel. The same name, pool and
-    parameters again return the existing round. The same pool and seed give the same plan in every database where the
-    same controls were retired; without a seed one is drawn at random, as who knows it can compute which pairs are
-    controls.
+    Every pair is a candidate of exactly one HIT, unless a review excluded its image or caption; the last HIT is filled
+    up with further gold controls. With ``sharing`` "avoid" no two items of a HIT share an image or a caption if the
+    pool allows it; the summary counts the exceptions. No pair is a control that was retired in another round or has an
+    excluded image or caption; the summary lists what was ``avoided`` and counts the ``excluded_pairs``. The ceiling
+    must cover at least the cost on the cheapest channel. The same name, pool and parameters again return the existing
+    round. The same pool and seed give the same plan in every database where the same is avoided; without a seed one is
+    drawn at random, as who knows it can compute which pairs are controls.
 
     Raises CounterpartError for a pool smaller than one HIT, a cost above the ceiling, a pool without controls, or a
     name that another round has; nothing is written then.
@@ -53,7 +53,7 @@ def pack_round(
     existing, seed = _find(name), parameters.seed
     if seed is None:
         seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
-    avoided = existing.summary.get("avoided", []) if existing else retired_pairs(pool.collection)
+    avoided = existing.summary.get("avoided", []) if existing else avoided_pairs(pool.collection)
     design, sharing = parameters.design, parameters.sharing
     plan = make_plan(pool, design=design, seed=seed, sharing=sharing, avoided=avoided, progress=progress)
     costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.replication)
@@ -67,7 +67,8 @@ def pack_round(
     }
     if existing:
         return _same(existing, fields)
-    fields["summary"] = _summary(plan, parameters, costs) | ({"avoided": avoided} if avoided else {})
+    left_out = {"avoided": avoided, "excluded_pairs": pool.n_pairs - plan.counts()["pairs"]}
+    fields["summary"] = _summary(plan, parameters, costs) | {name: what for name, what in left_out.items() if what}
     try:
         return _write(name, fields, plan, actor, progress)
     except IntegrityError:
@@ -87,7 +88,7 @@ def figures_of(packed: Round) -> dict[str, Any]:
 def make_plan(
     pool: Pool, *, design: Design, seed: int, sharing: Sharing, avoided: Keys | None = None, progress: Progress
 ) -> Plan:
-    """Pack a pool's distinct pairs into HITs of ``design`` and deal the gold controls, none of which is in ``avoided``.
+    """Pack a pool's distinct pairs into HITs of ``design`` and deal the gold controls, without what is ``avoided``.
 
     Raises CounterpartError if the pool does not fill one HIT or has no controls.
     """
@@ -95,9 +96,10 @@ def make_plan(
     sides = number_collection(pool.collection)
     proposed = pool.proposals.values_list("image_id", "caption_id").distinct()
     pairs = sides.pair_codes(proposed.iterator(chunk_size=20_000))
-    _check_size(pool, design, len(pairs))
-    retired = coded(sides, avoided or [])
-    return plan_pairs(pool, sides, pairs, design=design, seed=seed, sharing=sharing, avoided=retired, progress=progress)
+    coded = Avoided.of(avoided or [], sides)
+    asked = pairs[coded.allows(pairs)]
+    _check_size(pool, design, asked=len(asked), excluded=len(pairs) - len(asked))
+    return plan_pairs(pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress)
 
 
 def plan_pairs(
@@ -108,10 +110,10 @@ def plan_pairs(
     design: Design,
     seed: int,
     sharing: Sharing,
-    avoided: NDArray[np.int64],
+    avoided: Avoided,
     progress: Progress = silent,
 ) -> Plan:
-    """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, none of which is in ``avoided``."""
+    """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, without what is ``avoided``."""
     streams = np.random.default_rng(seed).spawn(5)
     images, captions = pairs.T
     progress("filling HITs", 0, None)
@@ -135,10 +137,12 @@ def _number(rows: Any) -> Numbering:
     return Numbering(np.array([pk for _, pk in by_key], np.int64), [key for key, _ in by_key])
 
 
-def _check_size(pool: Pool, design: Design, pairs: int) -> None:
-    if pairs < design.candidates:
+def _check_size(pool: Pool, design: Design, *, asked: int, excluded: int) -> None:
+    if asked < design.candidates:
+        without = f" without the {excluded} whose image or caption a review excluded" if excluded else ""
         raise CounterpartError(
-            f"The pool {pool.name} holds {pairs} pairs, fewer than the {design.candidates} of one {design.name} HIT. "
+            f"The pool {pool.name} holds {asked} pairs{without}, fewer than the {design.candidates} of one "
+            f"{design.name} HIT. "
             "Pool more queries or a greater --top-k, or choose a smaller design."
         )
 
@@ -149,18 +153,19 @@ def _decks(
     candidates: Items,
     design: Design,
     streams: list[np.random.Generator],
-    avoided: NDArray[np.int64],
+    avoided: Avoided,
 ) -> dict[str, Deck]:
     originals = original_pairs(pool.sample, sides)
-    positives = originals[~np.isin(_cells(originals, sides), _cells(avoided, sides))]
+    retired = np.isin(_cells(originals, sides), _cells(avoided.pairs, sides))
+    positives = originals[avoided.allows(originals) & ~retired]
     if design.positives and not len(positives):
         raise CounterpartError(f"The queries {pool.sample.name} have no original pair to use as a positive control.")
     decks = {POSITIVE: Deck(positives, streams[0])}
     if design.negatives:
         hits = -(-len(candidates.hits) // design.candidates)
         count = 2 * (hits * design.negatives + design.candidates) + 100  # not every control fits every HIT
-        known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1), avoided])
-        negatives = negative_pairs(pool, sides, excluded=known, count=count, rng=streams[1])
+        known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1)])
+        negatives = negative_pairs(pool, sides, known=known, avoided=avoided, count=count, rng=streams[1])
         decks[NEGATIVE] = Deck(negatives, streams[2])
     return decks
 

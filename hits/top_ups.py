@@ -1,6 +1,7 @@
 """Top-ups: HITs added to a round for pairs that need further votes, packed as the first, with other controls."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
-from hits.controls import Keys, coded
+from hits.controls import Avoided, Keys
 from hits.designs import parse_design
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
@@ -18,7 +19,7 @@ from hits.rounds import number_collection, plan_pairs, write_hits
 
 def plan_top_up(round: Round, pairs: Iterable[tuple[int, int]], *, number: int, avoided: Keys) -> Plan:
     """Pack ``pairs`` (ids of image and caption) into HITs with controls that the round has not shown before, as far as
-    there are enough, and none of ``avoided``. The seed follows from the round's and ``number``.
+    there are enough, and without what is ``avoided``. The seed follows from the round's and ``number``.
 
     The last HIT is filled up with controls. The same arguments give the same plan in every database. Raises
     CounterpartError if there are not enough controls.
@@ -26,12 +27,12 @@ def plan_top_up(round: Round, pairs: Iterable[tuple[int, int]], *, number: int, 
     sides = number_collection(round.pool.collection)
     earlier = Item.objects.filter(hit__round=round).exclude(hit__top_up__number__gte=number)
     shown = sides.pair_codes(earlier.values_list("image_id", "caption_id").distinct())
-    retired = coded(sides, avoided)
+    coded = Avoided.of(avoided, sides)
     candidates = sides.pair_codes(pairs)
     try:
-        return _plan(round, sides, candidates, number, np.concatenate([retired, shown]))
+        return _plan(round, sides, candidates, number, coded, shown)
     except CounterpartError:
-        return _plan(round, sides, candidates, number, np.concatenate([retired, candidates]))
+        return _plan(round, sides, candidates, number, coded, candidates)
 
 
 def add_top_up(round: Round, plan: Plan, *, number: int, avoided: Keys, actor: str) -> TopUp:
@@ -50,7 +51,9 @@ def plan_again(top_up: TopUp) -> Plan:
     return plan_top_up(top_up.round, asked, number=top_up.number, avoided=top_up.avoided)
 
 
-def _plan(round: Round, sides: Sides, pairs: NDArray[np.int64], number: int, avoided: NDArray[np.int64]) -> Plan:
+def _plan(
+    round: Round, sides: Sides, pairs: NDArray[np.int64], number: int, avoided: Avoided, no_controls: NDArray[np.int64]
+) -> Plan:
     return plan_pairs(
         round.pool,
         sides,
@@ -58,7 +61,7 @@ def _plan(round: Round, sides: Sides, pairs: NDArray[np.int64], number: int, avo
         design=parse_design(round.design),
         seed=_seed(round.seed, number),
         sharing=round.summary.get("sharing", "avoid"),
-        avoided=avoided,
+        avoided=replace(avoided, pairs=np.concatenate([avoided.pairs, no_controls])),
     )
 
 

@@ -42,13 +42,14 @@ class ControlRuling(models.Model):
     """Whether a control judges work: retired, or reinstated. Only added; the latest holds.
 
     ``by`` is empty where the rule of ``annotation.retirement`` retired it. What a person has ruled on, the rule leaves
-    alone.
+    alone, unless only its caption or image was excluded and is so no longer.
     """
 
     control = models.ForeignKey(Control, on_delete=models.PROTECT, related_name="rulings")
     retired = models.BooleanField()
     reason = models.TextField()
     by = models.CharField(max_length=150, blank=True, help_text="Empty: the rule.")
+    exclusion = models.BooleanField(default=False, help_text="As its caption or image was excluded, or is no longer.")
     at = models.DateTimeField(default=timezone.now)
 
     free_text = ("reason",)

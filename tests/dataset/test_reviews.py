@@ -1,14 +1,20 @@
 import pytest
 from django.db import IntegrityError, transaction
 
+from annotation.disputes import disputed_pairs, top_up
+from annotation.pair_status import status_of
+from annotation.retirement import retire
 from core.errors import CounterpartError
 from core.models import Event
+from corpus.models import Caption, Image
 from dataset.models import Review
 from dataset.near_duplicates import group_of, wording_of
 from dataset.release import release_version
 from dataset.reviews import Conclusion, conclude, latest_review, require_two_reviewers, second, undo
-from hits.models import Control
+from hits.models import Control, TopUp
+from hits.top_ups import plan_again
 from tests.annotation.cast import answer, candidates, sample_of
+from tests.annotation.disagreeing import make_topped_up, vote
 from tests.at_once import at_once
 from tests.dataset.reviewing import (
     EXCLUDED,
@@ -143,11 +149,72 @@ def test_an_excluded_image_leaves_the_controls(round, collection, person):
     assert control.state == Control.State.RETIRED
 
 
-def test_controls_do_not_come_back_when_an_exclusion_is_undone(round, collection, person):
+def test_what_is_excluded_is_marked_until_that_is_undone(round, collection, pair, person):
+    review = exclude_image(collection, pair[0], by=person)
+    assert list(Image.objects.exclude(excluded_at=None)) == [review.image]
+    exclude_image(collection, pair[0], by=person)
+    undo([review], by=person)
+    assert not Image.objects.exclude(excluded_at=None).exists()
+    undo(list(Review.objects.order_by("-pk")[:1]), by=person)
+    assert list(Image.objects.exclude(excluded_at=None)) == [review.image]
+
+
+def test_controls_come_back_when_the_exclusion_is_undone(round, collection, person):
     control = Control.objects.get(polarity="positive")
     undo([exclude_caption(collection, control.caption_id, by=person)], by=person)
     control.refresh_from_db()
+    assert control.state == Control.State.ACTIVE
+    assert list(control.rulings.values_list("retired", "by")) == [(True, "robin"), (False, "robin")]
+
+
+def test_a_control_comes_back_when_nothing_that_it_shows_is_excluded_any_more(round, collection, person):
+    control = Control.objects.get(polarity="positive")
+    caption = exclude_caption(collection, control.caption_id, by=person)
+    image = exclude_image(collection, control.image_id, by=person)
+    for review, state in ((caption, "retired"), (image, "active")):
+        undo([review], by=person)
+        control.refresh_from_db()
+        assert control.state == state
+
+
+def test_a_control_that_was_retired_for_another_reason_stays_retired(round, collection, person):
+    control = Control.objects.get(polarity="positive")
+    retire(control, reason="Good workers fail it.", actor="robin")
+    undo([exclude_caption(collection, control.caption_id, by=person)], by=person)
+    control.refresh_from_db()
     assert control.state == Control.State.RETIRED
+
+
+def test_the_votes_of_a_pair_leave_with_its_caption_and_no_further_one_is_asked_for(person):
+    made = make_topped_up()
+    vote(made.hits.get(), 1), vote(made.hits.get(), 4)
+    first, other = candidates(made.hits.get())
+    review = exclude_caption(made.pool.collection, first[1], by=person)
+    assert disputed_pairs(made) == [other]
+    why = status_of(made, *first).reasons
+    assert why == ("Workers disagree, but a review excluded the caption: no further vote is asked for.",)
+    undo([review], by=person)
+    assert disputed_pairs(made) == [first, other]
+
+
+def test_an_open_seat_of_an_excluded_pair_is_told(person):
+    made = make_round()
+    image, caption = candidates(made.hits.get())[0]
+    exclude_image(made.pool.collection, image, by=person)
+    told = "A review excluded the picture: votes are still stored, but the pair leaves the dataset."
+    assert told in status_of(made, image, caption).reasons
+
+
+def test_a_top_up_without_what_was_excluded_is_packed_again(person):
+    made = make_topped_up()
+    vote(made.hits.get(), 1), vote(made.hits.get(), 4)
+    unused = made.pool.collection.images.exclude(pk__in=made.hits.values("items__image")).last()
+    review = exclude_image(made.pool.collection, unused.pk, by=person)
+    assert top_up(made, actor="robin") == 1
+    added = TopUp.objects.get()
+    assert [unused.key, None] in added.avoided
+    undo([review], by=person)
+    assert plan_again(added).hash == added.plan_hash
 
 
 # Two persons
@@ -206,6 +273,18 @@ def test_withdrawing_a_review_that_waits_needs_nobody_else(round, two, pair, per
     assert not withdrawn.needs_second
     with pytest.raises(CounterpartError, match="does not wait"):
         second(review, by=another_person())
+
+
+def test_what_is_excluded_is_marked_and_freed_once_another_person_agrees(collection, two, pair, person):
+    review = exclude_caption(collection, pair[1], by=person)
+    assert not Caption.objects.exclude(excluded_at=None).exists()
+    kim = another_person()
+    second(review, by=kim)
+    assert Caption.objects.exclude(excluded_at=None).get().pk == pair[1]
+    (undone,) = undo([Review.objects.get(pk=review.pk)], by=person)
+    assert Caption.objects.exclude(excluded_at=None).exists()
+    second(undone, by=kim)
+    assert not Caption.objects.exclude(excluded_at=None).exists()
 
 
 def test_undoing_a_review_that_holds_needs_a_second_person_too(round, two, pair, person):

@@ -218,3 +218,13 @@ def test_a_round_that_left_out_retired_controls_is_packed_again_as_it_was():
     Control.objects.update(state=Control.State.RETIRED)
     for packed in (first, later):
         assert [*check_packing(packed, {"plan_hash": packed.plan_hash, "top_ups": []}, silent)] == []
+
+
+def test_a_round_that_left_out_what_was_excluded_is_packed_again_as_it_was():
+    pool = pool_of(40)
+    excluded = pool.proposals.first()
+    Image.objects.filter(pk=excluded.image_id).update(excluded_at=timezone.now())
+    made = pack("first", pool, design=SMALL)
+    Image.objects.update(excluded_at=None)
+    Caption.objects.filter(pk=made.hits.get(number=1).items.first().caption_id).update(excluded_at=timezone.now())
+    assert [*check_packing(made, {"plan_hash": made.plan_hash, "top_ups": []}, silent)] == []

@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match, Sample
-from hits.controls import negative_pairs, original_pairs
+from hits.controls import Avoided, negative_pairs, original_pairs
 from hits.rounds import number_collection
 from mitl.search.gallery import load_lists
 from tests.factories import make_collection, make_pool, make_sample
@@ -20,9 +20,10 @@ def ids(sides, pairs):
     return set(zip(sides.images.ids[pairs[:, 0]].tolist(), sides.captions.ids[pairs[:, 1]].tolist(), strict=True))
 
 
-def negatives(pool, *, excluded=NOTHING, count=10_000, seed=0):
+def negatives(pool, *, known=NOTHING, avoided=None, count=10_000, seed=0):
     sides = number_collection(pool.collection)
-    drawn = negative_pairs(pool, sides, excluded=excluded, count=count, rng=np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    drawn = negative_pairs(pool, sides, known=known, avoided=Avoided.of(avoided or [], sides), count=count, rng=rng)
     return ids(sides, drawn)
 
 
@@ -60,7 +61,8 @@ def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
     drawn, half = Counter(), len(allowed) // 2
     for seed in range(400):
         rng = np.random.default_rng(seed)
-        drawn.update(ids(sides, negative_pairs(pool, sides, excluded=NOTHING, count=half, rng=rng)))
+        args = {"known": NOTHING, "avoided": Avoided.of([], sides)}
+        drawn.update(ids(sides, negative_pairs(pool, sides, **args, count=half, rng=rng)))
     assert set(drawn) == allowed
     share = half / len(allowed)
     deviations = (np.array([*drawn.values()]) - 400 * share) / np.sqrt(400 * share * (1 - share))
@@ -78,7 +80,7 @@ def test_what_is_named_besides_is_kept_out(db):
     pool = pool_of(12, images=8)
     sides = number_collection(pool.collection)
     originals = original_pairs(pool.sample, sides)
-    assert negatives(pool, excluded=originals) == everything(pool) - listed(pool) - ids(sides, originals)
+    assert negatives(pool, known=originals) == everything(pool) - listed(pool) - ids(sides, originals)
 
 
 @pytest.mark.parametrize(
@@ -107,10 +109,18 @@ def test_a_sample_of_images_alone_draws_from_the_whole_gallery_of_captions(db):
 
 def test_a_pool_whose_lists_name_everything_has_no_negative(db):
     pool = make_pool(make_sample(make_collection(images=2)))
-    sides = number_collection(pool.collection)
-    excluded = np.array([(image, caption) for image in range(2) for caption in range(4)])
+    known = np.array([(image, caption) for image in range(2) for caption in range(4)])
     with pytest.raises(CounterpartError, match="has no negative control: all 8 pairs of its queries are in a top-5"):
-        negative_pairs(pool, sides, excluded=excluded, count=1, rng=np.random.default_rng(0))
+        negatives(pool, known=known)
+
+
+def test_what_is_avoided_is_kept_out_whole_sides_and_single_pairs(db):
+    pool = pool_of(12, images=8)
+    image, caption = pool.collection.images.all()[2], pool.collection.captions.all()[9]
+    left = {pair for pair in negatives(pool) if image.pk != pair[0] and caption.pk != pair[1]}
+    one = min(left)
+    pair = [pool.collection.images.get(pk=one[0]).key, pool.collection.captions.get(pk=one[1]).key]
+    assert negatives(pool, avoided=[[image.key, None], [None, caption.key], pair]) == left - {one}
 
 
 def test_positives_are_the_originals_of_query_images_and_query_captions(db):

@@ -12,8 +12,11 @@ from django.utils import timezone
 
 from annotation.models import Worker
 from annotation.workers import worker_for
+from corpus.models import Caption, Image
 from crowd.offers import offer_of
+from dataset.reviews import undo
 from hits.models import Round
+from tests.dataset.reviewing import exclude_caption, exclude_image
 from tests.factories import make_round
 
 FIRST = "0001_initial"
@@ -113,3 +116,17 @@ def test_workers_of_the_channel_simulation_become_simulated_ones(db):
     worker_for(channel="browser", external_id="cookie")
     import_module("annotation.migrations.0005_simulated_workers").mark_simulated(apps, connection.schema_editor())
     assert list(Worker.objects.filter(simulated=True)) == [simulated]
+
+
+def test_what_reviews_excluded_before_is_marked(db, person):
+    made = make_round()
+    kept, gone, *_ = made.pool.collection.images.all()
+    caption = made.pool.collection.captions.last()
+    undo([exclude_image(made.pool.collection, kept.pk, by=person)], by=person)
+    exclude_image(made.pool.collection, gone.pk, by=person)
+    exclude_caption(made.pool.collection, caption.pk, by=person)
+    for model in (Image, Caption):
+        model.objects.update(excluded_at=None)
+    import_module("dataset.migrations.0007_mark_exclusions").mark_exclusions(apps, connection.schema_editor())
+    assert list(Image.objects.exclude(excluded_at=None)) == [gone]
+    assert list(Caption.objects.exclude(excluded_at=None)) == [caption]

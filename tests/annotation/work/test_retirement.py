@@ -7,7 +7,13 @@ from annotation.decisions import decide, reject
 from annotation.leases import lease_seat
 from annotation.models import Assignment, ControlRuling, Decision, Payment, Worker
 from annotation.repair import repair
-from annotation.retirement import reinstate, repair_controls, retire, retire_controls_of
+from annotation.retirement import (
+    reinstate,
+    reinstate_controls_of,
+    repair_controls,
+    retire,
+    retire_controls_of,
+)
 from annotation.submissions import submit_answers
 from core.errors import CounterpartError
 from core.models import Event
@@ -205,6 +211,21 @@ def test_the_controls_of_an_unusable_caption_or_picture_are_retired_in_every_rou
     assert retire_controls_of(collection, images=[made.controls.get(polarity="negative").image_id], **words) == 2
     assert set(Assignment.objects.values_list("state", flat=True)) == {State.ACCEPTED}
     assert set(ControlRuling.objects.values_list("by", "retired")) == {("robin", True)}
+
+
+def test_a_control_that_comes_back_counts_again_takes_nothing_back_and_is_left_to_the_rule(made, elsewhere):
+    control = positive(made)
+    work = judge(made, fails="positive")
+    shown = {"captions": [control.caption_id], "actor": "robin"}
+    retire_controls_of(made.pool.collection, **shown, reason="It shows kites.")
+    assert (Assignment.objects.get(pk=work.pk).control_failures, states()) == (0, [State.ACCEPTED])
+    assert reinstate_controls_of(made.pool.collection, **shown) == 1
+    assert reinstate_controls_of(made.pool.collection, **shown) == 0
+    assert (Assignment.objects.get(pk=work.pk).control_failures, states()) == (1, [State.ACCEPTED])
+    for _ in range(3):
+        judge(made, seasoned(elsewhere, right=8), fails="positive")
+    assert positive(made).state == Control.State.RETIRED
+    assert reinstate_controls_of(made.pool.collection, **shown) == 0
 
 
 def test_the_controls_of_other_collections_stay(made, elsewhere):
