@@ -28,12 +28,9 @@ def avoided_pairs(collection: Collection) -> Keys:
         for side in (collection.images, collection.captions)
     )
     retired = Control.objects.filter(round__pool__collection=collection, state=Control.State.RETIRED)
+    avoided: Keys = [[key, None] for key in images] + [[None, key] for key in captions]
     pairs = sorted(retired.order_by().values_list("image__key", "caption__key").distinct())
-    return [
-        *([key, None] for key in images),
-        *([None, key] for key in captions),
-        *([image, caption] for image, caption in pairs),
-    ]
+    return avoided + [[image, caption] for image, caption in pairs]
 
 
 @dataclass(frozen=True)
