@@ -26,7 +26,7 @@ class Significance(NamedTuple):
 
 
 def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Significance:
-    """Compare paired binary outcomes, such as R@k (McNemar 1947; Hodosh et al. 2013, section 4.2).
+    """Compare paired binary outcomes, such as R@k (McNemar 1947; Hodosh et al. 2013, section 4.2.1).
 
     n10 queries are right for ``a`` alone and n01 for ``b`` alone. The exact test takes n10 as Binomial(n10 + n01, 1/2);
     its statistic is min(n10, n01). Otherwise the statistic is (|n10 - n01| - 1)² / (n10 + n01), chi-square with one
@@ -56,7 +56,7 @@ def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Signifi
 
 
 def fisher_randomisation(a: ArrayLike, b: ArrayLike, samples: int = 100_000, seed: int = 0) -> Significance:
-    """Test whether two models' means differ, by Fisher's paired randomisation (Hodosh et al. 2013, section 4.2).
+    """Test whether two models' means differ, by Fisher's paired randomisation (Hodosh et al. 2013, section 4.2.1).
 
     If the models were equal, each query's difference would have either sign. The p-value is the share of sign
     assignments whose mean difference is at least as far from 0 as the one found: of all assignments where there are at

@@ -1,0 +1,75 @@
+"""Rank correlation between metrics over models (ECCV Caption, table 5 and figure 4). Pure arrays."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import kendalltau, rankdata
+
+Values = NDArray[np.float64]
+
+
+def tau_b(a: ArrayLike, b: ArrayLike) -> float:
+    """Return Kendall's tau-b between two lists of scores of the same models: 1 the same order, -1 reversed.
+
+    Models that are NaN in either list are left out. NaN if fewer than two are left, or all are equal in one list.
+
+    Args:
+        a, b: (n,) scores.
+
+    Raises:
+        ValueError: for arrays of other shapes.
+
+    >>> round(tau_b([1, 2, 3, 4], [1, 2, 4, 3]), 4)
+    0.6667
+    """
+    first, second = _paired(a, b)
+    return float(kendalltau(first, second).statistic) if _varied(first, second) else float("nan")
+
+
+def spearman(a: ArrayLike, b: ArrayLike) -> float:
+    """Return Spearman's correlation, that of the ranks, equal scores sharing their mean rank; otherwise as ``tau_b``.
+
+    >>> round(spearman([1, 2, 3, 4], [1, 2, 4, 3]), 4)
+    0.8
+    """
+    first, second = _paired(a, b)
+    if not _varied(first, second):
+        return float("nan")
+    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+
+
+def correlations(scores: ArrayLike, coefficient: Callable[[ArrayLike, ArrayLike], float] = tau_b) -> Values:
+    """Return the correlation of every two metrics.
+
+    Args:
+        scores: (models, metrics).
+        coefficient: ``tau_b`` or ``spearman``.
+
+    Returns:
+        (metrics, metrics), symmetric; NaN where undefined.
+
+    Raises:
+        ValueError: for an array of another shape.
+    """
+    table = np.asarray(scores, float)
+    if table.ndim != 2:
+        raise ValueError(f"Scores must be an array (models, metrics), not one of shape {table.shape}.")
+    n = table.shape[1]
+    found = np.empty((n, n))
+    for i in range(n):
+        for j in range(i, n):
+            found[i, j] = found[j, i] = coefficient(table[:, i], table[:, j])
+    return found
+
+
+def _paired(a: ArrayLike, b: ArrayLike) -> tuple[Values, Values]:
+    first, second = np.asarray(a, float), np.asarray(b, float)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"Scores must be two lists of equal length, not {first.shape} and {second.shape}.")
+    kept = ~(np.isnan(first) | np.isnan(second))
+    return first[kept], second[kept]
+
+
+def _varied(first: Values, second: Values) -> bool:
+    return first.size > 1 and bool(np.ptp(first) and np.ptp(second))
