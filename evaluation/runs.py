@@ -1,7 +1,7 @@
 """Runs: score rankings on a released version, store a Run with its Scores per model, and print tables."""
 
 import csv
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -14,13 +14,13 @@ from core.progress import Progress, silent, tracked
 from corpus.models import Caption, Image
 from dataset.models import Version
 from dataset.version_files import load_positives
-from evaluation.metrics import Mean, map_at_r, mean_over_queries, r_precision, recall_at_k
+from evaluation import metrics
+from evaluation.metrics import Mean, mean_over_queries
 from evaluation.models import Run, Score
 from evaluation.rankings import Ranked, Rankings, annotators_rankings, read_rankings
 from mitl.models import Direction
 
-Metric = Callable[[Sequence[int], Collection[int]], float]
-METRICS: Mapping[str, Metric] = {"R@1": recall_at_k, "R-Precision": r_precision, "mAP@R": map_at_r}
+METRICS = {name: metrics.METRICS[name] for name in ("R@1", "R-Precision", "mAP@R")}
 COLUMNS = [(direction, metric) for direction in Direction for metric in METRICS]
 HEADS = [f"{direction.value} {metric}" for direction, metric in COLUMNS]
 SHOWN = 5
@@ -64,10 +64,11 @@ def score(model: Rankings, positives: Mapping[Direction, Mapping[int, Set[int]]]
         wanted = {query: items for query, items in positives[direction].items() if items}
         _check(model, direction, lists, wanted)
         try:
-            scores[direction] = {name: mean_over_queries(metric, lists, wanted) for name, metric in METRICS.items()}
+            found = metrics.find(metrics.Rankings.of(lists), metrics.Qrels.of(wanted))
         except ValueError as error:
             raise CounterpartError(f"{model.model}, {direction.label}: {error}") from error
-        cut_off[direction] = sum(len(lists[query]) < len(items) for query, items in wanted.items())
+        scores[direction] = {name: mean_over_queries(metric(found)) for name, metric in METRICS.items()}
+        cut_off[direction] = int((found.lengths < found.qrels.positives).sum())
     return Scored(model.model, scores, cut_off)
 
 

@@ -1,14 +1,27 @@
 import doctest
+from importlib import import_module
 from math import isnan
+from pkgutil import iter_modules
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import evaluation.metrics
-from evaluation.metrics import map_at_r, mean_over_queries, r_precision, recall_at_k
+from evaluation.metrics import (
+    METRICS,
+    Found,
+    Qrels,
+    Rankings,
+    find,
+    map_at_r,
+    mean_over_queries,
+    r_precision,
+    recall_at_k,
+)
 
-METRICS = [recall_at_k, r_precision, map_at_r]
+ONE_QUERY = [recall_at_k, r_precision, map_at_r]
+MODULES = ["", *(f".{module.name}" for module in iter_modules(evaluation.metrics.__path__))]
 rankings = st.permutations(range(12)).flatmap(lambda items: st.integers(0, 12).map(lambda size: items[:size]))
 positive_sets = st.sets(st.integers(0, 11), min_size=1)
 
@@ -28,8 +41,13 @@ def slow_map_at_r(ranking: list[int], positives: set[int]) -> float:
     return sum(precisions) / size
 
 
-def test_the_examples_in_the_docstrings_run():
-    assert doctest.testmod(evaluation.metrics).failed == 0
+def found(rankings: dict, positives: dict) -> Found:
+    return find(Rankings.of(rankings), Qrels.of(positives))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_the_docstrings_run(name):
+    assert doctest.testmod(import_module(f"evaluation.metrics{name}")).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -69,13 +87,13 @@ def test_recall_at_k_equals_the_overlap_of_two_sets(ranking, positives, k):
     assert recall_at_k(ranking, positives, k) == float(not positives.isdisjoint(ranking[:k]))
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", ONE_QUERY)
 def test_a_query_without_positives_has_no_score(metric):
     with pytest.raises(ValueError, match="without positives"):
         metric([1], set())
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", ONE_QUERY)
 def test_a_ranking_that_names_an_item_twice_is_refused(metric):
     options = {"k": 2} if metric is recall_at_k else {}
     with pytest.raises(ValueError, match="lists an item twice"):
@@ -83,26 +101,33 @@ def test_a_ranking_that_names_an_item_twice_is_refused(metric):
 
 
 def test_recall_at_nothing_is_refused():
-    with pytest.raises(ValueError, match="Invalid k 0: R@k needs at least 1"):
+    with pytest.raises(ValueError, match="Invalid k 0: use at least 1"):
         recall_at_k([1], {1}, 0)
 
 
 @pytest.mark.parametrize(("policy", "mean"), [("skip", (0.75, 2)), ("zero", (0.5, 3))])
 def test_queries_without_positives_follow_the_policy(policy, mean):
-    positives = {"a": {1}, "b": {1, 2}, "c": set()}
-    rankings = {"a": [1], "b": [3, 1]}
-    assert mean_over_queries(r_precision, rankings, positives, without_positives=policy) == mean
+    values = METRICS["R-Precision"](found({1: [1], 2: [3, 1]}, {1: {1}, 2: {1, 2}, 3: set()}))
+    assert mean_over_queries(values, without_positives=policy) == mean
 
 
 def test_queries_without_positives_can_be_an_error():
     with pytest.raises(ValueError, match="1 queries have no positives"):
-        mean_over_queries(r_precision, {}, {"c": set()}, without_positives="error")
+        mean_over_queries(METRICS["R-Precision"](found({}, {3: set()})), without_positives="error")
 
 
 def test_a_query_without_a_ranking_is_named():
     with pytest.raises(ValueError, match="1 queries have no ranking, for example .a."):
-        mean_over_queries(r_precision, {}, {"a": {1}})
+        r_precision({"b": [1]}, {"a": {1}, "b": {1}})
 
 
 def test_the_mean_over_no_query_is_not_a_number():
-    assert isnan(mean_over_queries(r_precision, {}, {}).value)
+    assert isnan(mean_over_queries(METRICS["R-Precision"](found({}, {}))).value)
+
+
+@pytest.mark.parametrize("metric", ONE_QUERY)
+def test_a_metric_of_many_queries_is_the_mean_whatever_the_labels(metric):
+    by_name = {"a": ["x", "y"], "b": ["y", "z"]}, {"a": {"y"}, "b": {"y", "x"}}
+    by_number = {1: [5, 6], 2: [6, 7]}, {1: {6}, 2: {6, 5}}
+    each = [metric(by_name[0][query], by_name[1][query]) for query in "ab"]
+    assert metric(*by_name) == metric(*by_number) == pytest.approx(sum(each) / 2)

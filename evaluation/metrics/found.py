@@ -1,0 +1,220 @@
+"""The arrays that every metric works on: judgments, rankings, and where the judged items stand in the rankings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+NO_ITEM = -1
+LARGEST_TABLE = 2**26  # ids; larger ones are numbered first
+
+
+@dataclass(frozen=True)
+class Qrels:
+    """Judgments of one direction, query by query (CSR).
+
+    Attributes:
+        queries: (Q,) distinct, ascending.
+        starts: (Q + 1,): the items of query q are ``items[starts[q]:starts[q + 1]]``.
+        items: (E,) at least 0, ascending within a query.
+        gains: (E,) in 0..1. More than 0 is a match (1 full, 0.5 partly), 0 was judged and is no match, NaN is in the
+            pool but was not judged (only infAP looks at these).
+    """
+
+    queries: Integers
+    starts: Integers
+    items: Integers
+    gains: Floats
+
+    @classmethod
+    def of(cls, judged: Mapping[int, Iterable[int] | Mapping[int, float]]) -> Self:
+        """Return ``{query: matching items}`` or ``{query: {item: gain}}`` as arrays.
+
+        Raises ValueError for a negative item and for a gain outside 0..1.
+
+        >>> Qrels.of({7: [3, 1], 2: {5: 0.5, 4: 0.0}}).items
+        array([4, 5, 1, 3])
+        """
+        graded = [one if isinstance(one, Mapping) else dict.fromkeys(one, 1.0) for one in judged.values()]
+        sizes = np.fromiter(map(len, graded), np.int64, len(graded))
+        queries = np.repeat(np.fromiter(judged, np.int64, len(graded)), sizes)
+        items = np.fromiter(chain.from_iterable(graded), np.int64, sizes.sum())
+        gains = np.fromiter(chain.from_iterable(one.values() for one in graded), np.float64, sizes.sum())
+        return cls.of_pairs(queries, items, gains, every=np.fromiter(judged, np.int64, len(graded)))
+
+    @classmethod
+    def of_pairs(
+        cls,
+        queries: ArrayLike,
+        items: ArrayLike,
+        gains: ArrayLike | None = None,
+        *,
+        every: ArrayLike | None = None,
+    ) -> Self:
+        """Return judged pairs, (E,) each, in any order, as arrays by query; without gains, all are matches.
+
+        ``every``: the queries, where some have no pair. Raises ValueError for a pair that occurs twice, a negative
+        item and a gain outside 0..1.
+        """
+        asking, items = np.asarray(queries, np.int64), np.asarray(items, np.int64)
+        weights = np.ones(len(items)) if gains is None else np.asarray(gains, np.float64)
+        distinct = np.unique(asking if every is None else np.asarray(every, np.int64))
+        order = np.lexsort((items, asking))
+        asking, items, weights = asking[order], items[order], weights[order]
+        if len(items) and items.min() < 0:
+            raise ValueError(f"{(items < 0).sum()} items are negative. Use ids from 0.")
+        if ((weights < 0) | (weights > 1)).any():
+            raise ValueError(f"{((weights < 0) | (weights > 1)).sum()} gains are outside 0..1.")
+        again = (asking[1:] == asking[:-1]) & (items[1:] == items[:-1])
+        if again.any():
+            raise ValueError(f"{again.sum()} pairs are judged twice, for example item {items[1:][again][0]}.")
+        return cls(distinct, np.searchsorted(asking, [*distinct, np.iinfo(np.int64).max]), items, weights)
+
+    @cached_property
+    def rows(self) -> Integers:
+        """(E,): the query of each item, as its place in ``queries``."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.starts))
+
+    @cached_property
+    def matches(self) -> Mask:
+        """(E,): whether the item is a match."""
+        return self.gains > 0
+
+    @cached_property
+    def positives(self) -> Integers:
+        """(Q,): number of matches, the R of R-Precision."""
+        return np.bincount(self.rows[self.matches], minlength=len(self.queries))
+
+    def keep(self, mask: Mask) -> Self:
+        """Return only the judgments in ``mask`` (E,), of the same queries."""
+        kept = np.concatenate([[0], np.cumsum(mask)])
+        return type(self)(self.queries, kept[self.starts], self.items[mask], self.gains[mask])
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """One model's rankings in one direction.
+
+    Attributes:
+        queries: (Q,) distinct, ascending.
+        items: (Q, depth) whole numbers (int32 or int64), best first, -1 after the end of a shorter list.
+        scores: (Q, depth), or None.
+    """
+
+    queries: Integers
+    items: NDArray[np.integer]
+    scores: Floats | None = None
+
+    @classmethod
+    def of(cls, lists: Mapping[int, Sequence[int]]) -> Self:
+        """Return ``{query: items, best first}`` as arrays. Raises ValueError for a negative item.
+
+        >>> Rankings.of({7: [3, 1], 2: [5]}).items
+        array([[ 5, -1],
+               [ 3,  1]])
+        """
+        queries = np.fromiter(lists, np.int64, len(lists))
+        order = np.argsort(queries)
+        rows = [list(lists.values())[row] for row in order]
+        sizes = np.fromiter(map(len, rows), np.int64, len(rows))
+        if len(rows) and isinstance(rows[0], np.ndarray):
+            listed = np.concatenate(rows).astype(np.int64, copy=False)
+        else:
+            listed = np.fromiter(chain.from_iterable(rows), np.int64, sizes.sum())
+        if len(listed) and listed.min() < 0:
+            raise ValueError(f"{(listed < 0).sum()} items are negative. Use ids from 0.")
+        depth = int(sizes.max(initial=0))
+        if (sizes == depth).all():
+            return cls(queries[order], listed.reshape(len(rows), depth))
+        items = np.full((len(rows), depth), NO_ITEM, np.int64)
+        items[np.arange(depth) < sizes[:, None]] = listed
+        return cls(queries[order], items)
+
+    @cached_property
+    def largest(self) -> int:
+        """The largest id of an item."""
+        return int(self.items.max(initial=0))
+
+    @cached_property
+    def lengths(self) -> Integers:
+        """(Q,): number of listed items."""
+        n, depth = self.items.shape
+        lengths = np.full(n, depth)
+        if depth:
+            short = self.items[:, -1] == NO_ITEM
+            lengths[short] = (self.items[short] != NO_ITEM).sum(1)
+        return lengths
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the judged items stand in the rankings.
+
+    Attributes:
+        qrels: the judgments.
+        ranks: (E,) rank of each judged item, from 1; 0 = not listed.
+        lengths: (Q,) number of items in the list of each query of ``qrels``. In a part of the gallery the list counts
+            up to its last judged item, where all of them are listed.
+    """
+
+    qrels: Qrels
+    ranks: Integers
+    lengths: Integers
+
+    def keep(self, mask: Mask) -> Self:
+        """Return the same as if only the judgments in ``mask`` (E,) existed."""
+        return type(self)(self.qrels.keep(mask), self.ranks[mask], self.lengths)
+
+    @cached_property
+    def best(self) -> Floats:
+        """(Q,): rank of the best-placed match; infinite where none is listed."""
+        best = np.full(len(self.qrels.queries), np.inf)
+        listed = self.qrels.matches & (self.ranks > 0)
+        np.minimum.at(best, self.qrels.rows[listed], self.ranks[listed])
+        return best
+
+
+def find(rankings: Rankings, qrels: Qrels, *, gallery: ArrayLike | None = None) -> Found:
+    """Find the judged items in the rankings. Each list is read up to its last judged item.
+
+    Args:
+        gallery: ids of the items that are ranked, as if no other existed (default: all).
+
+    Raises:
+        ValueError: for a query without a ranking that has a match, and for an item listed twice up to there.
+    """
+    row_of = np.searchsorted(rankings.queries, qrels.queries)
+    ranked = np.zeros(len(qrels.queries), np.bool_)
+    inside = row_of < len(rankings.queries)
+    ranked[inside] = rankings.queries[row_of[inside]] == qrels.queries[inside]
+    missing = ~ranked & (qrels.positives > 0)
+    if missing.any():
+        raise ValueError(f"{missing.sum()} queries have no ranking, for example {qrels.queries[missing][0]}.")
+    row_of[~ranked] = -1
+    items, judged, counted = rankings.items, qrels.items, None if gallery is None else np.asarray(gallery, np.int64)
+    largest = max(rankings.largest, int(judged.max(initial=0)))
+    if largest >= LARGEST_TABLE:
+        names = np.unique(np.concatenate([judged, items.ravel()]))
+        items = np.where(items == NO_ITEM, NO_ITEM, np.searchsorted(names, items))
+        judged, largest = np.searchsorted(names, judged), len(names)
+        counted = None if counted is None else np.searchsorted(names, counted[np.isin(counted, names)])
+
+    from evaluation.metrics.scan import COUNTED, OUTSIDE, scan  # numba takes half a second to import
+
+    table = np.full(largest + 1, COUNTED if counted is None else OUTSIDE, np.int32)
+    if counted is not None:
+        table[counted[counted <= largest]] = COUNTED
+    ranks, lengths, twice = scan(np.asarray(items), row_of, qrels.starts, judged, table)
+    if twice >= 0:
+        raise ValueError(f"The ranking of query {qrels.queries[twice]} lists an item twice.")
+    if counted is None:
+        lengths = np.where(ranked, rankings.lengths[row_of], 0) if len(rankings.queries) else lengths
+    return Found(qrels, ranks, lengths)

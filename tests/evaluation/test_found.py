@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.metrics import Qrels, Rankings, find
+
+LISTS = {7: [3, 1, 2], 2: [5, 4], 9: []}
+ids = st.integers(0, 8)
+lists = st.dictionaries(ids, st.lists(ids, unique=True, max_size=9), min_size=1)
+judged = st.dictionaries(ids, st.dictionaries(ids, st.sampled_from([0.0, 0.5, 1.0])), max_size=8)
+
+
+def ranks_of(rankings: dict, wanted: dict, **options: object) -> dict:
+    found = find(Rankings.of(rankings), Qrels.of(wanted), **options)
+    pairs = zip(found.qrels.queries[found.qrels.rows].tolist(), found.qrels.items.tolist(), strict=True)
+    return dict(zip(pairs, found.ranks.tolist(), strict=True))
+
+
+def test_judged_items_are_found_at_their_ranks_and_others_are_not_listed():
+    assert ranks_of(LISTS, {7: {2, 8}, 2: {5: 0.0}}) == {(2, 5): 1, (7, 2): 3, (7, 8): 0}
+
+
+@given(lists, judged)
+def test_ranks_equal_the_places_in_the_lists(rankings, wanted):
+    wanted = {query: items for query, items in wanted.items() if query in rankings}
+    expected = {
+        (query, item): rankings[query].index(item) + 1 if item in rankings[query] else 0
+        for query, items in wanted.items()
+        for item in items
+    }
+    assert ranks_of(rankings, wanted) == expected
+
+
+@given(lists, judged, st.sets(ids))
+def test_in_a_part_of_the_gallery_ranks_are_those_of_lists_without_the_rest(rankings, wanted, gallery):
+    wanted = {
+        query: {item: gain for item, gain in items.items() if item in gallery}
+        for query, items in wanted.items()
+        if query in rankings
+    }
+    shorter = {query: [item for item in items if item in gallery] for query, items in rankings.items()}
+    assert ranks_of(rankings, wanted, gallery=sorted(gallery)) == ranks_of(shorter, wanted)
+
+
+def test_ids_too_large_for_a_table_are_found_too():
+    far = 2**40
+    assert ranks_of({1: [far + 2, far, 3], 2: [3]}, {1: {far: 1.0, 4: 1.0}}) == {(1, 4): 0, (1, far): 2}
+    assert ranks_of({1: [far + 2, far, 3]}, {1: {far}}, gallery=[far, 99]) == {(1, far): 1}
+
+
+def test_lengths_are_those_of_the_lists():
+    assert find(Rankings.of(LISTS), Qrels.of({query: {99} for query in LISTS})).lengths.tolist() == [2, 3, 0]
+
+
+def test_keeping_some_judgments_is_finding_only_those():
+    wanted = {7: {1: 1.0, 2: 0.0, 3: 0.5}, 2: {4: 1.0}}
+    found = find(Rankings.of(LISTS), Qrels.of(wanted))
+    kept = found.keep(found.qrels.gains == 1)
+    again = find(Rankings.of(LISTS), Qrels.of({7: {1: 1.0}, 2: {4: 1.0}}))
+    assert kept.ranks.tolist() == again.ranks.tolist() == [2, 2]
+    assert kept.qrels.starts.tolist() == again.qrels.starts.tolist()
+    assert found.keep(found.qrels.items == 4).qrels.positives.tolist() == [1, 0]
+
+
+def test_an_item_listed_twice_is_an_error_that_names_the_query():
+    with pytest.raises(ValueError, match="ranking of query 7 lists an item twice"):
+        find(Rankings.of({7: [3, 1, 3, 2], 2: [5]}), Qrels.of({7: {2}}))
+
+
+def test_queries_without_a_ranking_are_counted_unless_they_have_no_match():
+    with pytest.raises(ValueError, match="2 queries have no ranking, for example 1"):
+        find(Rankings.of(LISTS), Qrels.of({1: {1}, 3: {1}, 7: {1}, 8: set(), 10: {1: 0.0}}))
+    assert find(Rankings.of(LISTS), Qrels.of({8: set(), 10: {1: 0.0}})).ranks.tolist() == [0]
+
+
+def test_matches_and_their_number_a_query():
+    qrels = Qrels.of({3: {1: 1.0, 2: 0.5, 4: 0.0}, 1: {}})
+    assert (qrels.queries.tolist(), qrels.positives.tolist()) == ([1, 3], [0, 2])
+    assert qrels.matches.tolist() == [True, True, False]
+
+
+def test_pairs_in_any_order_are_the_same_as_a_mapping():
+    pairs = Qrels.of_pairs([3, 1, 3], [9, 2, 4], [1.0, 0.5, 0.0], every=[5, 1, 3])
+    mapping = Qrels.of({1: {2: 0.5}, 5: {}, 3: {4: 0.0, 9: 1.0}})
+    for one, other in zip(vars(pairs).values(), vars(mapping).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "problem"),
+    [({1: {-1}}, "1 items are negative"), ({1: {1: 2.0, 2: -1.0}}, "2 gains are outside 0..1")],
+)
+def test_impossible_judgments_are_refused(wanted, problem):
+    with pytest.raises(ValueError, match=problem):
+        Qrels.of(wanted)
+
+
+def test_a_pair_judged_twice_is_refused():
+    with pytest.raises(ValueError, match="1 pairs are judged twice, for example item 2"):
+        Qrels.of_pairs([1, 1], [2, 2])
+
+
+def test_a_negative_item_in_a_list_is_refused():
+    with pytest.raises(ValueError, match="1 items are negative"):
+        Rankings.of({1: [3, -1]})
