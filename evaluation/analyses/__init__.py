@@ -1,9 +1,10 @@
 """The subjects of the command ``analyse``: every module of this package is one.
 
 A subject has ``HELP`` (one line), ``add_arguments(parser)`` and ``analyse(*, progress, **options)``, which returns
-``Findings`` and raises CounterpartError. The command adds ``--json`` and ``--plot`` to each.
+``Findings`` and raises CounterpartError. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
@@ -15,11 +16,15 @@ from mitl.charts import Spec
 
 @dataclass(frozen=True)
 class Findings:
-    """The result of an analysis: ``figures`` (for JSON), a text, and a Vega-Lite chart."""
+    """The result of an analysis: ``figures`` (for JSON), a text, a Vega-Lite chart, and ``rows`` (for CSV).
+
+    The rows have the same names each; None and NaN are empty cells.
+    """
 
     figures: dict[str, Any]
     text: str
     chart: Spec
+    rows: Sequence[Mapping[str, Any]]
 
 
 def subjects() -> dict[str, ModuleType]:

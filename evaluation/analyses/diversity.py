@@ -1,6 +1,7 @@
 """Diversity: how differently annotators rank the same queries (the two matrices of table A.1, in both directions)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from django.core.management.base import CommandParser
@@ -73,7 +74,7 @@ def analyse(
         "annotators": names,
         **{direction.value: _figures(both) for direction, both in matrices.items()},
     }
-    return Findings(figures, _text(names, matrices), _chart(names, matrices, depth, absent))
+    return Findings(figures, _text(names, matrices), _chart(names, matrices, depth, absent), _rows(names, matrices))
 
 
 def _figures(both: Mapping[str, NDArray[np.float64]]) -> dict[str, list[list[float | None]]]:
@@ -81,6 +82,23 @@ def _figures(both: Mapping[str, NDArray[np.float64]]) -> dict[str, list[list[flo
         name: [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
         for name, matrix in both.items()
     }
+
+
+def _rows(names: list[str], matrices: Matrices) -> list[dict[str, Any]]:
+    """Return a row per direction and two annotators: of ``rank`` the first item of ``row`` in ``column``'s list."""
+    return [
+        {
+            "direction": direction.value,
+            "row": row,
+            "column": column,
+            "tau_b": float(both["tau"][i, j]),
+            "rank": float(both["rank"][i, j]),
+        }
+        for direction, both in matrices.items()
+        for i, row in enumerate(names)
+        for j, column in enumerate(names)
+        if i != j
+    ]
 
 
 def _text(names: list[str], matrices: Matrices) -> str:

@@ -38,7 +38,7 @@ def analyse(
     counts = _counts(found)
     by_name = _figures(found, counts)
     figures = {"collection": collection, "queries": queries, "machines": by_name}
-    return Findings(figures, _text(by_name), _chart(counts))
+    return Findings(figures, _text(by_name), _chart(counts), _rows(by_name))
 
 
 Counts = dict[Direction, dict[int, dict[str, NDArray[np.int64]]]]
@@ -85,6 +85,26 @@ def _extremes(found: NewestLists, direction: Direction, counts: NDArray[np.int64
         "largest_hub": {"key": key, f"n_{DEEPEST}": int(counts[largest])},
         "never_found": int((counts == 0).sum()),
     }
+
+
+def _rows(by_name: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return a row per annotator and direction."""
+    return [
+        {
+            "annotator": name,
+            "direction": direction.value,
+            "queries": found["queries"],
+            "items": found["items"],
+            **{f"skewness_{k}": found["skewness"][str(k)] for k in DEPTHS},
+            "hs_sum": figures["hs_sum"],
+            "largest_hub": found["largest_hub"]["key"],
+            "largest_hub_count": found["largest_hub"][f"n_{DEEPEST}"],
+            "never_found": found["never_found"],
+        }
+        for name, figures in by_name.items()
+        for direction in Direction
+        if (found := figures.get(direction.value))
+    ]
 
 
 def _text(by_name: Mapping[str, Mapping[str, Any]]) -> str:

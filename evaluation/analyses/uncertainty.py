@@ -46,7 +46,8 @@ def analyse(
         "captions": multiplicity(unsure.captions, counts[1]),
     }
     figures = {"collection": collection, "annotator": annotator, "matches": matches}
-    return Findings(figures | {name: _figures(side) for name, side in sides.items()}, _text(sides), _chart(sides))
+    rows = [{"side": name, **vars(level)} for name, side in sides.items() for level in side.levels]
+    return Findings(figures | {name: _figures(side) for name, side in sides.items()}, _text(sides), _chart(sides), rows)
 
 
 def _figures(side: Multiplicity) -> dict[str, Any]:

@@ -1,3 +1,4 @@
+import csv
 import json
 from io import StringIO
 
@@ -123,9 +124,40 @@ def test_a_plot_is_written(retrievals, tmp_path, subject, more, name):
     assert (tmp_path / name).stat().st_size > 1_000
 
 
+def table_of(path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_writes_the_same_figures_as_json(retrievals, tmp_path):
+    figures = json.loads(analyse(*about("hubness", "--json", "--csv", str(tmp_path / "hubs.csv"))))["machines"]
+    rows = table_of(tmp_path / "hubs.csv")
+    assert [(row["annotator"], row["direction"]) for row in rows] == [(a, d.value) for a in "ab" for d in Direction]
+    for row in rows:
+        one = figures[row["annotator"]]
+        assert float(row["skewness_5"]) == one[row["direction"]]["skewness"]["5"]
+        assert row["largest_hub"] == one[row["direction"]]["largest_hub"]["key"]
+        assert float(row["hs_sum"]) == one["hs_sum"]
+
+
+def test_the_csv_of_diversity_has_a_row_for_each_cell(retrievals, tmp_path):
+    found = json.loads(analyse(*about("diversity", "--depth", "10", "--json", "--csv", str(tmp_path / "taus.csv"))))
+    rows = table_of(tmp_path / "taus.csv")
+    assert len(rows) == 4
+    assert float(rows[0]["tau_b"]) == found["i2t"]["tau"][0][1]
+    assert float(rows[1]["rank"]) == found["i2t"]["rank"][1][0]
+
+
+def test_what_is_undefined_is_an_empty_cell(retrievals, tmp_path):
+    analyse(*about("diversity", "--depth", "1", "--absent", "left-out", "--csv", str(tmp_path / "taus.csv")))
+    assert {row["tau_b"] for row in table_of(tmp_path / "taus.csv")} == {""}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (about("hubness", "--csv", "table.txt"), "Tables are .csv files, not 'table.txt'"),
+        (about("hubness", "--csv", "nowhere/table.csv"), "The folder nowhere of the table table.csv does not exist"),
         (
             ["hubness", "zoo", "--annotators", "a"],
             "no lists 10 deep for the whole gallery: a. Run: manage.py retrieve zoo",
@@ -153,9 +185,15 @@ def unsure(retrievals, monkeypatch):
     return make_annotator("doubter", "unsure")
 
 
-def test_uncertainty_is_told_by_the_number_of_matches(unsure):
+def test_uncertainty_is_told_by_the_number_of_matches(unsure, tmp_path):
     figures = json.loads(analyse("uncertainty", "zoo", "--annotator", "doubter", "--json"))
     assert figures["images"]["levels"] == [{"positives": 2, "items": 12, "uncertainty": pytest.approx(5.5)}]
+    path = tmp_path / "levels.csv"
+    analyse("uncertainty", "zoo", "--annotator", "doubter", "--csv", str(path))
+    assert [(row["side"], row["positives"], row["items"]) for row in table_of(path)] == [
+        ("images", "2", "12"),
+        ("captions", "1", "24"),
+    ]
     assert figures["captions"]["levels"] == [{"positives": 1, "items": 24, "uncertainty": 1}]
 
 

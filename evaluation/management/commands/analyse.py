@@ -1,18 +1,21 @@
-"""analyse SUBJECT …: print and plot the figures of one analysis, a module of evaluation.analyses."""
+"""analyse SUBJECT …: print, write and plot the figures of one analysis, a module of evaluation.analyses."""
 
+import csv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
+from core.errors import CounterpartError
 from core.progress import TerminalBar
 from evaluation.analyses import Findings, subjects
 from mitl.charts import check_chart_path, write_chart
 
 
 class Command(ActCommand):
-    help = "Analyse annotators' results: print the figures of one subject and optionally plot them."
+    help = "Analyse annotators, workers and judgments: print the figures of one subject, write them as CSV, plot them."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parsers = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
@@ -20,13 +23,32 @@ class Command(ActCommand):
             one = parsers.add_parser(name, help=subject.HELP, description=subject.HELP)
             subject.add_arguments(one)
             one.add_argument("--plot", type=Path, metavar="FILE", help="plot the figures into this .svg or .png file")
+            one.add_argument("--csv", type=Path, metavar="FILE", help="write the figures into this .csv file")
             one.add_argument("--json", action="store_true", help="print the figures as JSON")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        plot: Path | None = options["plot"]
+        plot, table = options["plot"], options["csv"]
         if plot:
             check_chart_path(plot)
+        if table:
+            _check_table_path(table)
         findings: Findings = subjects()[options["subject"]].analyse(progress=progress, **options)
         if plot:
             write_chart(findings.chart, plot)
+        if table:
+            _write_table(findings.rows, table)
         return findings.figures if options["json"] else findings.text
+
+
+def _check_table_path(path: Path) -> None:
+    if path.suffix != ".csv":
+        raise CounterpartError(f"Tables are .csv files, not {path.name!r}; change the suffix.")
+    if not path.parent.is_dir():
+        raise CounterpartError(f"The folder {path.parent} of the table {path.name} does not exist; create it first.")
+
+
+def _write_table(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in rows)
