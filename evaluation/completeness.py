@@ -1,0 +1,289 @@
+"""Completeness of a pool: how many matches there are, of which judging found some. Pure.
+
+Two kinds of estimate, of the matches of all queries in one direction:
+
+- Capture-recapture takes annotators as traps that caught matches independently. They are no such traps: what one misses
+  the others often miss as well, and a list of five catches five at most. So these are lower bounds, also those that
+  allow for dependence (sample coverage, the two log-linear models); benchmarks/trust.py shows how far they fall short.
+- By parts: what was found, what a calibrated model expects among the listed pairs that nobody judged, and what random
+  pairs outside all lists (the negative controls) say of the rest.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import beta
+from sklearn.linear_model import LogisticRegression
+
+from evaluation.significance import percentiles
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+MOST = 12  # annotators: 4,096 capture histories
+ITERATIONS, CLOSE, RIDGE, FARTHEST = 50, 1e-7, 1e-9, 30.0  # of Newton's method; no history's mean leaves e^±30
+WEAK = 100.0  # inverse strength of the logistic regression's penalty: keeps separable data finite
+
+
+class Estimate(NamedTuple):
+    """A number of matches with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def capture_cells(caught: ArrayLike) -> Floats:
+    """Count the matches of each capture history: (2^A,), of which the first, never caught, is 0.
+
+    ``caught`` (n, A) says which annotators proposed each match; annotator a is bit a of the history's number. Raises
+    ValueError for a match that none proposed.
+    """
+    flags = np.asarray(caught, bool)
+    if flags.ndim != 2 or not 1 <= flags.shape[1] <= MOST:
+        raise ValueError(f"Captures must be a table of matches by 1 to {MOST} annotators, not {flags.shape}.")
+    if missing := int((~flags.any(axis=1)).sum()):
+        raise ValueError(f"{missing} matches were proposed by no annotator. Leave them out.")
+    return np.bincount(flags @ (1 << np.arange(flags.shape[1])), minlength=2 ** flags.shape[1]).astype(float)
+
+
+def chapman(cells: Floats) -> float:
+    """Return the median over pairs of annotators of (n1 + 1)(n2 + 1) / (m + 1) - 1, m caught by both (Chapman 1951;
+    Lincoln and Petersen's without its bias). Never less than what was found."""
+    flags = histories(len(cells))
+    caught = cells @ flags
+    pairs = [
+        (caught[a] + 1) * (caught[b] + 1) / (cells @ (flags[:, a] & flags[:, b]) + 1) - 1
+        for a, b in combinations(range(flags.shape[1]), 2)
+    ]
+    return max(float(np.median(pairs)), float(cells.sum())) if pairs else float(cells.sum())
+
+
+def chao(cells: Floats) -> float:
+    """Return Chao's lower bound D + (A - 1)/A f1 (f1 - 1) / (2 (f2 + 1)), f_j caught by j annotators (Chao 1987)."""
+    found, a = _frequencies(cells), histories(len(cells)).shape[1]
+    twice = found[2] if a > 1 else 0.0
+    return float(found.sum() + (a - 1) / a * found[1] * (found[1] - 1) / (2 * (twice + 1)))
+
+
+def sample_coverage(cells: Floats) -> float:
+    """Return D / C + f1 / C g², with sample coverage C = 1 - (f1 - 2 f2 / (A - 1)) / sum(j f_j) and g the coefficient
+    of variation of the matches' chances (Lee and Chao 1994, model M_th). Infinite if every match was caught once."""
+    found, caught = _frequencies(cells), cells @ histories(len(cells))
+    a, total = len(caught), found.sum()
+    times = np.arange(a + 1)
+    if a < 2 or not total:
+        return float(total)
+    coverage = 1 - (found[1] - 2 * found[2] / (a - 1)) / (times @ found)
+    if coverage <= 0:
+        return float("inf")
+    crossed = caught.sum() ** 2 - (caught**2).sum()  # twice the sum over pairs of annotators
+    variation = max(total / coverage * (times * (times - 1) @ found) / crossed - 1, 0.0) if crossed else 0.0
+    return float(total / coverage + found[1] / coverage * variation)
+
+
+def log_linear(cells: Floats) -> float:
+    """Return the estimate of the log-linear model with the interactions of pairs of annotators that BIC chooses one by
+    one (Fienberg 1972), fitted to the histories of what was caught."""
+    return float(_unseen(_with_interactions(cells), cells[None])[0])
+
+
+def log_linear_heterogeneous(cells: Floats) -> float:
+    """Return the estimate of the log-linear model in which matches differ in how easily they are found: the number of
+    captures squared, by two, beside the annotators (Darroch et al. 1993)."""
+    return float(_unseen(_with_heterogeneity(cells), cells[None])[0])
+
+
+def _with_interactions(cells: Floats) -> Floats:
+    """Return the design of the chosen model: a row for each history but that of zeros, a column a parameter."""
+    design, flags = _independent(cells)
+    left = [flags[:, a] * flags[:, b] for a, b in combinations(range(flags.shape[1]), 2)]
+    best = _fit(design, cells[None, 1:]).bic[0]
+    # As many parameters as histories would fit any counts.
+    while left and design.shape[1] < len(flags) - 1:
+        criteria = [_fit(np.column_stack([design, term]), cells[None, 1:]).bic[0] for term in left]
+        chosen = int(np.argmin(criteria))
+        if not criteria[chosen] < best:
+            break
+        best, design = criteria[chosen], np.column_stack([design, left.pop(chosen)])
+    return design
+
+
+def _with_heterogeneity(cells: Floats) -> Floats:
+    design, flags = _independent(cells)
+    return np.column_stack([design, flags.sum(axis=1) ** 2 / 2]) if flags.shape[1] > 2 else design
+
+
+def _independent(cells: Floats) -> tuple[Floats, Floats]:
+    flags = histories(len(cells))[1:].astype(float)
+    return np.column_stack([np.ones(len(flags)), flags]), flags
+
+
+LOWER_BOUNDS: Mapping[str, Callable[[Floats], float]] = {
+    "Chapman": chapman,
+    "Chao": chao,
+    "sample coverage": sample_coverage,
+}
+MODELS: Mapping[str, Callable[[Floats], Floats]] = {
+    "log-linear": _with_interactions,
+    "log-linear, heterogeneous": _with_heterogeneity,
+}
+
+
+def capture_estimates(
+    caught: ArrayLike, queries: ArrayLike, *, confidence: float = 0.95, samples: int = 200, seed: int = 0
+) -> dict[str, Estimate]:
+    """Return every estimate of ``LOWER_BOUNDS`` and ``MODELS`` with its bootstrap interval over queries.
+
+    Args:
+        caught: (n, A), which annotators proposed each match that was found.
+        queries: (n,), the query of each match: the matches of a query are drawn together.
+        samples: number of resamples.
+
+    The intervals say how the estimate varies, not how far it is from the truth. A model's interactions are chosen once,
+    on all matches. Raises ValueError without any match.
+    """
+    flags, asked = np.asarray(caught, bool), np.unique(np.asarray(queries), return_inverse=True)[1]
+    cells = capture_cells(flags)
+    if not len(flags):
+        raise ValueError("No match was found, so nothing says how many are missing.")
+    of_query = np.zeros((asked.max() + 1, len(cells)))
+    np.add.at(of_query, (asked, flags @ (1 << np.arange(flags.shape[1]))), 1)
+    rng = np.random.default_rng(seed)
+    resampled = rng.multinomial(len(of_query), np.full(len(of_query), 1 / len(of_query)), samples) @ of_query
+    counted = np.concatenate([cells[None], resampled])
+    values = {name: np.array([method(one) for one in counted]) for name, method in LOWER_BOUNDS.items()}
+    values |= {name: _unseen(choose(cells), counted) for name, choose in MODELS.items()}
+    return {name: _interval(found, confidence) for name, found in values.items()}
+
+
+def _interval(values: Floats, confidence: float) -> Estimate:
+    """Return the first value with the percentiles of the others, which are resamples."""
+    low, high = percentiles(values[1:], confidence)
+    return Estimate(float(values[0]), min(float(values[0]), low), max(float(values[0]), high))
+
+
+class Parts(NamedTuple):
+    """Estimated matches: ``found`` among the judged pairs, ``listed`` among the listed ones that nobody judged,
+    ``outside`` all lists, and ``total``."""
+
+    found: int
+    listed: Estimate
+    outside: Estimate
+    total: Estimate
+
+
+def estimate_by_parts(
+    ranks: ArrayLike,
+    gains: ArrayLike,
+    queries: ArrayLike,
+    *,
+    probes: tuple[int, int],
+    outside: int,
+    confidence: float = 0.95,
+    samples: int = 200,
+    seed: int = 0,
+) -> Parts:
+    """Estimate all matches from the listed pairs and from random pairs outside every list.
+
+    A logistic regression learns from the judged pairs how ranks tell matches and is summed over the listed pairs that
+    nobody judged; its interval is a bootstrap over queries. It extrapolates: pairs are judged at the top of the lists.
+
+    Args:
+        ranks: (n, A), rank of each listed pair in each annotator's list, 0 where it is not listed.
+        gains: (n,), 1 for a match, 0 for a judged pair that is none, NaN where nobody judged.
+        queries: (n,), the query of each listed pair.
+        probes: number of random pairs outside all lists that were judged a match, and of all that were judged.
+        outside: number of pairs of a query and an item that no list holds.
+
+    The interval of ``outside`` is Clopper and Pearson's; those of both parts are added, which is cautious. Without
+    probes it reaches from 0 to ``outside``. Raises ValueError for more matches than probes.
+    """
+    positions, known = np.asarray(ranks, float), np.asarray(gains, float)
+    judged = ~np.isnan(known)
+    if not 0 <= probes[0] <= probes[1]:
+        raise ValueError(f"{probes[0]} of {probes[1]} probes cannot be matches.")
+    features = _features(positions)
+    asked = np.unique(np.asarray(queries), return_inverse=True)[1]
+    n_queries = int(asked.max(initial=-1)) + 1
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(n_queries, np.full(n_queries, 1 / max(n_queries, 1)), samples)
+    expected = [
+        _expected(features, known, judged, weights[asked]) for weights in [np.ones(n_queries, np.int64), *drawn]
+    ]
+    listed = _interval(np.array(expected), confidence)
+    rest = _outside(probes, outside, confidence)
+    found = int(known[judged].sum())
+    total = Estimate(*(found + a + b for a, b in zip(listed, rest, strict=True)))
+    return Parts(found, listed, rest, total)
+
+
+def _outside(probes: tuple[int, int], outside: int, confidence: float) -> Estimate:
+    matches, judged = probes
+    tail = (1 - confidence) / 2
+    low = beta.ppf(tail, matches, judged - matches + 1) if matches else 0.0
+    high = beta.ppf(1 - tail, matches + 1, judged - matches) if matches < judged else 1.0
+    return Estimate(outside * matches / judged if judged else float("nan"), outside * float(low), outside * float(high))
+
+
+def _features(ranks: Floats) -> Floats:
+    """Return, for each annotator, whether it lists the pair and how high, by the logarithm of the rank."""
+    deepest = np.log(ranks.max(initial=1.0) + 1)
+    is_listed = ranks > 0
+    return np.column_stack([np.where(is_listed, deepest - np.log(np.maximum(ranks, 1)), 0.0), is_listed])
+
+
+def _expected(features: Floats, gains: Floats, judged: Flags, weights: Floats) -> float:
+    """Return the number of matches that the model expects among the pairs that nobody judged."""
+    learned = judged & (weights > 0)
+    rest = weights[~judged]
+    if not rest.sum() or not learned.any():
+        return 0.0 if learned.any() else float("nan")
+    if len(np.unique(gains[learned])) < 2:  # all judged pairs are matches, or none
+        return float(gains[learned][0] * rest.sum())
+    model = LogisticRegression(C=WEAK, solver="newton-cholesky")
+    model.fit(features[learned], gains[learned] > 0, weights[learned])
+    return float(rest @ model.predict_proba(features[~judged])[:, 1])
+
+
+def histories(n: int) -> Flags:
+    """Return the n = 2^A capture histories as flags (2^A, A)."""
+    return (np.arange(n)[:, None] >> np.arange(n.bit_length() - 1) & 1).astype(bool)
+
+
+def _frequencies(cells: Floats) -> Floats:
+    """Return f_j, the number of matches caught by j annotators, j = 0..A."""
+    return np.asarray(np.bincount(histories(len(cells)).sum(axis=1), cells, len(cells).bit_length()), float)
+
+
+class _Fit(NamedTuple):
+    first: Floats
+    bic: Floats
+
+
+def _unseen(design: Floats, cells: Floats) -> Floats:
+    """Return, for each row of ``cells`` (S, 2^A), what was caught and what the model expects of the history of zeros,
+    for which every column of the design but the first is 0."""
+    return np.asarray(cells.sum(axis=1) + np.exp(np.clip(_fit(design, cells[:, 1:]).first, -FARTHEST, FARTHEST)))
+
+
+def _fit(design: Floats, counts: Floats) -> _Fit:
+    """Fit a Poisson log-linear model to each row of ``counts`` (S, histories) by Newton's method; return the first
+    parameter and the BIC of each, (S,)."""
+    fitted = counts + 0.5
+    found: Floats = np.zeros((len(counts), design.shape[1]))
+    ridge = RIDGE * np.eye(design.shape[1])
+    for _ in range(ITERATIONS):
+        weighted = design.T * fitted[:, None, :]
+        aim = fitted * np.log(fitted) + counts - fitted
+        moved = np.linalg.solve(weighted @ design + ridge, (aim @ design)[..., None])[..., 0].astype(float)
+        fitted = np.exp(np.clip(moved @ design.T, -FARTHEST, FARTHEST))
+        converged = np.abs(moved - found).max() < CLOSE
+        found = moved
+        if converged:
+            break
+    likelihood = (counts * np.log(fitted) - fitted).sum(axis=1)
+    return _Fit(found[:, 0], design.shape[1] * np.log(np.maximum(counts.sum(axis=1), 1)) - 2 * likelihood)
