@@ -148,7 +148,7 @@ def save_draft(assignment: Assignment, answer: Answer) -> None:
     assignment was submitted or given back.
     """
     with transaction.atomic():
-        place = _own_place(assignment, answer.item_id)
+        place = own_place(assignment, answer.item_id)
         check_answer(answer, place=place, reasons=assignment.hit.round.reasons, complete=False)
         put_drafts(assignment, [answer])
 
@@ -156,7 +156,7 @@ def save_draft(assignment: Assignment, answer: Answer) -> None:
 def drop_draft(assignment: Assignment, *, item_id: int) -> None:
     """Delete the draft of one item, as when its answer is undone. Raises what ``save_draft`` raises."""
     with transaction.atomic():
-        _own_place(assignment, item_id)
+        own_place(assignment, item_id)
         drafts_of(assignment).filter(item_id=item_id).delete()
 
 
@@ -182,7 +182,7 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
     )
 
 
-def _own_place(assignment: Assignment, item_id: int) -> int:
+def own_place(assignment: Assignment, item_id: int) -> int:
     """Return the item's place in the assignment's HIT, provided that the assignment may still be answered. It stays
     locked until the transaction ends, so that no draft comes after the submission that it is part of."""
     current = Assignment.objects.select_for_update(of=("self",)).get(pk=assignment.pk)

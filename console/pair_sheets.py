@@ -1,4 +1,5 @@
-"""Everything that is known of one pair, as reviewers read it: votes, annotators, related pairs, reviews, versions."""
+"""Everything that is known of one pair, as reviewers read it: votes, reports, annotators, related pairs, reviews,
+versions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from typing import Any
 from django.db.models import Q
 
 from annotation.control_records import Tally, tallies_of
-from annotation.models import Assignment, Judgment
+from annotation.models import Assignment, Judgment, Report
 from annotation.pair_status import PairStatus, status_of
 from corpus.models import Caption, Image, Match
 from dataset.models import Case, Review, Verdict, Version
@@ -61,6 +62,9 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
         "collection": image.collection,
         "case": Case.objects.filter(image=image, caption=caption).first(),
         "votes": _votes(image, caption),
+        "reports": Report.objects.filter(image=image, caption=caption).select_related(
+            "worker", "assignment__hit__round"
+        ),
         "verdicts": _verdicts(image, caption),
         "proposals": proposals,
         "statuses": _statuses(image, caption, {proposal.pool_id for proposal in proposals}),

@@ -5,6 +5,7 @@ that nothing speaks for any more leaves, and one that a review has settled stays
 whole way with a planted disagreement.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
@@ -13,7 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 
-from annotation.models import Assignment, Judgment, Worker
+from annotation.models import Assignment, Judgment, Report, Worker
 from core.errors import CounterpartError
 from core.events import record
 from corpus.models import Caption, Collection, Match
@@ -31,9 +32,10 @@ WEIGHTS: Mapping[str, int] = {
     Reason.SUSPICIOUS: 30,
     Reason.MEANINGLESS: 25,
     Reason.DISAGREEMENT: 20,
+    Reason.REPORTED: 15,
     Reason.DUPLICATE: 10,
 }
-"""What each reason adds to the priority of a case."""
+"""What each reason adds to the priority of a case; ``reported`` for each worker who reports the pair."""
 VERY_LOW = MergeTerm("cxc", "<", 2)
 """Original pairs that CxC scores so low are suspicious; its scale is 0-5."""
 OUT_OF_REACH = 1_000_000
@@ -54,8 +56,9 @@ def counts_of(collection: Collection) -> dict[str, int]:
 
 
 def refresh_queue(collection: Collection) -> dict[str, int]:
-    """Bring disagreements and suspicious originals up to date; return the counts of the queue."""
+    """Bring disagreements, suspicious originals and workers' reports up to date; return the counts of the queue."""
     open_cases(collection, Reason.DISAGREEMENT, disagreements(collection))
+    open_cases(collection, Reason.REPORTED, reported_pairs(collection))
     open_cases(collection, Reason.SUSPICIOUS, suspicious_originals(collection))
     return counts_of(collection)
 
@@ -92,6 +95,16 @@ def suspicious_originals(collection: Collection, low: MergeTerm = VERY_LOW) -> d
     return found
 
 
+def reported_pairs(collection: Collection) -> dict[Pair, str]:
+    """Return the pairs, candidates or controls, with which workers report a problem, with what they say is wrong."""
+    reports = Report.objects.filter(image__collection=collection).order_by()
+    by_problem = reports.values_list("image_id", "caption_id", "problem").annotate(n=Count("pk"))
+    found: dict[Pair, list[str]] = defaultdict(list)
+    for image, caption, problem, n in by_problem.order_by("-n", "problem"):
+        found[image, caption].append(f"{Report.Problem(problem).label} ({n})")
+    return {pair: "; ".join(said) for pair, said in found.items()}
+
+
 @transaction.atomic
 def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *, replace: bool = True) -> int:
     """Write what was ``found`` for one reason, with its notes, into the queue; return the number of new cases.
@@ -102,18 +115,20 @@ def open_cases(collection: Collection, reason: str, found: Mapping[Pair, str], *
     Collection.objects.select_for_update().get(pk=collection.pk)
     known = {(case.image_id, case.caption_id): case for case in Case.objects.filter(collection=collection)}
     reviewed = Review.objects.holding(collection)
+    reporters = _reporters(collection)
     new, changed, gone = [], [], []
     for pair, note in found.items():
         case = known.get(pair)
         if case is None:
             if pair not in reviewed and not _is_excluded(pair, reviewed):
-                new.append(_case(collection, pair, {reason: note}))
+                case = Case(collection=collection, image_id=pair[0], caption_id=pair[1])
+                new.append(_with(case, {reason: note}, reporters))
         elif case.done_at is None and case.reasons.get(reason) != note:
-            changed.append(_with(case, case.reasons | {reason: note}))
+            changed.append(_with(case, case.reasons | {reason: note}, reporters))
     for pair, case in known.items() if replace else ():
         if reason in case.reasons and pair not in found and case.done_at is None:
             rest = {one: note for one, note in case.reasons.items() if one != reason}
-            changed.append(_with(case, rest)) if rest else gone.append(case.pk)
+            changed.append(_with(case, rest, reporters)) if rest else gone.append(case.pk)
     Case.objects.bulk_create(new, batch_size=_BATCH)
     Case.objects.bulk_update(changed, ["reasons", "priority"], batch_size=_BATCH)
     Case.objects.filter(pk__in=gone, done_at=None).delete()
@@ -183,10 +198,13 @@ def _is_excluded(pair: Pair, reviewed: Mapping[Any, Review]) -> bool:
     return any(review is not None and review.conclusion == Review.Conclusion.EXCLUDED for review in sides)
 
 
-def _case(collection: Collection, pair: Pair, reasons: dict[str, str]) -> Case:
-    return _with(Case(collection=collection, image_id=pair[0], caption_id=pair[1]), reasons)
+def _reporters(collection: Collection) -> dict[Pair, int]:
+    """Return how many workers report a problem with each pair that has one."""
+    reports = Report.objects.filter(image__collection=collection).order_by().values_list("image_id", "caption_id")
+    return {(image, caption): n for image, caption, n in reports.annotate(n=Count("pk"))}
 
 
-def _with(case: Case, reasons: dict[str, str]) -> Case:
-    case.reasons, case.priority = reasons, sum(WEIGHTS[reason] for reason in reasons)
+def _with(case: Case, reasons: dict[str, str], reporters: Mapping[Pair, int]) -> Case:
+    times: dict[str, int] = {Reason.REPORTED: reporters.get((case.image_id, case.caption_id), 0)}
+    case.reasons, case.priority = reasons, sum(WEIGHTS[reason] * times.get(reason, 1) for reason in reasons)
     return case

@@ -139,6 +139,7 @@ class Case(models.Model):
 
     class Reason(models.TextChoices):
         CONFLICT = "conflict", "people say no, a merged source says yes"
+        REPORTED = "reported", "workers report a problem"
         SUSPICIOUS = "suspicious", "an original pair that workers or a source find wrong"
         MEANINGLESS = "meaningless", "the caption seems to describe no picture"
         DISAGREEMENT = "disagreement", "workers disagree"

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.answers import ASKS_REASONS, Answer, Places
 from annotation.models import TestItem
+from annotation.reports import Complaint
 from core.errors import CounterpartError, some_of
 from hits.designs import Design
 from hits.models import Item, Round
@@ -37,6 +38,8 @@ class Pair:
     wrong_way: str = ""
     saved: int = 0
     """When this answer was saved, in milliseconds since 1970; 0 if it was not."""
+    reported: str = ""
+    """What the worker said is wrong with the pair itself, in words."""
 
     def is_finished(self, *, reasons: bool) -> bool:
         if not (reasons and self.level in ASKS_REASONS):
@@ -44,11 +47,12 @@ class Pair:
         return bool(self.wrong_way) if self.shortcoming == Shortcoming.WRONG_WAY else bool(self.shortcoming)
 
 
-def pairs_of(items: Items, places: Places, answers: Mapping[int, Answer]) -> list[Pair]:
-    """Return the items' pairs by place, each with its answer where ``answers`` has one for its key."""
+def pairs_of(items: Items, places: Places, answers: Mapping[int, Answer], reported: Mapping[int, str]) -> list[Pair]:
+    """Return the items' pairs by place, each with its answer where ``answers`` has one for its key, and with what was
+    ``reported`` of it."""
     place_of = {pk: place for place, pk in places.items()}
     pairs = [
-        Pair(place_of[pk], sentence, width, height, *_said(answers.get(pk)))
+        Pair(place_of[pk], sentence, width, height, *_said(answers.get(pk)), reported.get(pk, ""))
         for pk, sentence, width, height in items.values_list("pk", "caption__text", "image__width", "image__height")
     ]
     return sorted(pairs, key=lambda pair: pair.place)
@@ -59,10 +63,18 @@ SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIAL
 
 
 def sheet_of(
-    items: Items, places: Places, answers: Mapping[int, Answer], *, wording: Wording, reasons: bool, problem: str
+    items: Items,
+    places: Places,
+    answers: Mapping[int, Answer],
+    *,
+    wording: Wording,
+    reasons: bool,
+    problem: str,
+    reported: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    """Return what every template of a judging page needs; ``problem`` says why a submission was not taken."""
-    pairs = pairs_of(items, places, answers)
+    """Return what every template of a judging page needs; ``problem`` says why a submission was not taken, and
+    ``reported`` what the worker said is wrong with an item's pair itself."""
+    pairs = pairs_of(items, places, answers, reported or {})
     return {
         "pairs": pairs,
         "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=reasons)] if problem else [],
@@ -147,6 +159,15 @@ def parse_draft(post: QueryDict, places: Places) -> DraftChange:
         raise CounterpartError(f"This HIT has no pair {place}; reload the page.")
     answers = parse_answers(post, {place: places[place]})
     return DraftChange(places[place], answers[0] if answers else None)
+
+
+def parse_reports(post: QueryDict, places: Places) -> list[Complaint]:
+    """Read the fields ``problem-7`` and ``note-7`` of every pair that has a problem."""
+    return [
+        Complaint(item_id, problem, post.get(f"note-{place}", ""))
+        for place, item_id in places.items()
+        if (problem := post.get(f"problem-{place}", ""))
+    ]
 
 
 def parse_active_seconds(post: QueryDict, *, since: datetime) -> int:

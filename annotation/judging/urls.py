@@ -16,6 +16,7 @@ urlpatterns = [
     path("me/<str:token>/test/picture/<int:place>/", by_link(qualification.picture), name="test_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),
     path("task/<str:token>/draft/", by_assignment(views.draft), name="draft"),
+    path("task/<str:token>/report/", by_assignment(views.report), name="report"),
     path("task/<str:token>/return/", by_assignment(views.give_back), name="give_back"),
     path("task/<str:token>/receipt/", by_assignment(views.receipt), name="receipt"),
     path("task/<str:token>/picture/<int:place>/", by_assignment(views.picture), name="picture"),

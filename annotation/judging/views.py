@@ -33,12 +33,14 @@ from annotation.judging.sheet import (
     parse_active_seconds,
     parse_answers,
     parse_draft,
+    parse_reports,
     picture_response,
     sheet_of,
 )
 from annotation.judging.visits import to_home
 from annotation.leases import return_assignment
-from annotation.models import Assignment
+from annotation.models import Assignment, Report
+from annotation.reports import LONGEST_NOTE, report_pair, reported_problems
 from annotation.submissions import submit_answers
 from annotation.workers import actor_of
 from core.errors import CounterpartError
@@ -81,6 +83,19 @@ def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 
 @require_POST
+def report(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """Store what the worker says is wrong with one pair itself; sending it again changes nothing."""
+    try:
+        complaints = parse_reports(request.POST, places_of(assignment))
+        if len(complaints) != 1:
+            raise CounterpartError(f"There are {len(complaints)} reports of pairs of this HIT; send one.")
+        report_pair(assignment, complaints[0])
+    except CounterpartError as error:
+        return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
+    return JsonResponse({"saved": True})
+
+
+@require_POST
 def give_back(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Return the HIT unanswered; somebody else gets it. One that another tab has submitted shows its receipt."""
     if not return_assignment(assignment, actor=actor_of(assignment.worker)) and receipt_of(assignment):
@@ -117,6 +132,9 @@ def picture(request: HttpRequest, assignment: Assignment, place: int) -> HttpRes
 def _submit(request: HttpRequest, assignment: Assignment) -> str:
     """Submit what was sent. Returns what is wrong with it, in one line, or "" once it is in."""
     answers: list[Answer] = []
+    for complaint in parse_reports(request.POST, places_of(assignment)):
+        with suppress(CounterpartError):  # a report never keeps answers out
+            report_pair(assignment, complaint)
     try:
         answers = parse_answers(request.POST, places_of(assignment))
         seconds = parse_active_seconds(request.POST, since=assignment.leased_at)
@@ -167,8 +185,10 @@ def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpRe
         wording=WORDINGS[round.wording],
         reasons=round.reasons,
         problem=problem,
+        reported=reported_problems(assignment),
     )
     context = shown | {"round": round, "address": request.path, **_copy_of(assignment), **contact()}
+    context |= {"problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
     if not assignment.is_claim:
         context |= {
             "visit": visit_behind(assignment),

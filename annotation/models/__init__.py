@@ -21,6 +21,7 @@ from annotation.models.work import (
     Judgment,
     JudgmentQuerySet,
     PlatformState,
+    Report,
 )
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "PlatformState",
     "QualificationTest",
     "Rejection",
+    "Report",
     "TestAttempt",
     "TestItem",
     "WantsCall",

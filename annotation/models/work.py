@@ -187,6 +187,35 @@ class Draft(models.Model):
         return f"draft of item {self.item_id}: {self.level}"
 
 
+class Report(models.Model):
+    """What a worker says is wrong with a pair itself. Only added; it changes no answer, no control and no pay."""
+
+    class Problem(models.TextChoices):
+        PICTURE = "picture", "the picture is missing or broken"
+        TEXT = "text", "the sentence cannot be read"
+        OFFENSIVE = "offensive", "the picture or the sentence is offensive"
+        OTHER = "other", "something else"
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="reports")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="reports", db_index=False)
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="reports")
+    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="reports")
+    problem = models.CharField(max_length=9, choices=Problem)
+    note = models.TextField(blank=True, max_length=300)
+    at = models.DateTimeField(default=timezone.now)
+
+    personal_text = ("worker", "note")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_report_per_worker_and_pair")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id}: {self.problem}"
+
+
 class JudgmentQuerySet(models.QuerySet["Judgment"]):
     def of_candidates(self) -> "JudgmentQuerySet":
         """Answers on the pairs that were asked about; controls never become verdicts."""

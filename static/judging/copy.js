@@ -1,4 +1,4 @@
-/* Answers kept on this device until the server has them: one entry for each pair of one assignment. */
+/* Answers and reports kept on this device until the server has them: one entry for each pair of one assignment. */
 
 const PREFIX = "answers ";
 const LIFE = 7 * 24 * 3600_000; // as long as a HIT's link opens
@@ -22,13 +22,13 @@ export function deviceCopy(key, serverNow) {
   }
 
   return {
-    put: (place, answer) => update((entries) => (entries[place] = { answer, at: now() })),
-    drop: (place) => update((entries) => delete entries[place]),
+    put: (one, answer) => update((entries) => (entries[one] = { answer, at: now() })),
+    drop: (one) => update((entries) => delete entries[one]),
     clear: () => remove(name),
     isKept: () => Object.keys(read(name)).length > 0,
-    /** The answer kept for this pair, unless the server has one that was saved later (`savedAt`; 0: none). */
-    newest(place, savedAt) {
-      const entry = read(name)[place];
+    /** What is kept of this pair, unless the server has an answer that was saved later (`savedAt`; 0: none). */
+    newest(one, savedAt) {
+      const entry = read(name)[one];
       return entry && entry.at + MARGIN > savedAt ? entry.answer : null;
     },
   };

@@ -1,12 +1,16 @@
 /* Autosave: one message at a time, so that a slow one never overwrites a newer answer. */
 
 const RETRY_AFTER = 3000;
+const REPORT = "report "; // and the place: the name of a report among what is kept
+
+export const reportName = (place) => REPORT + place;
 
 /**
- * Return { save(place, answer), submit(form), close() }. What the server has not confirmed stays in `copy`;
- * `show(text, isTrouble)` reports progress, `gone(text)` that the server takes no more answers of this HIT.
+ * Return { save(name, fields), submit(form), close() }. `name` is the place of a pair, whose answer is saved, or
+ * reportName(place). What the server has not confirmed stays in `copy`; `show(text, isTrouble)` reports progress,
+ * `gone(text)` that the server takes no more answers of this HIT.
  */
-export function draftSaver(url, copy, { show, gone }) {
+export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   const waiting = new Map();
   let stopped = new AbortController();
   let sending = false;
@@ -15,17 +19,18 @@ export function draftSaver(url, copy, { show, gone }) {
   let isOver = false; // submitted, given back or lost
 
   function report() {
-    const n = waiting.size;
     const where = copy.isKept() ? "on this device" : "while this page is open";
     if (refusal) show(refusal, true);
-    else if (n && (trouble || !navigator.onLine))
-      show(`${navigator.onLine ? trouble : "offline"}: ${n} answer${n === 1 ? "" : "s"} kept ${where}`, true);
-    else show(n ? "saving" : "saved", false);
+    else if (waiting.size && (trouble || !navigator.onLine))
+      show(`${navigator.onLine ? trouble : "offline"}: ${counted([...waiting.keys()])} kept ${where}`, true);
+    else show(waiting.size ? "saving" : "saved", false);
   }
 
-  async function sendOne(place, answer) {
+  async function sendOne(name, fields) {
+    const place = name.replace(REPORT, "");
+    const url = name === place ? draftUrl : reportUrl;
     const body = new URLSearchParams({ place });
-    for (const [part, value] of Object.entries(answer)) body.set(`${part}-${place}`, value);
+    for (const [part, value] of Object.entries(fields)) body.set(`${part}-${place}`, value);
     const { signal } = stopped;
     const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", signal });
     // Read to the end, or a later abort would stop an answer that has arrived.
@@ -38,15 +43,15 @@ export function draftSaver(url, copy, { show, gone }) {
   async function sendAll() {
     sending = true;
     while (waiting.size && !refusal && !stopped.signal.aborted) {
-      const [place, answer] = waiting.entries().next().value;
+      const [name, fields] = waiting.entries().next().value;
       try {
-        const { error, isGone } = await sendOne(place, answer);
+        const { error, isGone } = await sendOne(name, fields);
         trouble = "";
         refusal = error;
         if (isGone) return close(error);
-        if (waiting.get(place) === answer) {
-          waiting.delete(place);
-          copy.drop(place);
+        if (waiting.get(name) === fields) {
+          waiting.delete(name);
+          copy.drop(name);
         }
       } catch (failure) {
         if (stopped.signal.aborted) break;
@@ -59,10 +64,10 @@ export function draftSaver(url, copy, { show, gone }) {
     report();
   }
 
-  function save(place, answer) {
+  function save(name, fields) {
     if (isOver) return;
-    waiting.set(place, answer);
-    copy.put(place, answer);
+    waiting.set(name, fields);
+    copy.put(name, fields);
     refusal = "";
     report();
     if (!sending) sendAll();
@@ -101,6 +106,14 @@ export function draftSaver(url, copy, { show, gone }) {
 
   for (const kind of ["online", "offline"]) addEventListener(kind, () => waiting.size && report());
   return { save, submit, close };
+}
+
+/** Count what waits: "2 answers, 1 report". */
+function counted(names) {
+  const reports = names.filter((name) => name.startsWith(REPORT)).length;
+  const counts = { answer: names.length - reports, report: reports };
+  const words = Object.entries(counts).filter(([, n]) => n);
+  return words.map(([word, n]) => `${n} ${word}${n === 1 ? "" : "s"}`).join(", ");
 }
 
 /** A fetch that reaches nobody fails with a TypeError. */

@@ -1,6 +1,6 @@
 /* What each key does. Keys with a modifier belong to the browser. */
 
-/** Letters for the reasons, in page order: four shortcomings, then ten wrong ways. They spare U and Z. */
+/** Letters for the reasons, in page order: four shortcomings, then ten wrong ways. They spare R, U and Z. */
 export const REASON_KEYS = [..."abcdefghijklmn"];
 
 /** Write each reason's letter beside it. */
@@ -14,11 +14,13 @@ export function labelReasons(pair) {
 }
 
 /**
- * Call the action of each key pressed. `actions`: level(digit), reason(number), previous, next, undo, zoom, help.
+ * Call the action of each key pressed. `actions`: level(digit), reason(number), previous, next, undo, zoom,
+ * report, help. Keys pressed in a field for words or a list of choices are that field's own.
  */
 export function listen(actions, { paused }) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches?.("select, input[type=text]")) return;
     const act = actionOf(event.key, actions);
     const isToggle = event.key === "?" || event.key.toLowerCase() === "z";
     if (!act || event.repeat || (paused() && !isToggle)) return;
@@ -31,7 +33,12 @@ function actionOf(key, actions) {
   const letter = key.toLowerCase();
   if (/^[1-4]$/.test(key)) return () => actions.level(key);
   if (REASON_KEYS.includes(letter)) return () => actions.reason(REASON_KEYS.indexOf(letter));
-  return { ArrowLeft: actions.previous, ArrowRight: actions.next, u: actions.undo, z: actions.zoom, "?": actions.help }[
-    key.length === 1 ? letter : key
-  ];
+  return {
+    ArrowLeft: actions.previous,
+    ArrowRight: actions.next,
+    u: actions.undo,
+    z: actions.zoom,
+    r: actions.report,
+    "?": actions.help,
+  }[key.length === 1 ? letter : key];
 }

@@ -4,9 +4,10 @@ import { asksReasons, isFinished, readAnswer, unfoldReasons, writeAnswer } from 
 import { countActiveSeconds, showTimeLeft } from "./clock.js";
 import { deviceCopy, forgetOld } from "./copy.js";
 import { layDeck } from "./deck.js";
-import { draftSaver } from "./drafts.js";
+import { draftSaver, reportName } from "./drafts.js";
 import { labelReasons, listen } from "./keys.js";
 import { enlarger, retryFailures } from "./pictures.js";
+import { layReports } from "./report.js";
 
 const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
 
@@ -22,9 +23,9 @@ document.documentElement.classList.add("deck");
 byId("help-button").hidden = false;
 
 const announce = (text) => (byId("announce").textContent = text);
-const { draftUrl, copy: copyKey, now } = form.dataset;
+const { draftUrl, reportUrl, copy: copyKey, now } = form.dataset;
 const copy = draftUrl && deviceCopy(copyKey, Number(now));
-const saver = draftUrl && draftSaver(draftUrl, copy, { show: showSaved, gone: showGone }); // a test saves nothing
+const saver = draftUrl && draftSaver({ draftUrl, reportUrl }, copy, { show: showSaved, gone: showGone }); // a test saves nothing
 const save = (pair, answer) => saver?.save(pair.dataset.place, answer);
 const deck = layDeck(pairs, {
   place: byId("place"),
@@ -38,6 +39,7 @@ const deck = layDeck(pairs, {
   finishText: byId("finish-text"),
 });
 const enlarge = enlarger(byId("zoom"));
+const reports = layReports(pairs, { send: (place, report) => saver.save(reportName(place), report), missing: announce });
 
 function showSaved(text, isTrouble) {
   const state = byId("saved");
@@ -58,6 +60,8 @@ function showGone(why) {
 function restore() {
   forgetOld();
   for (const pair of pairs) {
+    const report = copy.newest(reportName(pair.dataset.place), 0);
+    if (report) reports.restore(pair, report);
     const kept = copy.newest(pair.dataset.place, Number(pair.dataset.saved ?? 0));
     if (!kept) continue;
     writeAnswer(pair, kept);
@@ -149,6 +153,7 @@ form.addEventListener("keydown", (event) => {
   }
 });
 form.addEventListener("change", (event) => {
+  if (event.target.closest(".report")) return;
   const pair = event.target.closest(".pair");
   changed(pair);
   if (pointer && isFinished(pair)) setTimeout(() => deck.pair() === pair && advance(), LOOK);
@@ -185,6 +190,7 @@ listen(
     next: () => deck.show(deck.at() + 1),
     undo,
     zoom: () => deck.pair() && enlarge(deck.pair()),
+    report: () => saver && deck.pair() && reports.open(deck.pair()),
     help: toggleHelp,
   },
   { paused: () => document.querySelector("dialog[open]") !== null },

@@ -1,16 +1,19 @@
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from annotation.judging.links import worker_token
+from annotation.models import Assignment, Report
 from dataset import cases
 from dataset.cases import refresh_queue
 from dataset.models import Case, Review
 from dataset.reviews import require_two_reviewers
 from tests.annotation.cast import answer, associate, candidates, propose
 from tests.conftest import client_of
-from tests.dataset.reviewing import another_person, give_level, level_of
+from tests.dataset.reviewing import another_person, exclude_caption, give_level, level_of
 from tests.factories import make_annotator, make_collection, make_round
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +55,29 @@ def test_the_page_shows_votes_annotators_and_related_pairs(member, made, collect
         assert shown in text
     assert page_of((other[0], pair[1])) in text
     assert page_of((pair[0], other[1])) in text
+
+
+@pytest.mark.parametrize("role", ["stranger", "worker", "researcher", "reviewer"])
+def test_staff_read_what_workers_reported_and_nobody_else_does(made, role):
+    pair = candidates(made.hits.get())[0]
+    work = Assignment.objects.first()
+    said = {"assignment": work, "problem": "other", "note": "<b>Turned</b> round."}
+    Report.objects.create(worker=work.worker, image_id=pair[0], caption_id=pair[1], **said)
+    client = Client() if role in ("stranger", "worker") else client_of(role)
+    if role == "worker":
+        client.cookies["worker"] = worker_token(work.worker, made)
+    response = client.get(page_of(pair))
+    is_staff = role in ("researcher", "reviewer")
+    assert response.status_code == (200 if is_staff else 302)
+    text = text_of(response)
+    for shown in ("Something else", "&lt;b&gt;Turned&lt;/b&gt; round.", work.worker.pseudonym):
+        assert (shown in text) == is_staff
+
+
+def test_what_is_excluded_is_told(member, made, person, collection):
+    pair = candidates(made.hits.get())[0]
+    exclude_caption(collection, pair[1], by=person)
+    assert "A review excluded the caption on" in text_of(member.get(page_of(pair)))
 
 
 def test_the_page_says_why_a_pair_is_not_finished(member, made):

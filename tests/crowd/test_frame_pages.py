@@ -6,7 +6,7 @@ from copy import copy
 import pytest
 
 from annotation.answers import decode_answers, drafted_answers, places_of
-from annotation.models import Assignment, Draft, Judgment, Worker, WorkerIdentity
+from annotation.models import Assignment, Draft, Judgment, Report, Worker, WorkerIdentity
 from core.models import Event
 from crowd.models import Posting
 from tests.crowd.framing import FRAME, ORIGIN, claims, confirm, enter, form_of, frame_of, post_hit, save, serve_mturk
@@ -271,3 +271,12 @@ def test_two_clicks_on_submit_send_the_same_receipt(stranger, posting, monkeypat
     monkeypatch.setattr("crowd.views._assignment_at", lambda site, token: copy(before))
     pages = [stranger.post(url, form_of(posting, level=level)).text for level in (1, 4)]
     assert fields_sent(pages[0]) == fields_sent(pages[1])
+
+
+def test_a_visitors_report_is_stored_at_once_and_refused_once_the_answers_are_saved(stranger, posting):
+    sheet = enter(stranger, posting)
+    assert stranger.post(sheet + "report/", {"place": "2", "problem-2": "picture"}).json() == {"saved": True}
+    assert "You reported this pair: the picture is missing or broken." in stranger.get(sheet).text
+    stranger.post(sheet, form_of(posting))
+    assert stranger.post(sheet + "report/", {"place": "3", "problem-3": "picture"}).status_code == 409
+    assert Report.objects.get().worker == Assignment.objects.get().worker

@@ -5,14 +5,15 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Judgment
+from annotation.reports import Complaint, report_pair
 from dataset import cases
 from dataset.cases import check_queue, counts_of, disagreements, queue_of, refresh_queue, suspicious_originals
 from dataset.models import Case, QueueCheck
 from dataset.reviews import Conclusion, conclude, undo
 from hits.models import HIT
 from tests.annotation.cast import answer, associate, candidates
-from tests.dataset.reviewing import KEPT, exclude_caption, give_level
-from tests.factories import make_round
+from tests.dataset.reviewing import KEPT, exclude_caption, exclude_image, give_level
+from tests.factories import make_assignment, make_collection, make_round, make_worker
 
 pytestmark = pytest.mark.django_db
 
@@ -74,6 +75,60 @@ def test_an_original_that_cxc_scores_below_2_is_suspicious():
     associate(collection, "cxc", [first, candidates(made.hits.get())[0]], score=1.5)
     associate(collection, "cxc", [second], score=2)
     assert suspicious_originals(collection) == {first: "cxc 1.5"}
+
+
+def report(made, pair, problem: str = "picture", *, workers: int = 1) -> None:
+    """Have so many further workers report the pair of the round's only HIT."""
+    item = made.hits.get().items.get(image=pair[0], caption=pair[1])
+    for _ in range(workers):
+        seat = made.hits.get().seats.create(number=made.hits.get().seats.count() + 1)
+        report_pair(make_assignment(seat, make_worker()), Complaint(item.pk, problem))
+
+
+def test_a_pair_is_the_more_urgent_the_more_workers_report_it():
+    made = judged((1, 1), (1, 4))
+    collection = made.pool.collection
+    reported, disputed = candidates(made.hits.get())
+    report(made, reported)
+    refresh_queue(collection)
+    assert queue(made) == [disputed, reported]
+    report(made, reported, "offensive", workers=2)
+    refresh_queue(collection)
+    assert queue(made) == [reported, disputed]
+    case = Case.objects.waiting().first()
+    said = "the picture or the sentence is offensive (2); the picture is missing or broken (1)"
+    assert (case.reasons, case.priority) == ({"reported": said}, 45)
+    report(made, disputed)
+    refresh_queue(collection)
+    assert Case.objects.get(caption=disputed[1]).priority == 35
+    assert counts_of(collection) | {"reported": 2, "disagreement": 1, "waiting": 2} == counts_of(collection)
+
+
+def test_a_reported_control_is_in_the_queue_too():
+    made = judged((1,))
+    control = made.controls.first()
+    report(made, (control.image_id, control.caption_id))
+    assert refresh_queue(made.pool.collection)["reported"] == 1
+
+
+@pytest.mark.parametrize("settle", ["level", "excluded"])
+def test_a_level_or_an_exclusion_settles_reports(person, settle):
+    made = judged((1,))
+    pair = candidates(made.hits.get())[0]
+    report(made, pair)
+    refresh_queue(made.pool.collection)
+    if settle == "level":
+        give_level(made, pair, 1, by=person)
+    else:
+        exclude_image(made.pool.collection, pair[0], by=person)
+    report(made, pair)
+    assert refresh_queue(made.pool.collection)["waiting"] == 0
+
+
+def test_reports_of_another_collection_are_not_in_the_queue():
+    made, other = judged((1,)), make_round(make_collection("elsewhere"), "elsewhere")
+    report(other, candidates(other.hits.get())[0])
+    assert refresh_queue(made.pool.collection)["waiting"] == 0
 
 
 def test_the_queue_lists_the_most_urgent_first_and_refreshing_again_changes_nothing():
@@ -187,7 +242,7 @@ def test_counts_are_given_for_each_reason():
     made = judged((1, 1), (4, 4))
     refresh_queue(made.pool.collection)
     assert counts_of(made.pool.collection) == {
-        **dict.fromkeys(("conflict", "suspicious", "meaningless", "duplicate"), 0),
+        **dict.fromkeys(("conflict", "reported", "suspicious", "meaningless", "duplicate"), 0),
         "disagreement": 2,
         "waiting": 2,
     }

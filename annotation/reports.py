@@ -1,0 +1,52 @@
+"""Reports: what workers say is wrong with a pair itself. A report changes no answer, no control and no pay."""
+
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from annotation.answers import own_place
+from annotation.models import Assignment, Report
+from annotation.workers import actor_of
+from core.errors import CounterpartError
+from core.events import record
+from core.text import check_words
+from hits.models import Item
+
+LONGEST_NOTE = 300
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """What a worker says of one item's pair: one of ``Report.Problem``, and perhaps a note."""
+
+    item_id: int
+    problem: str
+    note: str = ""
+
+
+def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
+    """Store a report of the pair of one of the assignment's items. False: its worker has reported the pair before, and
+    the first report stays.
+
+    Raises CounterpartError for an unknown problem, a note that is too long, or an item of another HIT; SeatLostError if
+    the assignment was submitted or given back.
+    """
+    if complaint.problem not in Report.Problem.values:
+        raise CounterpartError("Choose what is wrong with the pair; reload the page if there is no choice.")
+    note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if complaint.note.strip() else ""
+    with transaction.atomic():
+        own_place(assignment, complaint.item_id)
+        pair = Item.objects.values("image_id", "caption_id").get(pk=complaint.item_id)
+        said = {"assignment": assignment, "problem": complaint.problem, "note": note}
+        report, is_new = Report.objects.get_or_create(worker_id=assignment.worker_id, **pair, defaults=said)
+        if is_new:
+            record("reported", report, actor=actor_of(assignment.worker), problem=report.problem)
+    return is_new
+
+
+def reported_problems(assignment: Assignment) -> dict[int, str]:
+    """Return what the worker has reported of the pairs of the assignment's HIT, in words, by item."""
+    theirs = Q(image__reports__worker=assignment.worker_id, image__reports__caption=F("caption"))
+    rows = assignment.hit.items.filter(theirs).order_by().values_list("pk", "image__reports__problem")
+    return {item: Report.Problem(problem).label for item, problem in rows}

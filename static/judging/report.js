@@ -1,0 +1,73 @@
+/* Reports of a pair that has a problem of its own. The form carries their fields too, for pages without this script. */
+
+/**
+ * Bring the report of each pair to life; `send(place, report)` has it saved, `missing(text)` says what it lacks. Return
+ * { open(pair), restore(pair, report) }.
+ */
+export function layReports(pairs, { send, missing }) {
+  for (const pair of pairs) {
+    const report = fieldsOf(pair);
+    if (!report) continue;
+    report.button.hidden = false;
+    report.button.addEventListener("click", () => sendOf(pair));
+    report.box.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") close(report);
+      if (event.key !== "Enter" || event.target !== report.note) return;
+      event.preventDefault(); // it would submit the whole form
+      event.stopPropagation();
+      sendOf(pair);
+    });
+  }
+
+  function sendOf(pair) {
+    const { problem, note } = fieldsOf(pair);
+    if (!problem.value) {
+      missing("Choose what is wrong with the pair");
+      return problem.focus();
+    }
+    send(pair.dataset.place, { problem: problem.value, note: note.value });
+    thank(pair).focus();
+  }
+
+  return {
+    open(pair) {
+      const report = fieldsOf(pair);
+      if (!report || report.box.hidden) return missing("You have reported this pair");
+      report.box.open = true;
+      report.problem.focus();
+    },
+    restore(pair, kept) {
+      const report = fieldsOf(pair);
+      if (!report) return;
+      report.problem.value = kept.problem;
+      report.note.value = kept.note;
+      send(pair.dataset.place, kept);
+      thank(pair);
+    },
+  };
+}
+
+/** The parts of a pair's report; null where it was reported before. */
+function fieldsOf(pair) {
+  const box = pair.querySelector(".report");
+  if (!box) return null;
+  const part = (selector) => box.querySelector(selector);
+  return { box, problem: part("select"), note: part("input"), button: part("button"), summary: part("summary") };
+}
+
+function close(report) {
+  report.box.open = false;
+  report.summary.focus();
+}
+
+/** Show what was reported in place of its fields, which stay in the form: it may be submitted before they are sent. */
+function thank(pair) {
+  const { box, problem } = fieldsOf(pair);
+  const words = problem.selectedOptions[0].textContent;
+  const thanks = pair.querySelector(".reported");
+  box.hidden = true;
+  thanks.hidden = false;
+  thanks.textContent =
+    `You reported this pair: ${words[0].toLowerCase()}${words.slice(1)}. Thank you. Please answer it as well as you can.`;
+  return thanks;
+}
