@@ -15,6 +15,9 @@ A value for each query, for statistics and many metrics at once:
 array([1., 0.])
 """
 
+from collections.abc import Mapping
+
+from evaluation.metrics import binary, graded, unjudged
 from evaluation.metrics.binary import (
     METRICS,
     Mean,
@@ -22,13 +25,23 @@ from evaluation.metrics.binary import (
     WithoutPositives,
     map_at_r,
     mean_over_queries,
+    mean_rank,
+    median_rank,
+    pmrp,
     r_precision,
     recall_at_k,
+    success_at_k,
 )
 from evaluation.metrics.coverage import Coverage, coverage
 from evaluation.metrics.found import Found, Qrels, Rankings, find
+from evaluation.metrics.ties import by_score, tie_interval
+from evaluation.metrics.truncation import check_depth, open_interval
+from evaluation.metrics.unjudged import condensed
+
+ALL_METRICS: Mapping[str, Metric] = {**METRICS, **binary.MORE, **graded.METRICS, **unjudged.METRICS}
 
 __all__ = [
+    "ALL_METRICS",
     "METRICS",
     "Coverage",
     "Found",
@@ -37,10 +50,19 @@ __all__ = [
     "Qrels",
     "Rankings",
     "WithoutPositives",
+    "by_score",
+    "check_depth",
+    "condensed",
     "coverage",
     "find",
     "map_at_r",
     "mean_over_queries",
+    "mean_rank",
+    "median_rank",
+    "open_interval",
+    "pmrp",
     "r_precision",
     "recall_at_k",
+    "success_at_k",
+    "tie_interval",
 ]

@@ -15,6 +15,7 @@ Query = TypeVar("Query", bound=Hashable)
 Item = TypeVar("Item", bound=Hashable)
 Metric = Callable[[Found], Floats]
 WithoutPositives = Literal["skip", "zero", "error"]
+PLAUSIBLE = 50  # PMRP's largest R (ECCV Caption, section 4.1)
 
 
 class Mean(NamedTuple):
@@ -52,12 +53,34 @@ def average_precision_at_r(found: Found) -> Floats:
     return _defined(found, np.bincount(rows, nth / ranks, minlength=len(size)) / np.maximum(size, 1))
 
 
+def best_rank(found: Found) -> Floats:
+    """The rank of the best-placed match; infinite where no match is listed, so that no number stands for unknown."""
+    return _defined(found, found.best)
+
+
+def false_positives(found: Found, k: int) -> Floats:
+    """FP@k: the share of the first ``k`` places with an item that was judged and is no match.
+
+    NaN for a query without such a judgment. Items that nobody judged do not count.
+    """
+    rows, negative = found.qrels.rows, found.qrels.gains == 0
+    n = len(found.qrels.queries)
+    hits = np.bincount(rows[negative & (found.ranks > 0) & (found.ranks <= k)], minlength=n) / k
+    return np.where(np.bincount(rows[negative], minlength=n) > 0, hits, np.nan)
+
+
 METRICS: Mapping[str, Metric] = {
     "R@1": partial(hit_rate, k=1),
     "R@5": partial(hit_rate, k=5),
     "R@10": partial(hit_rate, k=10),
     "R-Precision": precision_at_r,
     "mAP@R": average_precision_at_r,
+}
+MORE: Mapping[str, Metric] = {
+    **{f"S@{k}": partial(hit_rate, k=k) for k in (1, 5, 10)},
+    "PMRP": partial(precision_at_r, most=PLAUSIBLE),
+    "rank": best_rank,
+    **{f"FP@{k}": partial(false_positives, k=k) for k in (1, 5, 10)},
 }
 
 
@@ -121,6 +144,47 @@ def map_at_r(
     return _score(average_precision_at_r, ranking, positives)
 
 
+def success_at_k(
+    ranking: Sequence[Item] | Mapping[Query, Sequence[Item]],
+    positives: Collection[Item] | Mapping[Query, Collection[Item]],
+    k: int = 1,
+) -> float:
+    """S@k: R@k for matches that people judged instead of the original ones (Hodosh et al. 2013, section 4.3.3)."""
+    return recall_at_k(ranking, positives, k)
+
+
+def pmrp(
+    ranking: Sequence[Item] | Mapping[Query, Sequence[Item]],
+    positives: Collection[Item] | Mapping[Query, Collection[Item]],
+) -> float:
+    """PMRP for one set of plausible matches: R-Precision with R at most 50. Otherwise as recall_at_k.
+
+    ``metrics.plausible_matches`` gives the sets for ζ = 0, 1, 2, whose mean Chun et al. 2021 report.
+
+    >>> pmrp(range(50), range(40, 160))
+    0.2
+    """
+    return _score(partial(precision_at_r, most=PLAUSIBLE), ranking, positives)
+
+
+def median_rank(rankings: Sequence[Item] | Mapping[Query, Sequence[Item]], positives: Any) -> float:
+    """The median over queries of the rank of the best-placed match; infinite if most lists hold none.
+
+    >>> median_rank({1: [5, 6, 7], 2: [6, 5, 7], 3: [7, 6, 5]}, {1: {5}, 2: {7, 5}, 3: {5}})
+    2.0
+    """
+    return _score(best_rank, rankings, positives, np.median)
+
+
+def mean_rank(rankings: Sequence[Item] | Mapping[Query, Sequence[Item]], positives: Any) -> float:
+    """The mean over queries of the rank of the best-placed match; infinite if a list holds none.
+
+    >>> mean_rank({1: [5, 6, 7], 2: [6, 7]}, {1: {7}, 2: {7, 6}})
+    2.0
+    """
+    return _score(best_rank, rankings, positives)
+
+
 def _checked(k: int) -> int:
     if k < 1:
         raise ValueError(f"Invalid k {k}: use at least 1.")
@@ -138,7 +202,7 @@ def _matches_within(found: Found, depth: Integers) -> tuple[Integers, Integers]:
     return found.ranks[within], rows[within]
 
 
-def _score(metric: Metric, ranking: Any, positives: Any) -> float:
+def _score(metric: Metric, ranking: Any, positives: Any, average: Callable[[Floats], Any] = np.mean) -> float:
     rankings, wanted = (ranking, positives) if isinstance(positives, Mapping) else ({0: ranking}, {0: positives})
     if any(len(items) == 0 for items in wanted.values()):
         raise ValueError("A query without positives has no score. Leave it out.")
@@ -150,7 +214,7 @@ def _score(metric: Metric, ranking: Any, positives: Any) -> float:
         found = _found_in_one(rankings[query], items)
     else:
         found = _found_in_all(rankings, wanted)
-    return mean_over_queries(metric(found)).value
+    return float(average(metric(found)))
 
 
 def _found_in_one(ranking: Sequence[Item], positives: Collection[Item]) -> Found:

@@ -181,6 +181,22 @@ class Found:
         np.minimum.at(best, self.qrels.rows[listed], self.ranks[listed])
         return best
 
+    @cached_property
+    def ordered(self) -> Integers:
+        """Places in ``items`` of the judged items that are listed, by query and rank."""
+        listed = np.flatnonzero(self.ranks)
+        return listed[np.lexsort((self.ranks[listed], self.qrels.rows[listed]))]
+
+    def above(self, mask: Mask) -> Integers:
+        """(len(ordered),): how many judged items in ``mask`` (E,) stand above each listed one, in that order."""
+        return counts_before(mask[self.ordered], self.qrels.rows[self.ordered])
+
+
+def counts_before(mask: Mask, rows: Integers) -> Integers:
+    """Return how many of ``mask`` (n,) stand before each place of the same row; ``rows`` (n,) ascend."""
+    before = np.concatenate([[0], np.cumsum(mask)])
+    return before[:-1] - before[np.searchsorted(rows, rows)]
+
 
 def find(rankings: Rankings, qrels: Qrels, *, gallery: ArrayLike | None = None) -> Found:
     """Find the judged items in the rankings. Each list is read up to its last judged item.
@@ -209,10 +225,10 @@ def find(rankings: Rankings, qrels: Qrels, *, gallery: ArrayLike | None = None) 
 
     from evaluation.metrics.scan import COUNTED, OUTSIDE, scan  # numba takes half a second to import
 
-    table = np.full(largest + 1, COUNTED if counted is None else OUTSIDE, np.int32)
+    states = np.full(largest + 1, COUNTED if counted is None else OUTSIDE, np.uint8)
     if counted is not None:
-        table[counted[counted <= largest]] = COUNTED
-    ranks, lengths, twice = scan(np.asarray(items), row_of, qrels.starts, judged, table)
+        states[counted[counted <= largest]] = COUNTED
+    ranks, lengths, twice = scan(np.asarray(items), row_of, qrels.starts, judged, states)
     if twice >= 0:
         raise ValueError(f"The ranking of query {qrels.queries[twice]} lists an item twice.")
     if counted is None:

@@ -1,0 +1,72 @@
+"""Items with equal scores: in one of the known orders, or the interval of a metric over all of their orders."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evaluation.metrics.binary import Metric
+from evaluation.metrics.found import NO_ITEM, Floats, Qrels, Rankings, find
+
+Ties = Literal["counterpart", "trec"]
+ORDERS: tuple[Ties, ...] = get_args(Ties)
+BLOCK = 2**22  # entries that are sorted at a time
+
+
+def by_score(rankings: Rankings, ties: Ties = "counterpart") -> Rankings:
+    """Return the rankings by falling score.
+
+    ``ties``: of equal scores the smaller item comes first (``counterpart``), or the larger by its decimal digits as
+    text, scores rounded to float32 (``trec``, as trec_eval does). Raises ValueError for rankings without scores.
+
+    >>> tied = Rankings(np.array([1]), np.array([[12, 9, 11]]), np.array([[0.5, 0.9, 0.5]]))
+    >>> by_score(tied).items, by_score(tied, "trec").items
+    (array([[ 9, 11, 12]]), array([[ 9, 12, 11]]))
+    """
+    if ties not in ORDERS:
+        raise ValueError(f"Unknown order of ties {ties!r}; choose {' or '.join(ORDERS)}.")
+    if ties == "counterpart":
+        return _sorted(rankings, rankings.items)
+    ids = np.unique(rankings.items)
+    text = np.empty(len(ids), np.int64)
+    text[np.argsort(ids.astype(str))] = np.arange(len(ids))
+    rounded = None if rankings.scores is None else rankings.scores.astype(np.float32)
+    return _sorted(rankings, -text[np.searchsorted(ids, rankings.items)], rounded)
+
+
+def tie_interval(metric: Metric, rankings: Rankings, qrels: Qrels) -> tuple[Floats, Floats]:
+    """Return the metric's smallest and largest value over all orders of items with equal scores, (Q,) each.
+
+    For every metric but infAP, which may rise when a match moves down. Raises as ``find`` and ``by_score`` do.
+
+    >>> tied = Rankings(np.array([1]), np.array([[7, 8]]), np.array([[0.5, 0.5]]))
+    >>> from evaluation.metrics import METRICS
+    >>> tie_interval(METRICS["R@1"], tied, Qrels.of({1: {8}}))
+    (array([0.]), array([1.]))
+    """
+    as_listed = find(rankings, qrels)
+    key = np.zeros(rankings.items.shape)  # -gain: a match; 0: nobody judged it; 1: no match
+    listed = as_listed.ranks > 0
+    row = np.searchsorted(rankings.queries, qrels.queries)[qrels.rows[listed]]
+    gains = qrels.gains[listed]
+    key[row, as_listed.ranks[listed] - 1] = np.where(gains > 0, -gains, gains == 0)
+    one, other = (metric(find(_sorted(rankings, each), qrels)) for each in (key, -key))
+    return np.fmin(one, other), np.fmax(one, other)
+
+
+def _sorted(rankings: Rankings, key: NDArray, scores: NDArray | None = None) -> Rankings:
+    """By falling score, then by rising key (Q, depth)."""
+    scores = rankings.scores if scores is None else scores
+    if scores is None:
+        raise ValueError("These rankings have no scores, so nothing is known of ties.")
+    if np.isnan(scores[rankings.items != NO_ITEM]).any():
+        raise ValueError("Some scores are not numbers (NaN).")
+    items, new = np.empty_like(rankings.items), np.empty_like(rankings.scores)
+    rows = max(1, BLOCK // max(1, rankings.items.shape[1]))
+    for at in range(0, len(items), rows):
+        part = slice(at, at + rows)
+        after = rankings.items[part] == NO_ITEM
+        order = np.lexsort((key[part], -scores[part], after), axis=-1)
+        items[part] = np.take_along_axis(rankings.items[part], order, 1)
+        new[part] = np.take_along_axis(rankings.scores[part], order, 1)
+    return Rankings(rankings.queries, items, new)
