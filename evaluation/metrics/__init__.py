@@ -8,6 +8,17 @@ One query, or the mean over many:
 >>> metrics.recall_at_k({7: [3, 1], 8: [2, 1]}, {7: {3}, 8: {1}}, k=1)
 0.5
 
+A model on a named benchmark, from its similarities (images x captions, with COCO's ids):
+
+>>> import numpy as np
+>>> from evaluation import metrics
+>>> images, captions = (metrics.positives("coco-5k")[side].queries for side in ("i2t", "t2i"))
+>>> similarity = np.eye(len(images), len(captions), dtype=np.float32)  # a model's, in its place
+>>> asked = np.isin(images, metrics.positives("eccv")["i2t"].queries)
+>>> ranked = metrics.Rankings.of_similarity(similarity[asked], images[asked], captions)
+>>> metrics.score({"i2t": ranked}, "eccv")["eccv"]["mAP@R"]["i2t"] < 0.01
+True
+
 A value for each query, for statistics and many metrics at once:
 
 >>> found = metrics.find(metrics.Rankings.of({7: [3, 1], 8: [2, 1]}), metrics.Qrels.of({7: {3}, 8: {1}}))
@@ -18,6 +29,7 @@ array([1., 0.])
 from collections.abc import Mapping
 
 from evaluation.metrics import binary, graded, unjudged
+from evaluation.metrics.benchmarks import BENCHMARKS, find_in, positives, score
 from evaluation.metrics.binary import (
     METRICS,
     Mean,
@@ -34,6 +46,7 @@ from evaluation.metrics.binary import (
 )
 from evaluation.metrics.coverage import Coverage, coverage
 from evaluation.metrics.found import Found, Qrels, Rankings, find
+from evaluation.metrics.plausible import plausible_matches, plausible_precision
 from evaluation.metrics.ties import by_score, tie_interval
 from evaluation.metrics.truncation import check_depth, open_interval
 from evaluation.metrics.unjudged import condensed
@@ -42,6 +55,7 @@ ALL_METRICS: Mapping[str, Metric] = {**METRICS, **binary.MORE, **graded.METRICS,
 
 __all__ = [
     "ALL_METRICS",
+    "BENCHMARKS",
     "METRICS",
     "Coverage",
     "Found",
@@ -55,14 +69,19 @@ __all__ = [
     "condensed",
     "coverage",
     "find",
+    "find_in",
     "map_at_r",
     "mean_over_queries",
     "mean_rank",
     "median_rank",
     "open_interval",
+    "plausible_matches",
+    "plausible_precision",
     "pmrp",
+    "positives",
     "r_precision",
     "recall_at_k",
+    "score",
     "success_at_k",
     "tie_interval",
 ]

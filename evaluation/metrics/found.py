@@ -93,6 +93,12 @@ class Qrels:
         """(Q,): number of matches, the R of R-Precision."""
         return np.bincount(self.rows[self.matches], minlength=len(self.queries))
 
+    def of_queries(self, mask: Mask) -> Self:
+        """Return only the queries in ``mask`` (Q,), with their judgments."""
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[mask])])
+        pairs = mask[self.rows]
+        return type(self)(self.queries[mask], starts, self.items[pairs], self.gains[pairs])
+
     def keep(self, mask: Mask) -> Self:
         """Return only the judgments in ``mask`` (E,), of the same queries."""
         kept = np.concatenate([[0], np.cumsum(mask)])
@@ -137,6 +143,33 @@ class Rankings:
         items = np.full((len(rows), depth), NO_ITEM, np.int64)
         items[np.arange(depth) < sizes[:, None]] = listed
         return cls(queries[order], items)
+
+    @classmethod
+    def of_similarity(cls, similarity: ArrayLike, queries: ArrayLike, items: ArrayLike) -> Self:
+        """Rank all items for each query by falling similarity (Q, N); of equal ones the smaller item comes first.
+
+        Args:
+            queries, items: ids of the rows (Q,) and columns (N,).
+
+        Raises:
+            ValueError: for other shapes, ids that repeat, and similarities that are not numbers.
+
+        >>> Rankings.of_similarity([[0.1, 0.9], [0.5, 0.5]], [7, 2], [30, 20]).items.tolist()
+        [[20, 30], [20, 30]]
+        """
+        scores, rows, columns = np.asarray(similarity), np.asarray(queries, np.int64), np.asarray(items, np.int64)
+        if scores.shape != (len(rows), len(columns)):
+            raise ValueError(
+                f"The similarity is {scores.shape}, but there are {len(rows)} queries, {len(columns)} items."
+            )
+        if len(np.unique(rows)) < len(rows) or len(np.unique(columns)) < len(columns):
+            raise ValueError("Some ids of the queries or items repeat.")
+        by_id, by_column = np.argsort(rows), np.argsort(columns)
+        columns = columns[by_column].astype(np.int32 if columns.max(initial=0) < 2**31 else np.int64)
+        ranked = np.empty(scores.shape, columns.dtype)
+        for place, row in enumerate(by_id):
+            ranked[place] = columns[_falling(scores[row][by_column])]
+        return cls(rows[by_id], ranked)
 
     @cached_property
     def largest(self) -> int:
@@ -190,6 +223,18 @@ class Found:
     def above(self, mask: Mask) -> Integers:
         """(len(ordered),): how many judged items in ``mask`` (E,) stand above each listed one, in that order."""
         return counts_before(mask[self.ordered], self.qrels.rows[self.ordered])
+
+
+def _falling(scores: NDArray) -> Integers:
+    """The order of falling scores (N,), equal ones by place."""
+    if np.isnan(scores).any():
+        raise ValueError("Some similarities are not numbers (NaN).")
+    if scores.dtype != np.float32:
+        return np.argsort(-scores, kind="stable")
+    # Sorting whole numbers is several times as fast: a score's bits, flipped where it is positive, then its place.
+    bits = (scores + np.float32(0)).view(np.int32).astype(np.int64)
+    bits = np.where(bits < 0, bits & 0x7FFFFFFF, ~bits)
+    return np.sort((bits << 32) | np.arange(len(scores))) & 0xFFFFFFFF
 
 
 def counts_before(mask: Mask, rows: Integers) -> Integers:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evaluation.metrics.binary import Metric
 from evaluation.metrics.found import Floats, Found, Integers, counts_before
@@ -84,5 +85,5 @@ def _running(gains: Floats, rows: Integers) -> Floats:
     return sums - np.where(first > 0, sums[first - 1], 0.0)
 
 
-def _shares(parts: Floats, wholes: Floats) -> Floats:
+def _shares(parts: NDArray, wholes: NDArray) -> Floats:
     return np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes > 0)

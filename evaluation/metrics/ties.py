@@ -56,9 +56,9 @@ def tie_interval(metric: Metric, rankings: Rankings, qrels: Qrels) -> tuple[Floa
 
 def _sorted(rankings: Rankings, key: NDArray, scores: NDArray | None = None) -> Rankings:
     """By falling score, then by rising key (Q, depth)."""
-    scores = rankings.scores if scores is None else scores
-    if scores is None:
+    if rankings.scores is None:
         raise ValueError("These rankings have no scores, so nothing is known of ties.")
+    scores = rankings.scores if scores is None else scores
     if np.isnan(scores[rankings.items != NO_ITEM]).any():
         raise ValueError("Some scores are not numbers (NaN).")
     items, new = np.empty_like(rankings.items), np.empty_like(rankings.scores)

@@ -104,3 +104,37 @@ def test_a_pair_judged_twice_is_refused():
 def test_a_negative_item_in_a_list_is_refused():
     with pytest.raises(ValueError, match="1 items are negative"):
         Rankings.of({1: [3, -1]})
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_similarities_are_ranked_as_a_stable_sort_does_ties_by_item(kind):
+    rng = np.random.default_rng(5)
+    table = rng.choice([-np.inf, -2.5, -1e-42, -0.0, 0.0, 1e-42, 0.5, 3.0, np.inf], (30, 40)).astype(kind)
+    queries, items = rng.permutation(90)[:30], rng.permutation(70)[:40]
+    ranked = Rankings.of_similarity(table, queries, items)
+    assert ranked.queries.tolist() == sorted(queries.tolist())
+    for query, scores in zip(queries.tolist(), table.tolist(), strict=True):
+        expected = sorted(zip(scores, items.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))
+        assert ranked.items[ranked.queries.tolist().index(query)].tolist() == [item for _, item in expected]
+
+
+@pytest.mark.parametrize(
+    ("table", "ids", "problem"),
+    [
+        ([[1.0, np.nan]], ([1], [2, 3]), "not numbers"),
+        ([[1.0]], ([1], [2, 3]), "similarity is .1, 1., but there are 1 queries, 2 items"),
+        ([[1.0, 2.0]], ([1], [2, 2]), "ids of the queries or items repeat"),
+    ],
+)
+def test_similarities_that_cannot_be_ranked_are_refused(table, ids, problem):
+    with pytest.raises(ValueError, match=problem):
+        Rankings.of_similarity(np.array(table, np.float32), *ids)
+
+
+@pytest.mark.parametrize("kept", [[True, False, True], [False, False, False]])
+def test_a_part_of_the_queries_keeps_its_judgments(kept):
+    judged = {1: {5: 0.5}, 2: {6: 1.0, 7: 0.0}, 3: {8: 1.0, 9: 1.0}}
+    part = Qrels.of(judged).of_queries(np.array(kept))
+    expected = Qrels.of({query: one for (query, one), keep in zip(judged.items(), kept, strict=True) if keep})
+    for one, other in zip(vars(part).values(), vars(expected).values(), strict=False):
+        np.testing.assert_array_equal(one, other)

@@ -1,0 +1,165 @@
+"""The named benchmarks on COCO's test images: coco-1k, coco-5k, cxc, eccv and pmrp. Ids are COCO's.
+
+Positives come from the data of the package ``eccv_caption``; those of pmrp from the categories of the images.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from evaluation.metrics import binary
+from evaluation.metrics.binary import mean_over_queries
+from evaluation.metrics.found import Found, Integers, Mask, Qrels, Rankings, find
+from evaluation.metrics.plausible import ZETAS, Categories, plausible_precision
+
+DIRECTIONS = ("i2t", "t2i")
+RECALLS = ("R@1", "R@5", "R@10")
+BENCHMARKS: Mapping[str, tuple[str, ...]] = {
+    "coco-1k": RECALLS,
+    "coco-5k": RECALLS,
+    "cxc": RECALLS,
+    "eccv": ("mAP@R", "R-Precision", *RECALLS),
+    "pmrp": tuple(f"PMRP ζ={zeta}" for zeta in ZETAS),
+}
+SOURCES = {"coco-1k": "original", "coco-5k": "original", "cxc": "cxc", "eccv": "eccv"}
+FOLDS = 5
+
+
+def positives(name: str) -> dict[str, Qrels]:
+    """Return the matches of a benchmark by direction, ``i2t`` and ``t2i``.
+
+    Raises ValueError for an unknown name, and for pmrp, whose matches ``plausible_matches`` makes of categories.
+
+    >>> {direction: len(found.queries) for direction, found in positives("eccv").items()}
+    {'i2t': 1261, 't2i': 1332}
+    """
+    if name not in SOURCES:
+        raise ValueError(f"Unknown benchmark {name!r}; choose {', '.join(SOURCES)}.")
+    return {direction: _source(SOURCES[name], direction) for direction in DIRECTIONS}
+
+
+def find_in(name: str, direction: str, rankings: Rankings) -> Found:
+    """Find a benchmark's matches; those of coco-1k among the 1,000 images, or their captions, of the query's fold.
+
+    Rankings are of the whole gallery. All five folds have the same size, so the mean over queries is the mean over
+    folds. Raises ValueError as ``positives`` and ``find`` do.
+    """
+    qrels = positives(name)[direction]
+    if name != "coco-1k":
+        return find(rankings, qrels)
+    ranks, lengths = np.zeros(len(qrels.items), np.int64), np.zeros(len(qrels.queries), np.int64)
+    for images, captions in _folds():
+        asking, gallery = (images, captions) if direction == "i2t" else (captions, images)
+        mine = np.isin(qrels.queries, asking)
+        found = find(rankings, qrels.of_queries(mine), gallery=gallery)
+        ranks[mine[qrels.rows]], lengths[mine] = found.ranks, found.lengths
+    return Found(qrels, ranks, lengths)
+
+
+def score(
+    rankings: Mapping[str, Rankings],
+    benchmarks: str | Sequence[str] = ("coco-1k", "coco-5k", "cxc", "eccv"),
+    *,
+    categories: Categories | None = None,
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Score a model on named benchmarks: benchmark → metric → direction → mean over queries, in 0..1.
+
+    A match that a list does not hold counts as missed.
+
+    Args:
+        rankings: by direction, ``i2t`` and ``t2i`` or one of them.
+        categories: image → categories of objects in it (COCO's instances), needed for pmrp, which also has the mean
+            over ζ as ``PMRP``.
+
+    Raises:
+        ValueError: for an unknown benchmark or direction, pmrp without categories, and as ``find`` does.
+    """
+    names = [benchmarks] if isinstance(benchmarks, str) else list(benchmarks)
+    unknown = [name for name in names if name not in BENCHMARKS] + [one for one in rankings if one not in DIRECTIONS]
+    if unknown:
+        raise ValueError(f"Unknown {', '.join(unknown)}. Benchmarks: {', '.join(BENCHMARKS)}; directions: i2t, t2i.")
+    scores: dict[str, dict[str, dict[str, float]]] = {name: {} for name in names}
+    for direction, ranked in rankings.items():
+        for name, found in _find_all([name for name in names if name != "pmrp"], direction, ranked).items():
+            for metric in BENCHMARKS[name]:
+                scores[name].setdefault(metric, {})[direction] = mean_over_queries(binary.METRICS[metric](found)).value
+        if "pmrp" in names:
+            for metric, value in _pmrp(direction, ranked, categories).items():
+                scores["pmrp"].setdefault(metric, {})[direction] = value
+    return scores
+
+
+def of_gallery(categories: Categories, direction: str) -> tuple[Categories, Categories]:
+    """Return the categories of COCO's test queries and items; a caption has its image's.
+
+    Raises ValueError for images without an entry.
+    """
+    original = _source("original", "i2t")
+    missing = [image for image in original.queries.tolist() if image not in categories]
+    if missing:
+        raise ValueError(f"{len(missing)} of the 5,000 images have no categories, for example {missing[0]}.")
+    images = {image: categories[image] for image in original.queries.tolist()}
+    owners = original.queries[original.rows].tolist()
+    captions = {caption: categories[image] for caption, image in zip(original.items.tolist(), owners, strict=True)}
+    return (images, captions) if direction == "i2t" else (captions, images)
+
+
+def _pmrp(direction: str, rankings: Rankings, categories: Categories | None) -> dict[str, float]:
+    if categories is None:
+        raise ValueError("pmrp needs the categories of the images: pass categories={image: [category, …]}.")
+    values = plausible_precision(rankings, *of_gallery(categories, direction))
+    means = {f"PMRP ζ={zeta}": mean_over_queries(one).value for zeta, one in values.items()}
+    return means | {"PMRP": float(np.mean(list(means.values())))}
+
+
+def _find_all(names: Sequence[str], direction: str, rankings: Rankings) -> dict[str, Found]:
+    """As ``find_in``, but the lists are read once for all benchmarks of the whole gallery."""
+    whole = tuple(dict.fromkeys(SOURCES[name] for name in names if name != "coco-1k"))
+    found = {}
+    if whole:
+        union, masks = _union(whole, direction)
+        together = find(rankings, union)
+        found = {source: together.keep(masks[source]) for source in whole}
+    return {name: find_in(name, direction, rankings) if name == "coco-1k" else found[SOURCES[name]] for name in names}
+
+
+@cache
+def _union(sources: tuple[str, ...], direction: str) -> tuple[Qrels, dict[str, Mask]]:
+    """The matches of any source, and which of them each source has."""
+    keys = {}
+    for source in sources:
+        qrels = _source(source, direction)
+        keys[source] = (qrels.queries[qrels.rows] << 32) + qrels.items
+    every = np.unique(np.concatenate(list(keys.values())))
+    union = Qrels.of_pairs(every >> 32, every & 0xFFFFFFFF)
+    return union, {source: np.isin(every, one) for source, one in keys.items()}
+
+
+@cache
+def _source(source: str, direction: str) -> Qrels:
+    name = "image_to_caption" if direction == "i2t" else "caption_to_image"
+    matches = json.loads((_folder() / f"{source}_{name}.json").read_bytes())
+    return Qrels.of({int(query): items for query, items in matches.items()})
+
+
+@cache
+def _folds() -> list[tuple[Integers, Integers]]:
+    """The images and captions of each fold: consecutive fifths of the captions, in the order of the test split."""
+    order = np.load(_folder() / "coco_test_ids.npy")
+    original = _source("original", "t2i")
+    owner = original.items[np.searchsorted(original.queries, order)]
+    return [
+        (np.unique(images), captions)
+        for images, captions in zip(np.split(owner, FOLDS), np.split(order, FOLDS), strict=True)
+    ]
+
+
+def _folder() -> Path:
+    spec = find_spec("eccv_caption")  # not imported: only its data is used
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("The package eccv_caption is not installed. Run pip install eccv_caption.")
+    return Path(spec.origin).parent / "data"

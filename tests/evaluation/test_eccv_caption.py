@@ -1,0 +1,232 @@
+"""Our figures beside those of both programs that call themselves eccv_caption 0.1.0.
+
+``Metrics`` is PyPI's file of April 2022. ``Main`` tells what the repository's main of July 2026 does otherwise: PMRP
+has a key of its own, the metric's name is spelt right, and truncated rankings give -1 with a warning.
+"""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from eccv_caption import Metrics
+
+from evaluation.metrics import Qrels, Rankings, find, plausible_matches, score
+from evaluation.metrics.binary import METRICS
+from evaluation.metrics.plausible import plausible_precision
+
+NAMES = {
+    ("coco-1k", "R@1"): "coco_1k_r1",
+    ("coco-1k", "R@5"): "coco_1k_r5",
+    ("coco-1k", "R@10"): "coco_1k_r10",
+    ("coco-5k", "R@1"): "coco_5k_r1",
+    ("coco-5k", "R@5"): "coco_5k_r5",
+    ("coco-5k", "R@10"): "coco_5k_r10",
+    ("cxc", "R@1"): "cxc_r1",
+    ("cxc", "R@5"): "cxc_r5",
+    ("cxc", "R@10"): "cxc_r10",
+    ("eccv", "R@1"): "eccv_r1",
+    ("eccv", "R@5"): "eccv_r5",
+    ("eccv", "R@10"): "eccv_r10",
+    ("eccv", "R-Precision"): "eccv_rprecision",
+    ("eccv", "mAP@R"): "eccv_map_at_r",
+}
+RECALLS = ["coco_1k_recalls", "coco_5k_recalls", "cxc_recalls", "eccv_recalls"]
+ECCV = ["eccv_map_at_r", "eccv_rprecision"]
+
+
+class Main(Metrics):
+    """As PyPI's, but for the changes that are told of the repository's main."""
+
+    def compute_all_metrics(self, i2t: dict, t2i: dict, target_metrics: list, Ks: tuple = (1, 5, 10)) -> dict:  # noqa: N803
+        both, wanted = {"i2t": i2t, "t2i": t2i}, set(target_metrics)
+        found = super().compute_all_metrics(i2t, t2i, list(wanted - {"pmrp", *ECCV}), Ks)
+        if "pmrp" in wanted:
+            found["pmrp"] = self.pmrp(both, "all")
+        if wanted & set(ECCV):
+            try:
+                found |= {name: both for name, both in self.eccv_metrics(both, "all").items() if name in wanted}
+            except IndexError:
+                warnings.warn("The rankings are truncated.", stacklevel=2)
+                found |= {name: {"i2t": -1, "t2i": -1} for name in wanted & set(ECCV)}
+        return found
+
+
+class Small:
+    """A part of COCO's test split: the first images of each fold with their captions, in both programs."""
+
+    def __init__(self, per_fold: int) -> None:
+        self.theirs = {"pypi": Metrics(), "main": Main()}
+        whole = self.theirs["pypi"]
+        folds = whole.coco_ids.reshape(5, -1)
+        kept = folds[:, : 5 * per_fold].ravel()
+        captions = set(kept.tolist())
+        images = {image for caption in captions for image in whole.coco_gts["t2i"][caption]}
+        for program in self.theirs.values():
+            program.coco_ids = kept
+            for name in ("coco_gts", "cxc_gts", "eccv_gts"):
+                part = {
+                    "i2t": {q: [i for i in items if i in captions] for q, items in getattr(whole, name)["i2t"].items()},
+                    "t2i": {q: [i for i in items if i in images] for q, items in getattr(whole, name)["t2i"].items()},
+                }
+                asked = {"i2t": images, "t2i": captions}
+                part = {d: {q: v for q, v in one.items() if v and q in asked[d]} for d, one in part.items()}
+                setattr(program, name, part)
+        self.images, self.captions = np.array(sorted(images)), np.array(sorted(captions))
+
+
+@pytest.fixture(scope="module")
+def small(request):
+    return Small(6)
+
+
+@pytest.fixture(autouse=True)
+def their_part(request, monkeypatch):
+    """Our benchmarks on the same part of the split."""
+    if "small" not in request.fixturenames:
+        return
+    small = request.getfixturevalue("small")
+    from evaluation.metrics import benchmarks
+
+    one = small.theirs["pypi"]
+    parts = {"original": one.coco_gts, "cxc": one.cxc_gts, "eccv": one.eccv_gts}
+    qrels = {(name, d): Qrels.of(found) for name, both in parts.items() for d, found in both.items()}
+    owner = one.coco_gts["t2i"]
+    folds = [
+        (np.unique([owner[caption][0] for caption in captions.tolist()]), captions)
+        for captions in np.split(one.coco_ids, 5)
+    ]
+    monkeypatch.setattr(benchmarks, "_source", lambda name, direction: qrels[name, direction])
+    monkeypatch.setattr(benchmarks, "_folds", lambda: folds)
+    monkeypatch.setattr(benchmarks, "_union", benchmarks._union.__wrapped__)
+
+
+def similarity(kind: str, images: np.ndarray, captions: np.ndarray, matches: dict) -> np.ndarray:
+    """Random, perfect (all matches of any source first), or like a model's: matches are likelier to be first."""
+    rng = np.random.default_rng(7)
+    table = rng.standard_normal((len(images), len(captions))).astype(np.float32)
+    raised = {"random": 0, "model-like": 1.5, "perfect": 100}[kind]
+    for image, found in matches.items():
+        table[np.searchsorted(images, image), np.searchsorted(captions, found)] += raised
+    return table
+
+
+def rankings_of(kind: str, images: np.ndarray, captions: np.ndarray, program: Metrics) -> dict[str, Rankings]:
+    every: dict[int, set[int]] = {image: set() for image in images.tolist()}
+    for found in (program.coco_gts, program.cxc_gts, program.eccv_gts):
+        for image, items in found["i2t"].items():
+            every[image] |= set(items) & set(captions.tolist())
+        for caption, items in found["t2i"].items():
+            for image in items:
+                every[image].add(caption)
+    table = similarity(kind, images, captions, {image: sorted(found) for image, found in every.items()})
+    return {
+        "i2t": Rankings.of_similarity(table, images, captions),
+        "t2i": Rankings.of_similarity(table.T, captions, images),
+    }
+
+
+def as_lists(rankings: dict[str, Rankings], depth: int | None = None) -> list[dict[int, list[int]]]:
+    return [
+        dict(zip(rankings[d].queries.tolist(), rankings[d].items[:, :depth].tolist(), strict=True))
+        for d in ("i2t", "t2i")
+    ]
+
+
+def their_figures(program: Metrics, lists: list) -> dict:
+    return program.compute_all_metrics(*lists, target_metrics=[*RECALLS]) | program.compute_all_metrics(
+        *lists, target_metrics=ECCV
+    )
+
+
+def our_figures(rankings: dict[str, Rankings]) -> dict:
+    found = score(rankings)
+    return {theirs: found[benchmark][metric] for (benchmark, metric), theirs in NAMES.items()}
+
+
+@pytest.mark.parametrize("version", ["pypi", "main"])
+@pytest.mark.parametrize("kind", ["random", "perfect", "model-like"])
+def test_every_figure_of_a_part_of_coco_is_theirs(small, version, kind):
+    program = small.theirs[version]
+    rankings = rankings_of(kind, small.images, small.captions, program)
+    theirs, ours = their_figures(program, as_lists(rankings)), our_figures(rankings)
+    for name in NAMES.values():
+        assert ours[name] == pytest.approx(theirs[name], abs=1e-12, rel=0), name
+    if kind == "perfect":
+        assert ours["eccv_r1"] == {"i2t": 1.0, "t2i": 1.0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["random", "perfect", "model-like"])
+def test_every_figure_of_the_whole_of_coco_is_theirs(kind):
+    program = Metrics()
+    images, captions = np.array(sorted(program.coco_gts["i2t"])), np.sort(program.coco_ids)
+    rankings = rankings_of(kind, images, captions, program)
+    theirs, ours = their_figures(program, as_lists(rankings)), our_figures(rankings)
+    for name in NAMES.values():
+        assert ours[name] == pytest.approx(theirs[name], abs=1e-12, rel=0), name
+
+
+@pytest.mark.parametrize("kind", ["random", "perfect", "model-like"])
+def test_r_precision_on_plausible_matches_is_their_pmrp(small, kind, tmp_path):
+    rng = np.random.default_rng(3)
+    shown = {image: sorted(set(rng.integers(0, 4, rng.integers(1, 3)).tolist())) for image in small.images.tolist()}
+    owner = small.theirs["pypi"].coco_gts["t2i"]
+    told = {caption: shown[owner[caption][0]] for caption in small.captions.tolist()}
+    rankings = rankings_of(kind, small.images, small.captions, small.theirs["pypi"])
+    sets = {"i2t": plausible_matches(shown, told), "t2i": plausible_matches(told, shown)}
+    for direction, name in (("i2t", "pm_image_to_caption.json"), ("t2i", "pm_caption_to_image.json")):
+        lists = np.split(sets[direction].items, sets[direction].starts[1:-1])
+        matches = {int(q): one.tolist() for q, one in zip(sets[direction].queries, lists, strict=True)}
+        (tmp_path / name).write_text(json.dumps(matches))
+    for program in small.theirs.values():
+        program.set_pm_gts(tmp_path / "pm_image_to_caption.json", tmp_path / "pm_caption_to_image.json")
+    ours = {d: float(METRICS["R-Precision"](find(rankings[d], sets[d])).mean()) for d in sets}
+    main = small.theirs["main"].compute_all_metrics(*as_lists(rankings), target_metrics=["pmrp"])
+    assert main == {"pmrp": pytest.approx(ours, abs=1e-12, rel=0)}
+    pypi = small.theirs["pypi"].compute_all_metrics(*as_lists(rankings), target_metrics=["pmrp"])
+    # PyPI's file writes PMRP over the directions, so that nothing says which metric it is.
+    assert pypi == pytest.approx(ours, abs=1e-12, rel=0)
+
+
+def test_the_misspelt_name_hides_r_precision_in_the_file_of_pypi(small):
+    lists = as_lists(rankings_of("model-like", small.images, small.captions, small.theirs["pypi"]))
+    assert small.theirs["pypi"].compute_all_metrics(*lists, target_metrics=["eccv_rprecision"]) == {}
+    assert set(small.theirs["main"].compute_all_metrics(*lists, target_metrics=["eccv_rprecision"])) == {
+        "eccv_rprecision"
+    }
+
+
+def test_truncated_rankings_break_one_program_and_get_no_score_from_the_other_but_bounds_from_ours(small):
+    from evaluation.metrics import open_interval
+
+    full = rankings_of("model-like", small.images, small.captions, small.theirs["pypi"])
+    lists = as_lists(full, 5)
+    with pytest.raises(IndexError):
+        small.theirs["pypi"].compute_all_metrics(*lists, target_metrics=ECCV)
+    with pytest.warns(UserWarning, match="truncated"):
+        nothing = small.theirs["main"].compute_all_metrics(*lists, target_metrics=ECCV)
+    assert nothing["eccv_map_at_r"] == {"i2t": -1, "t2i": -1}
+    qrels = Qrels.of(small.theirs["pypi"].eccv_gts["i2t"])
+    low, high = open_interval(METRICS["mAP@R"], find(Rankings.of(lists[0]), qrels))
+    true = METRICS["mAP@R"](find(full["i2t"], qrels))
+    assert (low <= true + 1e-12).all()
+    assert (true <= high + 1e-12).all()
+    assert low.min() >= 0
+    assert low.mean() < true.mean() < high.mean()
+
+
+@pytest.mark.parametrize("zeta", [0, 1, 2])
+def test_pmrp_without_sets_equals_pmrp_on_the_sets(zeta):
+    from evaluation.metrics import ALL_METRICS
+
+    rng = np.random.default_rng(zeta)
+    shown = {int(i): rng.integers(0, 5, rng.integers(0, 4)).tolist() for i in rng.permutation(90)}
+    told = {int(i): shown[int(i) % 90] for i in 100 + rng.permutation(200)}
+    table = rng.standard_normal((90, 200))
+    rankings = Rankings.of_similarity(table, np.arange(90), np.arange(100, 300))
+    slow = ALL_METRICS["PMRP"](find(rankings, plausible_matches(shown, told, zeta)))
+    np.testing.assert_array_equal(plausible_precision(rankings, shown, told)[zeta], slow)
+    short = Rankings(rankings.queries, rankings.items[:, :7])
+    slow = ALL_METRICS["PMRP"](find(short, plausible_matches(shown, told, zeta)))
+    np.testing.assert_array_equal(plausible_precision(short, shown, told)[zeta], slow)
