@@ -168,7 +168,7 @@ def _interval(values: Floats, confidence: float) -> Estimate:
 
 class Parts(NamedTuple):
     """Estimated matches: ``found`` among the judged pairs, ``listed`` among the listed ones that nobody judged,
-    ``outside`` all lists, and ``total``."""
+    ``outside`` all lists and not found, and ``total``."""
 
     found: int
     listed: Estimate
@@ -176,57 +176,85 @@ class Parts(NamedTuple):
     total: Estimate
 
 
+class Beyond(NamedTuple):
+    """What is known of pairs that no list of a direction holds.
+
+    Attributes:
+        pairs: number of all of them.
+        probes: number of random pairs outside the lists of both directions that were judged, and ``matches`` of them.
+        probed: number of pairs that these were drawn from.
+        beside: number of pairs of the same queries that only the other direction's lists hold, with the number of
+            matches ``expected`` among them: they are likelier matches, and the probes do not speak for them.
+    """
+
+    pairs: int
+    probes: int
+    matches: int
+    probed: int = 1
+    beside: int = 0
+    expected: float = 0.0
+
+
+def expected_matches(ranks: ArrayLike, gains: ArrayLike) -> Floats:
+    """Return (n,) the gain of each judged pair and, by a logistic regression on the ranks that learns from the judged
+    pairs that are listed, the chance of each other pair to be a match. Arguments as of ``estimate_by_parts``."""
+    positions, known = np.asarray(ranks, float), np.asarray(gains, float)
+    weights = (positions > 0).any(axis=1).astype(float)
+    return np.where(np.isnan(known), _chances(_features(positions), known, weights), known)
+
+
 def estimate_by_parts(
     ranks: ArrayLike,
     gains: ArrayLike,
     queries: ArrayLike,
+    beyond: Beyond,
     *,
-    probes: tuple[int, int],
-    outside: int,
     confidence: float = 0.95,
     samples: int = 200,
     seed: int = 0,
 ) -> Parts:
-    """Estimate all matches from the listed pairs and from random pairs outside every list.
+    """Estimate all matches from the pairs that a direction's lists hold, and from random pairs outside them.
 
-    A logistic regression learns from the judged pairs how ranks tell matches and is summed over the listed pairs that
-    nobody judged; its interval is a bootstrap over queries. It extrapolates: pairs are judged at the top of the lists.
+    Among the listed pairs that nobody judged, matches are those of ``expected_matches``, with a bootstrap interval over
+    queries. That extrapolates, as pairs are judged at the top of the lists. The interval of the probes is Clopper and
+    Pearson's; without probes all or none of the rest may match. Both intervals are added, which is cautious.
 
     Args:
-        ranks: (n, A), rank of each listed pair in each annotator's list, 0 where it is not listed.
+        ranks: (n, A), rank of each pair in each annotator's list, 0 where it is not listed. Judged pairs that nobody
+            lists in this direction are counted, but nothing is learned from them.
         gains: (n,), 1 for a match, 0 for a judged pair that is none, NaN where nobody judged.
-        queries: (n,), the query of each listed pair.
-        probes: number of random pairs outside all lists that were judged a match, and of all that were judged.
-        outside: number of pairs of a query and an item that no list holds.
+        queries: (n,), the query of each pair.
 
-    The interval of ``outside`` is Clopper and Pearson's; those of both parts are added, which is cautious. Without
-    probes it reaches from 0 to ``outside``. Raises ValueError for more matches than probes.
+    Raises ValueError for more matches than probes.
     """
     positions, known = np.asarray(ranks, float), np.asarray(gains, float)
-    judged = ~np.isnan(known)
-    if not 0 <= probes[0] <= probes[1]:
-        raise ValueError(f"{probes[0]} of {probes[1]} probes cannot be matches.")
+    judged, is_listed = ~np.isnan(known), (positions > 0).any(axis=1)
+    if not 0 <= beyond.matches <= beyond.probes:
+        raise ValueError(f"{beyond.matches} of {beyond.probes} probes cannot be matches.")
     features = _features(positions)
     asked = np.unique(np.asarray(queries), return_inverse=True)[1]
     n_queries = int(asked.max(initial=-1)) + 1
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(n_queries, np.full(n_queries, 1 / max(n_queries, 1)), samples)
-    expected = [
-        _expected(features, known, judged, weights[asked]) for weights in [np.ones(n_queries, np.int64), *drawn]
-    ]
+    expected = []
+    for weights in [np.ones(n_queries), *drawn.astype(float)]:
+        weight = weights[asked] * is_listed
+        expected.append(float(weight[~judged] @ _chances(features, known, weight)[~judged]))
     listed = _interval(np.array(expected), confidence)
-    rest = _outside(probes, outside, confidence)
+    rest = _outside(beyond, float(known[judged & ~is_listed].sum()), confidence)
     found = int(known[judged].sum())
     total = Estimate(*(found + a + b for a, b in zip(listed, rest, strict=True)))
     return Parts(found, listed, rest, total)
 
 
-def _outside(probes: tuple[int, int], outside: int, confidence: float) -> Estimate:
-    matches, judged = probes
-    tail = (1 - confidence) / 2
-    low = beta.ppf(tail, matches, judged - matches + 1) if matches else 0.0
-    high = beta.ppf(1 - tail, matches + 1, judged - matches) if matches < judged else 1.0
-    return Estimate(outside * matches / judged if judged else float("nan"), outside * float(low), outside * float(high))
+def _outside(beyond: Beyond, found: float, confidence: float) -> Estimate:
+    """Return the matches among the pairs outside the lists, but for those that were ``found`` there."""
+    tail, matches, probes = (1 - confidence) / 2, beyond.matches, beyond.probes
+    low = float(beta.ppf(tail, matches, probes - matches + 1)) if matches else 0.0
+    high = float(beta.ppf(1 - tail, matches + 1, probes - matches)) if matches < probes else 1.0
+    middle = matches / probes if probes else float("nan")
+    rates = [(rate * beyond.probed + beyond.expected) / (beyond.probed + beyond.beside) for rate in (middle, low, high)]
+    return Estimate(*(max(beyond.pairs * rate - found, 0.0) if rate == rate else rate for rate in rates))
 
 
 def _features(ranks: Floats) -> Floats:
@@ -236,17 +264,15 @@ def _features(ranks: Floats) -> Floats:
     return np.column_stack([np.where(is_listed, deepest - np.log(np.maximum(ranks, 1)), 0.0), is_listed])
 
 
-def _expected(features: Floats, gains: Floats, judged: Flags, weights: Floats) -> float:
-    """Return the number of matches that the model expects among the pairs that nobody judged."""
-    learned = judged & (weights > 0)
-    rest = weights[~judged]
-    if not rest.sum() or not learned.any():
-        return 0.0 if learned.any() else float("nan")
+def _chances(features: Floats, gains: Floats, weights: Floats) -> Floats:
+    """Return the chance (n,) of each pair to be a match, learned from the judged ones by their weights; NaN if there
+    are none."""
+    learned = ~np.isnan(gains) & (weights > 0)
     if len(np.unique(gains[learned])) < 2:  # all judged pairs are matches, or none
-        return float(gains[learned][0] * rest.sum())
+        return np.full(len(gains), gains[learned][0] if learned.any() else np.nan)
     model = LogisticRegression(C=WEAK, solver="newton-cholesky")
     model.fit(features[learned], gains[learned] > 0, weights[learned])
-    return float(rest @ model.predict_proba(features[~judged])[:, 1])
+    return np.asarray(model.predict_proba(features)[:, 1], float)
 
 
 def histories(n: int) -> Flags:

@@ -236,3 +236,80 @@ def _coloured_figures(form: str, palest: float, strongest: float) -> list[Spec]:
 
 def _plain_axis(orient: str) -> Spec:
     return {"orient": orient, "domain": False, "ticks": False, "grid": False, "labelAngle": 0, "labelLimit": 72}
+
+
+def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str, y: str) -> Spec:
+    """Draw lines with a dot at each value.
+
+    Args:
+        panels: title of each panel → values with ``line`` (its name), ``x`` (a whole number) and ``y``.
+        x, y: titles of the axes.
+    """
+    lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
+    scale = {"domain": lines}
+    whole = {"tickMinStep": 1, "format": "d", "grid": False}
+    return {
+        "title": {"text": title, "subtitle": subtitle, "offset": 16},
+        "columns": 3,
+        "spacing": 32,
+        "concat": [
+            {
+                "title": {"text": name, "fontSize": 13, "fontWeight": "normal"},
+                "width": 240,
+                "height": 180,
+                "data": {"values": [dict(value) for value in values]},
+                "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
+                "encoding": {
+                    "x": {"field": "x", "type": "quantitative", "title": x, "axis": whole, "scale": {"zero": False}},
+                    "y": {"field": "y", "type": "quantitative", "title": y},
+                    "color": {"field": "line", "title": None, "scale": scale | {"range": COLOURS}, "sort": None},
+                    "strokeDash": {"field": "line", "title": None, "scale": scale | {"range": DASHES}, "sort": None},
+                },
+            }
+            for name, values in panels.items()
+        ],
+    }
+
+
+def interval_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[str, Any]]], x: str) -> Spec:
+    """Draw a dot with its interval on each row of a panel, and a line where the truth is known.
+
+    Args:
+        panels: title of each panel → rows with ``name``, ``value``, ``low``, ``high`` and perhaps ``truth``.
+        x: title of the axis.
+    """
+    return {
+        "title": {"text": title, "subtitle": subtitle, "offset": 16},
+        "vconcat": [_interval_panel(name, rows, x) for name, rows in panels.items()],
+        "spacing": 24,
+    }
+
+
+def _interval_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str) -> Spec:
+    row = {"field": "name", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 260}}
+    across = {"type": "quantitative", "title": x, "scale": {"zero": False}}
+    marks: list[Spec] = [
+        {
+            "mark": {"type": "rule", "strokeWidth": 2, "color": COLOURS[0]},
+            "encoding": {"y": row, "x": {"field": "low"} | across, "x2": {"field": "high"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "color": COLOURS[0]},
+            "encoding": {"y": row, "x": {"field": "value"} | across},
+        },
+    ]
+    if truth := [one["truth"] for one in rows if one.get("truth") is not None][:1]:
+        marks.append(
+            {
+                "data": {"values": [{"truth": truth[0]}]},
+                "mark": {"type": "rule", "strokeDash": DASHES[1], "color": COLOURS[1]},
+                "encoding": {"x": {"field": "truth"} | across},
+            }
+        )
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": 460,
+        "height": {"step": 24},
+        "data": {"values": [dict(one) for one in rows]},
+        "layer": marks,
+    }

@@ -6,11 +6,13 @@ import statsmodels.api as sm
 from scipy.stats import binomtest
 
 from evaluation.completeness import (
+    Beyond,
     capture_cells,
     capture_estimates,
     chao,
     chapman,
     estimate_by_parts,
+    expected_matches,
     histories,
     log_linear,
     log_linear_heterogeneous,
@@ -138,9 +140,8 @@ def listed_pairs(seed, n=3_000):
 
 def test_matches_among_listed_pairs_are_extrapolated_from_the_top():
     ranks, truth, judged = listed_pairs(0)
-    parts = estimate_by_parts(
-        ranks, np.where(judged, truth, np.nan), np.arange(3_000) // 20, probes=(1, 100), outside=10_000, samples=40
-    )
+    gains, queries = np.where(judged, truth, np.nan), np.arange(3_000) // 20
+    parts = estimate_by_parts(ranks, gains, queries, Beyond(pairs=10_000, probes=100, matches=1), samples=40)
     assert parts.found == truth[judged].sum()
     assert parts.listed.low < truth[~judged].sum() < parts.listed.high
     assert parts.listed.value == pytest.approx(truth[~judged].sum(), rel=0.15)
@@ -150,10 +151,28 @@ def test_matches_among_listed_pairs_are_extrapolated_from_the_top():
     assert parts.total.value == pytest.approx(parts.found + parts.listed.value + 100)
 
 
+def test_pairs_that_only_the_other_direction_lists_are_likelier_matches_than_the_probes_say():
+    # 2 of 100 probes stand for 900 pairs; of 100 others 22 are expected to match: (18 + 22) / 1,000 of 5,000 pairs.
+    ranks, gains = [[1], [2], [0]], [1.0, 0.0, 1.0]
+    beyond = Beyond(pairs=5_000, probes=100, matches=2, probed=900, beside=100, expected=22.0)
+    parts = estimate_by_parts(ranks, gains, [0, 0, 1], beyond, samples=5)
+    assert parts.found == 2
+    assert parts.outside.value == pytest.approx(200 - 1)  # one of them was found already
+
+
+def test_expected_matches_are_the_gains_of_judged_pairs_and_chances_of_others():
+    ranks, truth, judged = listed_pairs(1)
+    expected = expected_matches(ranks, np.where(judged, truth, np.nan))
+    np.testing.assert_array_equal(expected[judged], truth[judged])
+    assert expected[~judged].sum() == pytest.approx(truth[~judged].sum(), rel=0.15)
+    deep = (ranks[~judged] == 20).any(axis=1) & (ranks[~judged] == 0).any(axis=1)
+    assert expected[~judged][deep].mean() < expected[~judged].mean()
+
+
 @pytest.mark.parametrize("matches", [0.0, 1.0])
 def test_judged_pairs_that_are_all_the_same_are_extrapolated_as_such(matches):
     gains = np.array([matches, matches, np.nan, np.nan, np.nan])
-    parts = estimate_by_parts([[1], [2], [3], [4], [5]], gains, [0, 1, 0, 1, 1], probes=(0, 0), outside=7, samples=5)
+    parts = estimate_by_parts([[1], [2], [3], [4], [5]], gains, [0, 1, 0, 1, 1], Beyond(7, 0, 0), samples=5)
     assert parts.listed.value == 3 * matches
     assert np.isnan(parts.outside.value)
     assert (parts.outside.low, parts.outside.high) == (0, 7)
@@ -165,7 +184,7 @@ def test_judged_pairs_that_are_all_the_same_are_extrapolated_as_such(matches):
         (lambda: capture_cells([[0, 0], [1, 0]]), "1 matches were proposed by no annotator"),
         (lambda: capture_cells(np.ones((2, 13))), "1 to 12 annotators"),
         (lambda: capture_estimates(np.ones((0, 2)), []), "No match was found"),
-        (lambda: estimate_by_parts([[1]], [1], [0], probes=(2, 1), outside=1), "2 of 1 probes"),
+        (lambda: estimate_by_parts([[1]], [1], [0], Beyond(1, 1, 2)), "2 of 1 probes"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -1,0 +1,255 @@
+"""Bias: how the annotators' scores depend on which of them proposed the pairs (ECCV Caption, table E.1, figure E.2)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
+
+import numpy as np
+from django.core.management.base import CommandParser
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent, tracked
+from dataset.models import Version
+from evaluation.analyses import Findings
+from evaluation.bias import (
+    LARGEST,
+    LeftOut,
+    SizeBias,
+    SubsetScores,
+    bias_by_size,
+    leave_one_out,
+    subset_scores,
+)
+from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, true_qrels
+from evaluation.metrics import METRICS, Metric, WithoutPositives, find, mean_over_queries
+from mitl.charts import Spec, line_chart
+from mitl.models import Direction
+
+HELP = "How the annotators' scores depend on which annotators proposed the judged pairs (table E.1, figure E.2)."
+SHOWN = ("R@1", "R-Precision", "mAP@R")
+POLICIES = [policy for policy in get_args(WithoutPositives) if policy != "error"]
+
+
+@dataclass(frozen=True)
+class Bias:
+    """The bias of one direction by one metric. ``truth`` (A,) are the annotators' scores by all true matches."""
+
+    direction: Direction
+    metric: str
+    scores: SubsetScores
+    sizes: list[SizeBias]
+    left_out: list[LeftOut]
+    truth: NDArray[np.float64] | None = None
+    from_truth: list[SizeBias] | None = None
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("name", metavar="VERSION", help="a released version with rounds")
+    parser.add_argument(
+        "--metrics",
+        default=",".join(SHOWN),
+        metavar="A,B",
+        help=f"metrics, comma-separated, or all (default {','.join(SHOWN)}; there are {', '.join(METRICS)})",
+    )
+    parser.add_argument(
+        "--truth", metavar="SOURCE", help="compare with the scores by all matches of this source, if the truth is known"
+    )
+    parser.add_argument(
+        "--without-positives",
+        choices=POLICIES,
+        default="zero",
+        help="queries without a match among a subset's pairs: count as zero (default) or skip",
+    )
+
+
+def analyse(
+    *,
+    progress: Progress,
+    name: str,
+    metrics: str,
+    truth: str | None,
+    without_positives: WithoutPositives,
+    **options: object,
+) -> Findings:
+    """Score the annotators on every subset's pairs. Raises CounterpartError for unknown metrics or a single
+    annotator."""
+    version = Version.objects.named(name)
+    found = measure_bias(
+        version, _metrics(metrics), truth=truth, without_positives=without_positives, progress=progress
+    )
+    figures = {"version": version.name, "truth": truth, "without_positives": without_positives}
+    return Findings(figures | {"bias": [_figures(one) for one in found]}, _text(found), _chart(found), _rows(found))
+
+
+def measure_bias(
+    version: Version,
+    metrics: Mapping[str, Metric],
+    *,
+    truth: str | None = None,
+    without_positives: WithoutPositives = "zero",
+    progress: Progress = silent,
+) -> list[Bias]:
+    """Return the bias of each direction by each metric."""
+    judged = load_judged_pairs(version)
+    annotators = next(iter(judged.values())).annotators
+    if not 2 <= len(annotators) <= LARGEST:
+        raise CounterpartError(
+            f"Bias compares 2 to {LARGEST} annotators; behind version {version} there are {len(annotators)}."
+        )
+    wanted = [(direction, name) for direction in judged for name in metrics]
+    return [
+        _measure(version, direction, judged[direction], name, metrics[name], truth, without_positives)
+        for direction, name in tracked(wanted, "metrics", progress, every=1)
+    ]
+
+
+def _measure(
+    version: Version,
+    direction: Direction,
+    judged: JudgedPairs,
+    name: str,
+    metric: Metric,
+    truth: str | None,
+    without_positives: WithoutPositives,
+) -> Bias:
+    scores = subset_scores(judged.found, judged.proposed, metric, without_positives=without_positives)
+    left_out = leave_one_out(scores, judged.proposed, judged.qrels.matches)
+    if truth is None:
+        return Bias(direction, name, scores, bias_by_size(scores), left_out)
+    qrels = true_qrels(version, truth, direction)
+    values = [metric(find(judged.rankings[annotator], qrels)) for annotator in scores.annotators]
+    true = np.array([mean_over_queries(one, without_positives=without_positives).value for one in values])
+    return Bias(direction, name, scores, bias_by_size(scores), left_out, true, bias_by_size(scores, true))
+
+
+def _metrics(names: str) -> dict[str, Metric]:
+    wanted = list(METRICS) if names == "all" else names.split(",")
+    unknown = [name for name in wanted if name not in METRICS]
+    if unknown:
+        raise CounterpartError(f"Unknown metrics {', '.join(unknown)}: use {', '.join(METRICS)}, or all.")
+    return {name: METRICS[name] for name in wanted}
+
+
+def _figures(bias: Bias) -> dict[str, Any]:
+    scores = bias.scores
+    distance = None if bias.truth is None else scores.distances(bias.truth).mean(axis=1).tolist()
+    return {
+        "direction": bias.direction.value,
+        "metric": bias.metric,
+        "annotators": list(scores.annotators),
+        "subsets": [
+            {
+                "annotators": [name for name, inside in zip(scores.annotators, members, strict=True) if inside],
+                "scores": row,
+                "bias": float(np.mean(moved)),
+                "distance_from_truth": distance[place] if distance else None,
+            }
+            for place, (members, row, moved) in enumerate(
+                zip(scores.members, scores.scores.tolist(), scores.distances(), strict=True)
+            )
+        ],
+        "sizes": [_plain(one) for one in bias.sizes],
+        "left_out": [asdict(one) for one in bias.left_out],
+        "truth": None if bias.truth is None else bias.truth.tolist(),
+        "distance_from_truth_by_size": None if bias.from_truth is None else [_plain(one) for one in bias.from_truth],
+    }
+
+
+def _plain(size: SizeBias) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in asdict(size).items()}
+
+
+def _text(found: Sequence[Bias]) -> str:
+    return "\n\n".join(
+        "\n".join([*_scores_table(bias), "", *_sizes_table(bias), "", *_left_out_table(bias)]) for bias in found
+    )
+
+
+def _scores_table(bias: Bias) -> list[str]:
+    scores, names = bias.scores, bias.scores.annotators
+    heads = [*names, "All", *(["truth"] if bias.truth is not None else [])]
+    width = max(7, *map(len, heads))
+    alone = scores.scores[: len(names)].T
+    lines = [
+        f"{bias.direction.label}, {bias.metric}, percent: rows by the pairs that a column's annotator proposed",
+        "  ".join(text.rjust(width) for text in ["", *heads]),
+    ]
+    for place, name in enumerate(names):
+        cells = [*alone[place], scores.scores[-1, place], *([] if bias.truth is None else [bias.truth[place]])]
+        lines.append("  ".join([name.rjust(width), *(f"{100 * cell:.1f}".rjust(width) for cell in cells)]))
+    biases = [*scores.distances().mean(axis=1)[: len(names)], 0.0]
+    lines.append("  ".join(["bias".rjust(width), *(f"{100 * one:.1f}".rjust(width) for one in biases)]))
+    if bias.truth is not None:
+        away = scores.distances(bias.truth).mean(axis=1)
+        cells = [*away[: len(names)], away[-1]]
+        lines.append("  ".join(["away".rjust(width), *(f"{100 * one:.1f}".rjust(width) for one in cells)]))
+        lines.append("The last line: mean distance from the true scores.")
+    return lines
+
+
+def _sizes_table(bias: Bias) -> list[str]:
+    away = {one.size: one.bias for one in bias.from_truth or []}
+    lines = [f"{'annotators':>10}  {'subsets':>7}  {'bias':>6}  {'self':>6}  {'others':>6}{'  truth' * bool(away)}"]
+    for one in bias.sizes:
+        cells = [one.bias, one.self_bias, one.non_self_bias, *([away[one.size]] if away else [])]
+        shown = "  ".join("     -" if cell != cell else f"{100 * cell:6.1f}" for cell in cells)
+        lines.append(f"{one.size:>10}  {one.subsets:>7}  {shown}")
+    return lines
+
+
+def _left_out_table(bias: Bias) -> list[str]:
+    width = max(9, *map(len, bias.scores.annotators))
+    lines = [f"{'left out':<{width}}  matches  only its own    bias  own score    rank"]
+    for one in bias.left_out:
+        score = f"{100 * one.before:.1f} -> {100 * one.after:.1f}"
+        lines.append(
+            f"{one.annotator:<{width}}  {one.matches:>7,}  {one.unique:>12,}  {100 * one.bias:>6.1f}  {score:>9}"
+            f"  {one.rank_before} -> {one.rank_after}"
+        )
+    return lines
+
+
+def _rows(found: Sequence[Bias]) -> list[dict[str, Any]]:
+    """Return a row for each subset and annotator."""
+    rows = []
+    for bias in found:
+        scores = bias.scores
+        for members, row in zip(scores.members, scores.scores.tolist(), strict=True):
+            subset = ";".join(np.array(scores.annotators)[members])
+            for place, (name, score) in enumerate(zip(scores.annotators, row, strict=True)):
+                rows.append(
+                    {
+                        "direction": bias.direction.value,
+                        "metric": bias.metric,
+                        "subset": subset,
+                        "size": int(members.sum()),
+                        "annotator": name,
+                        "in_subset": int(members[place]),
+                        "score": score,
+                        "score_all": float(scores.scores[-1, place]),
+                        "score_true": None if bias.truth is None else float(bias.truth[place]),
+                    }
+                )
+    return rows
+
+
+def _chart(found: Sequence[Bias]) -> Spec:
+    return line_chart(
+        "Bias by the number of annotators",
+        "Mean distance, in points, from the scores on all annotators' pairs (figure E.2).",
+        {f"{bias.direction.label}, {bias.metric}": _lines(bias) for bias in found},
+        x="annotators that propose pairs",
+        y="points",
+    )
+
+
+def _lines(bias: Bias) -> list[dict[str, Any]]:
+    lines = {"bias": bias.sizes[:-1], "self-bias": bias.sizes[:-1], "non-self-bias": bias.sizes[:-1]}
+    values = [
+        {"line": name, "x": one.size, "y": 100 * getattr(one, name.replace("-", "_"))}
+        for name, sizes in lines.items()
+        for one in sizes
+    ]
+    away = bias.from_truth or []
+    return [*values, *({"line": "distance from the truth", "x": one.size, "y": 100 * one.bias} for one in away)]

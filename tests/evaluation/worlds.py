@@ -1,0 +1,58 @@
+"""A round of three annotators' pairs whose truth is known, for the tests of what a version can be trusted with."""
+
+from datetime import UTC, datetime, timedelta
+
+from django.utils import timezone
+
+from annotation.models import Assignment, Judgment
+from corpus.models import Match
+from hits.designs import Design
+from hits.models import HIT, Round
+from mitl.pooling import pool_proposals
+from tests.annotation.cast import answer
+from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+from tests.hits.pools import pack
+
+NAMES = ("a", "b", "c")
+START = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def level_of(image, caption) -> int:
+    """What everybody says of a pair: by the ids' rest, about a third are matches."""
+    return {0: 1, 1: 2}.get((3 * image.pk + 5 * caption.pk) % 6, 4)
+
+
+def known_round(*, images: int = 14, candidates: int = 4, **parameters: object) -> Round:
+    """A published round of the top 2 of three annotators' random lists, 6 deep; ``truth`` holds all matches."""
+    zoo = make_collection(images=images, captions_each=1)
+    sample = make_sample(zoo)
+    annotators = [make_annotator(name) for name in NAMES]
+    for seed, annotator in enumerate(annotators):
+        make_retrieval(annotator, sample, depth=6, seed=seed)
+    pool = pool_proposals("pool", collection=zoo, annotators=annotators, sample=sample, top_k=2, control_depth=6)
+    made = pack("round-1", pool, design=Design("small", candidates, 1, 1), **parameters)
+    made.published_at = timezone.now()
+    made.save()
+    pairs = [(image, caption) for image in zoo.images.all() for caption in zoo.captions.all()]
+    Match.objects.bulk_create(
+        Match(collection=zoo, image=image, caption=caption, source="truth", grade=level_of(image, caption))
+        for image, caption in pairs
+        if level_of(image, caption) < 3
+    )
+    return made
+
+
+def judge(hit: HIT, *, minutes: int = 0, seat: int = 1) -> Assignment:
+    """Let a worker answer the HIT rightly, ``minutes`` after the start."""
+    items = hit.items.filter(control=None).order_by("place").select_related("image", "caption")
+    done = answer(hit, *(level_of(item.image, item.caption) for item in items), seat=seat)
+    at = START + timedelta(minutes=minutes)
+    Judgment.objects.filter(assignment=done).update(at=at)
+    Assignment.objects.filter(pk=done.pk).update(submitted_at=at)
+    return done
+
+
+def judge_all(made: Round) -> Round:
+    for minutes, hit in enumerate(made.hits.order_by("number")):
+        judge(hit, minutes=minutes)
+    return made
