@@ -11,6 +11,7 @@ from annotation.models import QualificationTest, TestAttempt, TestItem, Worker
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.seeds import check_seed
 from core.text import check_name, find_named
 from corpus.models import Collection, Image, Match
 from hits.models import Control
@@ -50,6 +51,7 @@ class Plan:
             )
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
             raise CounterpartError(f"Invalid number of attempts {self.attempts}: use 1 to {MOST_ATTEMPTS}.")
+        check_seed(self.seed)
 
     @property
     def size(self) -> int:

@@ -12,6 +12,7 @@ from annotation.admission import make_admission
 from annotation.models import Admission, QualificationTest, Rejection
 from annotation.wages import alike_rounds
 from core.errors import CounterpartError, some_of
+from core.seeds import SeedField
 from corpus.models import Collection, Match, Sample
 from crowd.offers import LIMITS, LONGEST, Offer
 from dataset.aggregation import METHODS, TIES
@@ -110,7 +111,7 @@ class TrainForm(forms.Form):
         ],
         label="Choose the best epoch on",
     )
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=0)
+    seed = SeedField(initial=0)
 
     def __init__(self, *args: Any, losses: Sequence[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,14 +1,27 @@
 """The base class of every Counterpart command: progress bars, one-line errors, --json."""
 
 import json
+import sys
+from argparse import Action
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
 from django.db import DatabaseError, OperationalError, ProgrammingError
 
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+
+WRONG_OPTIONS = 2  # the exit code, as of argparse
+
+
+class OwnOptions(DjangoHelpFormatter):
+    """Leaves Django's own options out of --help, of which they would be half. They are accepted."""
+
+    def _reordered_actions(self, actions: Iterable[Action]) -> list[Action]:
+        return [action for action in actions if not self.show_last.intersection(action.option_strings)]
 
 
 class ActCommand(BaseCommand):
@@ -21,8 +34,20 @@ class ActCommand(BaseCommand):
     figures = False
     requires_migrations_checks = True
 
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run as Django does, but tell invalid options in one line, without the usage."""
+        try:
+            super().run_from_argv(argv)
+        except CommandError as error:  # of the parser: Django prints all others itself
+            if "--traceback" in argv:
+                raise
+            told = " ".join(str(error).removeprefix("Error: ").split())
+            self.stderr.write(f"CommandError: {told}. manage.py {argv[1]} --help lists the options.")
+            sys.exit(WRONG_OPTIONS)
+
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        self._called_from_command_line = False  # or the parser would print the usage itself
+        parser = super().create_parser(prog_name, subcommand, **{"formatter_class": OwnOptions, **kwargs})
         if self.figures:
             parser.add_argument("--json", action="store_true", help="print the figures as JSON")
         return parser
@@ -31,20 +56,16 @@ class ActCommand(BaseCommand):
         raise NotImplementedError(f"{type(self).__module__} has no act")
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Overridden because Django checks the migrations here, before ``handle``."""
-        try:
-            return super().execute(*args, **options)
-        except (OperationalError, ProgrammingError) as error:
-            raise CommandError(_database_error(error)) from error
+        """Overridden because Django checks the migrations here, before ``handle``, and prints after it."""
+        with _told_in_one_line():
+            outcome = super().execute(*args, **options)
+            self.stdout.flush()
+        return outcome
 
     def handle(self, *args: Any, **options: Any) -> str | None:
         progress = TerminalBar()
         try:
             outcome = self.act(progress, **options)
-        except CounterpartError as error:
-            raise CommandError(str(error)) from error
-        except OSError as error:
-            raise CommandError(_file_error(error)) from error
         finally:
             progress.close()
         if not isinstance(outcome, dict):
@@ -52,6 +73,23 @@ class ActCommand(BaseCommand):
         if options["json"]:
             return as_json(outcome)
         return "\n".join(line for name, value in outcome.items() for line in _lines(name, value))
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    """Turn the errors that people can do something about into Django's, which are printed without a traceback."""
+    try:
+        yield
+    except CounterpartError as error:
+        raise CommandError(str(error)) from error
+    except (OperationalError, ProgrammingError) as error:
+        raise CommandError(_database_error(error)) from error
+    except BrokenPipeError:
+        raise  # nobody reads on: manage.py ends without a word
+    except OSError as error:
+        raise CommandError(_file_error(error)) from error
+    except MemoryError as error:
+        raise CommandError(_memory_error(error)) from error
 
 
 def as_json(figures: dict[str, Any]) -> str:
@@ -71,6 +109,11 @@ def _file_error(error: OSError) -> str:
     """Explain in one line a full disk, a file that may not be read or written, and the like."""
     name = f": {error.filename}" if error.filename else ""
     return f"{error.strerror or error}{name}. Correct that and run the command again. --traceback shows the details."
+
+
+def _memory_error(error: MemoryError) -> str:
+    wanted = f" ({error})" if str(error) else ""
+    return f"There is not enough memory{wanted}. Use a machine with more, or a smaller input."
 
 
 def _lines(name: str, value: Any) -> list[str]:

@@ -1,11 +1,15 @@
 """Large data as files: bytes and named arrays in Django's storage, opened through a local cache keyed by checksum."""
 
 import hashlib
+import math
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 from django.conf import settings
@@ -49,6 +53,24 @@ def read_arrays(stored: StoredFile) -> dict[str, NDArray]:
         return dict(arrays)
 
 
+def read_foreign_arrays(path: Path) -> dict[str, NDArray]:
+    """Read an .npz that others made.
+
+    Raises what ``np.load`` does, and ValueError, before any memory is asked for, where an array claims more bytes than
+    the file holds for it.
+    """
+    with ZipFile(path) as archive:
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                first = np.lib.format.read_magic(file) == (1, 0)
+                read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+                shape, _, dtype = read(file)
+            if (claimed := math.prod(shape) * dtype.itemsize) > member.file_size:
+                raise ValueError(f"{member.filename} claims {claimed:,} bytes and has {member.file_size:,}")
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
 def local_copy(stored: StoredFile) -> Path:
     """Return the path of a verified local copy, fetched from the storage once per checksum.
 
@@ -72,6 +94,28 @@ def local_copy(stored: StoredFile) -> Path:
             raise CounterpartError(f"The file {stored.path} was changed after it was written; create it again.")
         os.replace(part, cached)
     return cached
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a path to write to. The file appears at ``path`` when the body is over; if it raises, nothing is left.
+
+    Raises CounterpartError where ``path`` is something else than a file, such as a folder or a device.
+    """
+    if path.exists() and not path.is_file():
+        raise CounterpartError(f"{path} is no file; choose another name.")
+    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".part-") as folder:
+        part = Path(folder) / path.name
+        yield part
+        os.replace(part, path)
+
+
+def files_in(folder: str) -> list[str]:
+    """Return the paths of the files in a folder of the storage; none where it does not exist."""
+    try:
+        return [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
+    except FileNotFoundError:
+        return []
 
 
 def remove_file(stored: StoredFile) -> None:

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -15,6 +16,8 @@ import ijson
 from core.errors import CounterpartError
 
 GZIP_MAGIC = b"\x1f\x8b"
+# A line of a caption file is far shorter; a few bytes of gzip can become gigabytes of one line.
+LONGEST_LINE = 1 << 20  # characters
 
 
 @contextmanager
@@ -38,15 +41,26 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (number from 1, line without its line break); blank lines are skipped."""
     with opened(path) as file:
-        for number, line in enumerate(TextIOWrapper(file, encoding="utf-8-sig", newline="\n"), 1):
+        for number, line in enumerate(_bounded(path, TextIOWrapper(file, encoding="utf-8-sig", newline="\n")), 1):
             if line.strip():
                 yield number, line.removesuffix("\n").removesuffix("\r")
+
+
+def _bounded(path: Path, text: TextIOWrapper) -> Iterator[str]:
+    """Yield lines with their ends. Raises CounterpartError at one that is too long, before it is read to its end."""
+    for number in count(1):
+        line = text.readline(LONGEST_LINE + 1)
+        if len(line) > LONGEST_LINE:
+            raise CounterpartError(f"{path.name}, line {number}: longer than {LONGEST_LINE:,} characters. Break it up.")
+        if not line:
+            return
+        yield line
 
 
 def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield (line number, row by column name). Raises CounterpartError for a row of another length."""
     with opened(path) as file:
-        rows = csv.reader(TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True)
+        rows = csv.reader(_bounded(path, TextIOWrapper(file, encoding="utf-8-sig", newline="")), strict=True)
         try:
             header = [name.strip() for name in next(rows, [])]
             for row in filter(None, rows):
@@ -69,13 +83,28 @@ def csv_header(path: Path) -> list[str]:
 def json_items(path: Path, prefix: str) -> Iterator[Any]:
     """Yield the elements of the list at ijson's ``prefix``, one at a time."""
     with opened(path) as file, _as_json(path):
-        yield from ijson.items(file, prefix, use_float=True)
+        yield from ijson.items(_BoundedTexts(path, file), prefix, use_float=True)
 
 
 def json_pairs(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the (key, value) pairs of the file's single JSON object."""
     with opened(path) as file, _as_json(path):
-        yield from ijson.kvitems(file, "", use_float=True)
+        yield from ijson.kvitems(_BoundedTexts(path, file), "", use_float=True)
+
+
+class _BoundedTexts:
+    """Reads a JSON file, whose parser would keep an endless text. Raises CounterpartError where no text ends."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path, self._file, self._run = path, file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        part = self._file.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)
+        quote = part.rfind(b'"')
+        self._run = len(part) - quote - 1 if quote >= 0 else self._run + len(part)
+        if self._run > LONGEST_LINE:
+            raise CounterpartError(f"{self._path.name} has {LONGEST_LINE:,} characters without a quote. Is it JSON?")
+        return part
 
 
 @contextmanager

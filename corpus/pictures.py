@@ -7,15 +7,18 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.utils import timezone
 from PIL import Image as Pillow
 from PIL import ImageOps, UnidentifiedImageError
 
 from core.errors import CounterpartError, some_of
+from core.files import files_in
 from core.progress import Progress, tracked
 from corpus.models import Image
 
@@ -27,6 +30,7 @@ SUFFIXES = {"MPO": ".jpg", "JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "GIF"
 MAX_PIXELS = 89_478_485
 warnings.simplefilter("ignore", Pillow.DecompressionBombWarning)
 ORIENTATION_TAG = 0x0112
+ABANDONED = timedelta(days=1)  # after which a picture that no row uses was left by an import that was killed
 SIDEWAYS = (5, 6, 7, 8)  # orientations that swap width and height
 
 
@@ -144,7 +148,8 @@ def _first(folders: list[Path], name: str) -> Path | None:
 def pictures_stored(
     collection_name: str, files: Mapping[str, Path], *, known: Mapping[str, tuple[str, str]], progress: Progress
 ) -> Iterator[dict[str, StoredPicture]]:
-    """Store the pictures while the body runs; if it raises, remove those that no row uses.
+    """Store the pictures while the body runs; if it raises, remove those that no row uses. First remove what an
+    import that was killed has left.
 
     ``known`` maps image keys to (file, sha256) of existing pictures; equal ones are skipped. Yields
     the others by image key. Raises CounterpartError that lists all files that are not complete pictures.
@@ -162,6 +167,8 @@ def pictures_stored(
         except BrokenPictureError as error:
             broken.append(f"{files[key].name} ({error.reason})")
 
+    if files:
+        _remove_unused(collection_name, _left_behind(collection_name))
     try:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             for _ in tracked(threads.map(store, files), "storing pictures", progress, total=len(files), every=50):
@@ -181,3 +188,10 @@ def _remove_unused(collection_name: str, files: set[str]) -> None:
     used = Image.objects.filter(collection__name=collection_name).values_list("file", flat=True)
     for file in files.difference(used):
         default_storage.delete(file)
+
+
+def _left_behind(collection_name: str) -> set[str]:
+    """Return the files of the collection's folder that an import must have left: none that is at work is so old."""
+    oldest = timezone.now() - ABANDONED
+    files = files_in(f"images/{collection_name}")
+    return {file for file in files if default_storage.get_modified_time(file) < oldest}

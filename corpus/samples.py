@@ -7,6 +7,7 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.seeds import check_seed
 from core.text import check_name
 from corpus.input_files import lines
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
@@ -19,9 +20,10 @@ def sample_queries(
 
     The same arguments draw the same queries; images and captions are drawn independently of each other. An
     existing sample with this name and content is returned. Raises CounterpartError for ids that are not in the
-    gallery, more queries than the gallery has, no queries, or a name that another sample has.
+    gallery, more queries than the gallery has, no queries, a seed out of range, or a name that another sample has.
     """
     check_name(name)
+    check_seed(seed)
     image_ids = _chosen("images", collection.images.gallery(), images, np.random.default_rng([seed, 0]), collection)
     caption_ids = _chosen(
         "captions", collection.captions.gallery(), captions, np.random.default_rng([seed, 1]), collection

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
+from core.seeds import check_seed
 from core.text import check_name
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
@@ -33,7 +34,6 @@ from dataset.models import Version
 from dataset.provenance import refuse_unfinished
 from dataset.rendering import pair_order, render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, review_rows
-from dataset.verdicts import checked_seed
 from dataset.version_files import describe_files, manifest_bytes, written_files
 from hits.models import Round
 from hits.question import Level
@@ -77,7 +77,7 @@ def release_version(
     policies = Policies(
         method=_checked(method, METHODS, "aggregation method"),
         ties=_checked(ties, TIES, "policy for ties"),
-        seed=checked_seed(seed),
+        seed=check_seed(seed),
         positive_levels=_checked_levels(positive_levels),
         merge=tuple(_checked_terms(collection, sample, rounds, merge)),
         precedence=_checked(precedence, PRECEDENCES, "precedence"),
@@ -143,8 +143,27 @@ def _checked_terms(
     foreign = [round.name for round in rounds if round.pool.collection_id != collection.pk]
     if foreign:
         raise CounterpartError(f"{len(foreign)} rounds are not on {collection}: {some_of(foreign)}. Leave them out.")
+    doubled = sorted({round.name for round in rounds if rounds.count(round) > 1})
+    if doubled:
+        raise CounterpartError(f"{len(doubled)} rounds are named more than once: {some_of(doubled)}. Name each once.")
+    for round in rounds:
+        _check_queries(round, sample)
     check_sources(collection, terms)
     return terms
+
+
+def _check_queries(round: Round, sample: Sample) -> None:
+    """Refuse a round of which some queries are not asked by the version: its judgments would be lost."""
+    asked = round.pool.sample
+    if asked.pk == sample.pk:
+        return
+    images = asked.images.exclude(pk__in=sample.images.values("pk")).count()
+    captions = asked.captions.exclude(pk__in=sample.captions.values("pk")).count()
+    if images or captions:
+        raise CounterpartError(
+            f"Round {round} has {images:,} query images and {captions:,} query captions that are not in {sample}: it "
+            f"asked about {asked}. Pass --queries {asked}, or leave the round out."
+        )
 
 
 def _checked(name: Name, known: Sequence[Name], what: str) -> Name:

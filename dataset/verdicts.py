@@ -13,13 +13,12 @@ from core.errors import CounterpartError
 from core.events import record
 from core.inserts import insert_rows
 from core.progress import Progress, silent
+from core.seeds import check_seed
 from dataset.aggregation import METHODS, POSITIVE, TIES, Conclusion, Method, Ties, full_conclusion
 from dataset.contents import proposals_of
 from dataset.models import Aggregation, Verdict
 from hits.models import Control, Item, Round
 from hits.question import Level
-
-_LARGEST_SEED = 2**32 - 1
 
 
 @transaction.atomic
@@ -42,7 +41,7 @@ def aggregate_round(
     """
     _check(method, METHODS, "aggregation method")
     _check(ties, TIES, "policy for ties")
-    checked_seed(seed)
+    check_seed(seed)
     Round.objects.select_for_update().get(pk=round.pk)
     votes = votes_of(round, progress=progress)
     judgments = int((votes["control"] == "").sum())
@@ -59,13 +58,6 @@ def aggregate_round(
     _write(aggregation, conclusion.verdicts, progress)
     record("aggregated", round, actor="command", method=method, ties=ties, seed=seed, judgments=judgments)
     return {"judgments": judgments, **_figures(conclusion, workers)}
-
-
-def checked_seed(seed: int) -> int:
-    """Return a seed for aggregation. Raises CounterpartError if it is out of range."""
-    if not 0 <= seed <= _LARGEST_SEED:
-        raise CounterpartError(f"Invalid seed {seed}: use a whole number from 0 to {_LARGEST_SEED:,}.")
-    return seed
 
 
 def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:

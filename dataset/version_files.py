@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
-from core.files import StoredFile, copy_file, local_copy, write_file
+from core.files import StoredFile, copy_file, files_in, local_copy, write_file
 from core.progress import Progress
 from dataset.judgment_rows import NUMBERS, ReleasedJudgment
 from dataset.models import Version
@@ -99,6 +99,8 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
                     f"The storage holds another release in {version.folder}, which this database does not know. "
                     "Choose another name."
                 )
+    if not released:
+        _clear(version.folder)
     try:
         for done, file in enumerate(() if released else files, 1):
             copy_file(file, f"{version.folder}/{file.name}")
@@ -107,9 +109,17 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
             write_file(path, manifest)
         yield
     except BaseException:
-        for name in () if released else (*(file.name for file in files), MANIFEST):
-            default_storage.delete(f"{version.folder}/{name}")
+        if not released:
+            _clear(version.folder)
         raise
+
+
+def _clear(folder: str) -> None:
+    """Delete the files of a release that came to nothing: of this one, or of one that was killed."""
+    for file in files_in(folder):
+        default_storage.delete(file)
+    if default_storage.exists(folder):  # not of a storage without folders
+        default_storage.delete(folder)
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:

@@ -8,6 +8,7 @@ from django.db import transaction
 from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress, silent, tracked
+from core.seeds import check_seed
 from core.text import check_name
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures import StoredPicture, store_picture
@@ -75,8 +76,7 @@ def make_demo_collection(
 def _check_size(images: int, seed: int) -> None:
     if not FEWEST <= images <= MOST:
         raise CounterpartError(f"Invalid number of images {images}: use {FEWEST} to {MOST}.")
-    if seed < 0:
-        raise CounterpartError(f"Invalid seed {seed}: use 0 or more.")
+    check_seed(seed)
 
 
 def _same(collection: Collection, wanted: dict[str, int | bool]) -> Collection:

@@ -9,14 +9,13 @@ from django.core.exceptions import ValidationError
 
 from core.errors import CounterpartError
 from core.parameters import FlagField, NamesField, Parameters
+from core.seeds import SeedField
 from core.text import MAX_NAME
 from hits.designs import DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.prices import cents
 from mitl.models import Direction
 from mitl.search.request import CASCADE_DEPTH, ENGINES
-
-LARGEST_SEED = 2**63 - 1
 
 
 def _choices(*values: str) -> list[tuple[str, str]]:
@@ -69,10 +68,8 @@ class PackParameters(Parameters):
     ] = "avoid"
     seed: Annotated[
         int | None,
-        forms.IntegerField(
+        SeedField(
             required=False,
-            min_value=0,
-            max_value=LARGEST_SEED,
             help_text="seed of everything that is random (default: drawn at random and recorded, so that nobody can "
             "compute which pairs are controls)",
         ),
@@ -161,6 +158,17 @@ class RoundParameters(PackParameters):
             raise CounterpartError(
                 f"Round {self.round} has no queries: name a sample, or the number of images or captions to draw."
             )
+
+    @classmethod
+    def from_options(cls, options: dict[str, Any]) -> Self:
+        """Read the options of a command. Unlike a page, which shows numbers beside every sample, it refuses both."""
+        parameters = super().from_options(options)
+        if parameters.queries and (parameters.images or parameters.captions):
+            raise CounterpartError(
+                f"Round {parameters.round} has two kinds of queries: pass --queries {parameters.queries}, or "
+                "--images and --captions to draw a new sample."
+            )
+        return parameters
 
     @property
     def sample_name(self) -> str:

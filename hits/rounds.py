@@ -12,6 +12,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent
+from core.seeds import LARGEST_SEED
 from core.text import check_name
 from corpus.models import Collection
 from hits.controls import Avoided, Keys, avoided_pairs, negative_pairs, original_pairs
@@ -20,7 +21,7 @@ from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.colouring import pack_pairs
 from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
-from hits.parameters import LARGEST_SEED, PackParameters
+from hits.parameters import PackParameters
 from hits.prices import Costs, costs_by_channel
 from hits.wording import LATEST
 from mitl.models import Pool

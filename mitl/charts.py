@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.files import whole_file
 
 Spec = dict[str, Any]
 
@@ -48,7 +49,8 @@ def check_chart_path(path: Path) -> None:
 def write_chart(spec: Spec, path: Path) -> None:
     """Draw a specification into a file. Raises CounterpartError as ``check_chart_path`` does."""
     check_chart_path(path)
-    path.write_bytes(chart_bytes(spec, path.suffix))
+    with whole_file(path) as part:
+        part.write_bytes(chart_bytes(spec, path.suffix))
 
 
 def chart_bytes(spec: Spec, suffix: str) -> bytes:

@@ -14,6 +14,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent, tracked
+from core.seeds import check_seed
 from core.text import check_name
 from corpus.models import Caption, Collection, Sample
 from mitl.models import Annotator, Direction, Pool, Proposal, Retrieval
@@ -73,6 +74,7 @@ def pool_proposals(
             is another pool of this name.
     """
     check_name(name)
+    check_seed(seed)
     directions = _directions(direction)
     if not 1 <= top_k <= control_depth:
         raise CounterpartError(

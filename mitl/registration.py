@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import StoredFile, write_arrays
+from core.files import StoredFile, read_foreign_arrays, whole_file, write_arrays
 from core.text import check_name
 from mitl.annotators import kind_of, kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
@@ -109,8 +109,10 @@ def export_annotator(annotator: Annotator, path: Path, *, half: bool = False) ->
         "trained_on": annotator.trained_on,
         "sha256": digest(arrays),
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(path, allow_pickle=False, **arrays, **{LABEL: as_bytes(json.dumps(label, sort_keys=True))})
+    if not path.absolute().parent.is_dir():
+        raise CounterpartError(f"There is no folder {path.parent}; create it first.")
+    with whole_file(path) as part:
+        np.savez_compressed(part, allow_pickle=False, **arrays, **{LABEL: as_bytes(json.dumps(label, sort_keys=True))})
     return path.stat().st_size
 
 
@@ -206,7 +208,9 @@ def _labelled_arrays(path: Path) -> Arrays | None:
     """Return all arrays of an .npz with a label; None for any other file, which its own reader will check."""
     try:
         with np.load(path, allow_pickle=False) as stored:
-            return dict(stored) if LABEL in stored.files else None
+            if LABEL not in stored.files:
+                return None
+        return read_foreign_arrays(path)
     except (OSError, ValueError, EOFError, AttributeError, BadZipFile):
         return None
 

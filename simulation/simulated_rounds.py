@@ -10,6 +10,7 @@ import numpy as np
 from annotation.models import Assignment, Worker
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from core.seeds import check_seed
 from hits.models import Round, Seat
 from simulation.doors.base import Door, Turn
 from simulation.doors.direct import DirectDoor
@@ -76,8 +77,7 @@ def _check(round: Round, workers: int, seed: int) -> None:
         raise CounterpartError(f"Round {round} is {round.state}, so nobody can work on it. Pack another.")
     if not 1 <= workers <= LARGEST_CROWD:
         raise CounterpartError(f"Invalid number of workers {workers:,}: use 1 to {LARGEST_CROWD:,}.")
-    if seed < 0:
-        raise CounterpartError(f"Invalid seed {seed}: use 0 or more.")
+    check_seed(seed)
 
 
 def _check_people(round: Round, among_people: bool) -> None:

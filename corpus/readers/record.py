@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 MAX_KEY = 120
+MAX_TEXT = 10_000
 MAX_FILE_NAME = 255
 MAX_SPLIT = 20
 
@@ -23,13 +24,13 @@ class Record(NamedTuple):
 def caption_record(*, image: object, file_name: object, caption: object, text: object, split: object = "") -> Record:
     """Return a checked record. Raises ValueError for a missing or invalid field."""
     key = key_of(image, "the image of this caption")
-    if not isinstance(text, str) or not text:
+    if not isinstance(text, str) or not text.strip():
         raise ValueError("the caption has no text")
     return Record(
         key,
         _storable(file_name, "file name", MAX_FILE_NAME),
         key_of(caption, "the caption"),
-        _text(text),
+        _storable(text, "caption", MAX_TEXT),
         _split(split),
     )
 
@@ -55,7 +56,7 @@ def _storable(value: object, what: str, longest: int) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"the {what} is missing or not a string")
     if len(value) > longest:
-        raise ValueError(f"the {what} has {len(value)} characters, more than {longest}")
+        raise ValueError(f"the {what} has {len(value):,} characters, more than {longest:,}")
     return _text(value)
 
 

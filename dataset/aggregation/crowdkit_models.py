@@ -19,7 +19,7 @@ def mace(votes: Votes, *, seed: int = 0) -> Fit:
     from crowdkit.aggregation import MACE
 
     # A single start: crowd-kit draws every restart from the same seed.
-    model = MACE(n_restarts=1, random_state=seed)
+    model = MACE(n_restarts=1, random_state=seed % 2**32)  # NumPy's old generators take no more
     answers = _answers(votes)
     # crowd-kit gives the parameters of one worker or level to another unless their codes ascend as they occur.
     workers, worker_codes = pd.factorize(answers["worker"])

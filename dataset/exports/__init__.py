@@ -1,9 +1,12 @@
 """Exports of a released version, one module per format."""
 
+import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import time
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
@@ -22,6 +25,8 @@ from dataset.models import Version
 from dataset.version_files import FORM, MANIFEST, manifest_in_storage, sha256_of
 
 SUMS = "SHA256SUMS"
+TEMPORARY = ".export-"
+ABANDONED = 24 * 3600  # seconds after which nobody writes into such a folder any more
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,8 @@ def export_version(
         raise CounterpartError(f"Version {version} is in the form of an earlier program; export it with that.")
     if out.exists() and not out.is_dir():
         raise CounterpartError(f"{out} is a file. Give a folder to export into.")
-    out.mkdir(parents=True, exist_ok=True)
     # Written to a temporary folder and then moved, so that an export is complete or absent.
-    with tempfile.TemporaryDirectory(dir=out, prefix=".export-") as temporary:
+    with _folder(out), tempfile.TemporaryDirectory(dir=out, prefix=TEMPORARY) as temporary:
         folder = Path(temporary)
         FORMATS[format].write(Export(version, folder, labels or "lenient", progress))
         exported = _files(folder)
@@ -78,6 +82,23 @@ def export_version(
         (about / MANIFEST).write_bytes(manifest_in_storage(version))
         _put(folder, out)
     return [out / name for name in exported]
+
+
+@contextmanager
+def _folder(out: Path) -> Iterator[None]:
+    """Make the folder, without what an export that was killed has left in it; if the body fails, take it back."""
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for left in out.glob(f"{TEMPORARY}*"):
+            if time() - left.stat().st_mtime > ABANDONED:
+                shutil.rmtree(left)
+        yield
+    except BaseException:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _foreign_labels(format: str, labels: str) -> str:

@@ -23,6 +23,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from core.errors import CounterpartError, some_of
+from core.files import read_foreign_arrays
 from core.progress import Progress, tracked
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, stored_arrays
@@ -83,8 +84,7 @@ def open_annotator(annotator: Annotator, device: str) -> LearnedEmbedding:
 def adopt(path: Path, settings: Settings) -> Adopted:
     """Read weights that were trained elsewhere with the same options. Raises CounterpartError if they do not fit."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = dict(stored)
+        arrays = read_foreign_arrays(path)
         _check_weights(settings, arrays)
     except (OSError, ValueError, KeyError, TypeError, EOFError, AttributeError, BadZipFile) as error:
         raise CounterpartError(f"{path} does not hold the weights of this embedding: {error}.") from error

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
+from core.files import read_foreign_arrays
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, ListAnnotator, stored_arrays
 from mitl.models import Annotator, Direction
@@ -115,9 +116,10 @@ def _places(ids: NDArray[np.str_]) -> dict[str, int]:
 def _read_embedding_files(path: Path) -> Arrays:
     try:
         if path.is_dir():
-            return {part: np.load(path / f"{part}.npy", allow_pickle=False) for part in EMBEDDING_PARTS}
-        with np.load(path, allow_pickle=False) as arrays:
-            return {part: arrays[part] for part in EMBEDDING_PARTS}
+            # As a map, whose length is compared with the file's.
+            return {part: np.load(path / f"{part}.npy", "r", allow_pickle=False) for part in EMBEDDING_PARTS}
+        arrays = read_foreign_arrays(path)
+        return {part: arrays[part] for part in EMBEDDING_PARTS}
     except (OSError, KeyError, ValueError, TypeError, EOFError, AttributeError, BadZipFile) as error:
         raise CounterpartError(
             f"{path} does not contain the arrays {', '.join(EMBEDDING_PARTS)} as .npz or as a folder of .npy: {error}."

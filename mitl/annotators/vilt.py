@@ -90,9 +90,12 @@ def _convert(state: State, sizes: Settings) -> tuple[State, dict[str, Any]]:
 
 def _configuration_of(state: State, sizes: Settings) -> dict[str, Any]:
     """Return the configuration that the shapes decide; the number of heads, which they do not, is in the settings."""
+    inside = {len(tensor) for name, tensor in state.items() if name.endswith(".mlp.fc1.weight")}
+    if len(inside) != 1:
+        raise ValueError(f"the MLPs of its layers have {len(inside)} widths, not one")
     width, _, patch, _ = state["transformer.patch_embed.proj.weight"].shape
     pieces, _ = state["text_embeddings.word_embeddings.weight"].shape
-    return _configuration(
+    configuration = _configuration(
         {
             "picture": isqrt(state["transformer.pos_embed"].shape[1] - 1) * patch,
             "patch": patch,
@@ -103,6 +106,7 @@ def _configuration_of(state: State, sizes: Settings) -> dict[str, Any]:
         },
         pieces,
     )
+    return configuration | {"intermediate_size": inside.pop()}
 
 
 def _configuration(sizes: Settings, pieces: int) -> dict[str, Any]:

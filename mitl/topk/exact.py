@@ -3,19 +3,23 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Integral
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
 from mitl.topk.products import choose_products
 from mitl.topk.ranking import NOWHERE, Ranking, empty_ranking, float64_topk, join, spread
-from mitl.topk.sides import Places, Side, all_different, check_k, fit_together, group_equals, open_side
+from mitl.topk.sides import Places, Side, all_different, check_k, fit_together, group_equals, open_side, slices
 from mitl.topk.sweep import Store, Sweep, TooManyCandidatesError, sweep
 from mitl.topk.tiles import AcceleratedTiles, CentredTiles, ProductTiles, Score, ScoreTiles, Tiles
 
 MEMORY = 512 * 2**20
 SCORES_MEMORY = 256 * 2**20
+ITEMS = 4_096  # whose lists of embeddings are turned into lists of items at once
+FAR = np.iinfo(np.int64).max
 MakeTiles = Callable[[Side, Side], Tiles]
 
 
@@ -50,16 +54,20 @@ def bidirectional_topk(
     product is computed once for both directions, in bfloat16 where a short test finds that faster; all pairs that may
     be among the best, by a proven bound of the error, are scored again in float64.
 
+    Of items with several embeddings each, a pair scores as its best pair of embeddings (PVSE, Song and Soleymani 2019).
+
     Args:
-        images: (N, D) embeddings, real numbers; may be a memory map.
-        captions: (M, D) embeddings.
+        images: (N, D) or (N, K, D) embeddings, real numbers; may be a memory map.
+        captions: (M, D) or (M, L, D) embeddings.
         k: 1 to min(N, M).
         device: where the products are computed, as torch names it.
-        memory: bytes to use beside inputs and results, at least about 1 MB.
+        memory: bytes to use beside inputs and results, at least about 1 MB; for several embeddings also beside lists of
+            k max(K, L) places of each.
         store: keeps finished strips of images, so that the same search resumes after an interruption.
 
     Raises:
-        ValueError: for wrong shapes or dtypes, NaN or infinite entries, zero vectors, or k out of range.
+        ValueError: for wrong shapes or dtypes, NaN or infinite entries, zero vectors, k out of range, a device that
+            torch does not find, or memory that is no number of bytes.
     """
     strip = topk_of_strip(images, captions, k, device=device, memory=memory, progress=progress, store=store)
     return join_strips([strip])
@@ -96,12 +104,14 @@ def topk_of_strip(
     images, captions = _an_array(images, "images"), _an_array(captions, "captions")
     check_k(k, min(len(images), len(captions)))
     rows = _rows_of(strip, len(images))
-    if images.ndim == 3 or captions.ndim == 3:
-        by_image, by_caption = multiple_topk(images[rows], captions, k, memory=memory, progress=progress)
-        return Strip(rows, by_image, _moved(by_caption, rows.start), "float32")
-    sides = open_side(images[rows], "images"), open_side(captions, "captions")
+    several = _several(images), _several(captions)
+    sides = open_side(_flat(images[rows]), "images"), open_side(_flat(captions), "captions")
     fit_together(*sides)
-    by_image, by_caption, precision = _Search(k, _passes(device), memory, progress, store).both_ways(*sides)
+    # The k best items of an embedding are among its k * several best embeddings.
+    search = _Search(k * max(several), _passes(device), _bytes(memory), progress, store)
+    by_image, by_caption, precision = search.both_ways(*sides)
+    if max(several) > 1:
+        by_image, by_caption = _of_items(by_image, *several, k), _of_items(by_caption, *several[::-1], k)
     return Strip(rows, by_image, _moved(by_caption, rows.start), precision)
 
 
@@ -142,7 +152,7 @@ def topk_of_products(
     fit_together(rows, columns)
     check_k(k, len(columns))
     passes = _passes(device)
-    found = _Search(k, passes, memory, progress).one_way(rows, columns, passes)
+    found = _Search(k, passes, _bytes(memory), progress).one_way(rows, columns, passes)
     return found.places, found.scores
 
 
@@ -171,27 +181,6 @@ def bidirectional_topk_of_scores(
     return found.by_row, found.by_column
 
 
-def multiple_topk(
-    images: NDArray, captions: NDArray, k: int, *, memory: int = SCORES_MEMORY, progress: Progress = silent
-) -> tuple[Ranking, Ranking]:
-    """Search items of several embeddings each, (N, K, D) or (N, D): a pair scores as its best pair of embeddings.
-
-    PVSE ranks so (Song and Soleymani 2019). Scores are float32 products. Returns as
-    ``bidirectional_topk_of_scores`` does; raises ValueError for embeddings that do not fit together or are not finite.
-    """
-    rows, columns = _several(images, "images"), _several(captions, "captions")
-    if rows.shape[2] != columns.shape[2]:
-        raise ValueError(f"Embeddings of {rows.shape[2]} and of {columns.shape[2]} dimensions do not fit together.")
-
-    def score(some_rows: slice, some_columns: slice) -> NDArray:
-        return best_products(rows[some_rows], columns[some_columns])
-
-    several = rows.shape[1] * columns.shape[1]
-    return bidirectional_topk_of_scores(
-        score, (len(rows), len(columns)), k, memory=max(1, memory // several), progress=progress
-    )
-
-
 def best_products(images: NDArray, captions: NDArray) -> NDArray:
     """Return the largest inner product of each pair's embeddings: (n, K, D) and (m, L, D) give (n, m)."""
     dimensions = images.shape[2]
@@ -200,7 +189,10 @@ def best_products(images: NDArray, captions: NDArray) -> NDArray:
 
 
 def _an_array(embeddings: ArrayLike, name: str) -> NDArray:
-    array = embeddings if isinstance(embeddings, np.ndarray) else np.asarray(embeddings)
+    try:
+        array = embeddings if isinstance(embeddings, np.ndarray) else np.asarray(embeddings)
+    except (TypeError, ValueError) as error:  # such as rows of several lengths, or a tensor on a device
+        raise ValueError(f"{name} cannot be read as an array: {error}.") from error
     if array.ndim not in (2, 3) or 0 in array.shape:
         raise ValueError(f"{name} must have shape (N, D) or (N, K, D), none of them 0, not {array.shape}.")
     return array
@@ -276,20 +268,56 @@ class _Search:
 
 def _passes(device: str) -> list[MakeTiles]:
     """The fastest first. The few queries that an accelerator cannot finish go to the processor."""
+    _check_device(device)
     if device == "cpu":
         return [partial(ProductTiles, products=choose_products()), CentredTiles]
     return [partial(AcceleratedTiles, device=device), CentredTiles]
 
 
-def _several(embeddings: NDArray, name: str) -> NDArray[np.float32]:
-    if embeddings.dtype.kind not in "iuf":
-        raise ValueError(f"{name} must be real numbers, not {embeddings.dtype}.")
-    values = np.ascontiguousarray(embeddings, np.float32)
-    values = values if values.ndim == 3 else values[:, None]
-    bad = ~np.isfinite(values).all(axis=(1, 2))
-    if bad.any():
-        raise ValueError(f"{int(bad.sum())} rows of {name} hold NaN or infinity; the first is row {bad.argmax()}.")
-    return values
+def _several(embeddings: NDArray) -> int:
+    """Return the number of embeddings of each item."""
+    return embeddings.shape[1] if embeddings.ndim == 3 else 1
+
+
+def _flat(embeddings: NDArray) -> NDArray:
+    """Return all embeddings one below the other, those of an item together."""
+    return embeddings.reshape(-1, embeddings.shape[-1])
+
+
+def _of_items(found: Ranking, queries_each: int, items_each: int, k: int) -> Ranking:
+    """Turn lists of embeddings for embeddings into lists of items for items: of a pair, the best score counts."""
+    ranked = empty_ranking(len(found.places) // queries_each, k)
+    for part in slices(len(ranked.places), ITEMS):
+        flat = slice(part.start * queries_each, part.stop * queries_each)
+        places = found.places[flat].reshape(part.stop - part.start, -1)
+        scores = found.scores[flat].reshape(places.shape)
+        places = np.where(places == NOWHERE, FAR, places // items_each)
+        best_first = np.lexsort((-scores, places))
+        places, scores = np.take_along_axis(places, best_first, 1), np.take_along_axis(scores, best_first, 1)
+        again = np.zeros(places.shape, bool)
+        again[:, 1:] = places[:, 1:] == places[:, :-1]
+        scores = np.where(again | (places == FAR), -np.inf, scores)
+        best = np.lexsort((places, -scores))[:, :k]
+        places, scores = np.take_along_axis(places, best, 1), np.take_along_axis(scores, best, 1)
+        ranked.places[part, : places.shape[1]] = np.where(scores == -np.inf, NOWHERE, places)
+        ranked.scores[part, : places.shape[1]] = scores
+    return ranked
+
+
+def _bytes(memory: int) -> int:
+    """Raises ValueError for what is not a number of bytes."""
+    if isinstance(memory, bool) or not isinstance(memory, Integral) or memory < 1:
+        raise ValueError(f"memory must be a whole number of bytes, at least 1, not {memory!r}.")
+    return int(memory)
+
+
+def _check_device(device: str) -> None:
+    """Raise ValueError unless torch can compute there."""
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, TypeError, AssertionError, ValueError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise ValueError(f"torch cannot compute on the device {device!r} ({reason}); use 'cpu' or 'cuda'.") from error
 
 
 def _swept(score: Score, shape: tuple[int, int], k: int, both: bool, memory: int, progress: Progress) -> Sweep:

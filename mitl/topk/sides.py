@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numba import njit, prange
@@ -73,8 +74,8 @@ def fit_together(images: Side, captions: Side) -> None:
 
 def check_k(k: int, n: int) -> None:
     """Raise ValueError unless lists of k items can be made of n."""
-    if not 1 <= k <= n:
-        raise ValueError(f"k must be between 1 and {n}, the number of items, not {k}.")
+    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= n:
+        raise ValueError(f"k must be a whole number between 1 and {n}, the number of items, not {k!r}.")
 
 
 def slices(n: int, step: int, *, start: int = 0) -> Iterator[slice]:

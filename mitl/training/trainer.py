@@ -16,6 +16,7 @@ from core.files import write_arrays
 from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
+from core.seeds import check_seed
 from corpus.models import Collection, Match
 from mitl.annotators import kind_of, module_of
 from mitl.annotators.base import Arrays
@@ -125,8 +126,7 @@ def _trained(
 
 
 def _trainable(name: str, seed: int, device: str) -> Annotator:
-    if seed < 0:
-        raise CounterpartError(f"Invalid seed {seed}: use 0 or a larger whole number.")
+    check_seed(seed)
     check_device(device)
     annotator = Annotator.objects.named(name)
     if not kind_of(annotator.kind).learns:

@@ -1,10 +1,15 @@
-"""Stored files: whole or not there, whatever happens while they are written."""
+"""Files: whole or not there, whatever happens while they are written; and arrays that others wrote."""
 
+from io import BytesIO
+from zipfile import ZipFile
+
+import numpy as np
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
-from core.files import write_file
+from core.errors import CounterpartError
+from core.files import read_foreign_arrays, whole_file, write_file
 
 
 class Breaking(ContentFile):
@@ -33,3 +38,45 @@ def test_other_users_cannot_read_stored_files(tmp_path):
     write_file("a/b.txt", b"x")
     kept = [(tmp_path / "media" / name).stat().st_mode & 0o777 for name in ("a", "a/b.txt")]
     assert kept == [0o700, 0o600]
+
+
+def test_a_local_file_appears_when_it_is_whole(tmp_path):
+    with whole_file(tmp_path / "chart.svg") as part:
+        part.write_text("new")
+        assert not (tmp_path / "chart.svg").exists()
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("chart.svg", "new")]
+
+
+def test_a_local_file_that_fails_leaves_the_old_one_and_nothing_else(tmp_path):
+    (tmp_path / "chart.svg").write_text("old")
+
+    def fail() -> None:
+        with whole_file(tmp_path / "chart.svg") as part:
+            part.write_text("half")
+            raise OSError("No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        fail()
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("chart.svg", "old")]
+
+
+def test_a_folder_is_not_written_over(tmp_path):
+    with pytest.raises(CounterpartError, match="is no file; choose another name"), whole_file(tmp_path):
+        pass
+
+
+def test_an_array_that_claims_more_than_its_file_has_is_refused_before_it_is_read(tmp_path):
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (32, 10**9)})
+    with ZipFile(tmp_path / "huge.npz", "w") as archive:
+        archive.writestr("images.npy", header.getvalue() + b"few")
+    with pytest.raises(ValueError, match=r"images\.npy claims 128,000,000,000 bytes and has 131"):
+        read_foreign_arrays(tmp_path / "huge.npz")
+
+
+def test_arrays_of_others_are_read_as_they_are(tmp_path):
+    np.savez_compressed(tmp_path / "fine.npz", ids=np.array(["a", "b"]), images=np.eye(2), none=np.empty((0, 3)))
+    read = read_foreign_arrays(tmp_path / "fine.npz")
+    assert {name: array.tolist() for name, array in read.items()} == {
+        "ids": ["a", "b"], "images": [[1, 0], [0, 1]], "none": [],
+    }  # fmt: skip

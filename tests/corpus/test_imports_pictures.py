@@ -1,12 +1,18 @@
 """import_collection --images: pictures come in with the captions or later, all or none."""
 
+import os
+from time import time
+
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
+from core.storage import WholeFileStorage
 from corpus.imports import import_collection
 from corpus.models import Caption, Collection, Image
 from corpus.pictures import open_picture
+from tests.core.test_storage import Breaking
 from tests.corpus.files import jsonl, line, picture_folder, written
 from tests.factories import picture
 
@@ -156,3 +162,30 @@ def test_real_photos_come_in_with_their_descriptions(db, shared):
     assert (summary.captions_added, summary.pictures_added, summary.images_without_captions) == (28, 28, 4)
     for image in Image.objects.all():
         assert open_picture(image).size == (image.width, image.height)
+
+
+def test_a_disk_that_is_full_leaves_no_picture(db, path, folder, monkeypatch):
+    whole, written = WholeFileStorage._save, []
+
+    def full(self, name, content):
+        written.append(name)
+        if len(written) == 2:
+            content = Breaking(b"")
+        return whole(self, name, content)
+
+    monkeypatch.setattr(WholeFileStorage, "_save", full)
+    with pytest.raises(OSError, match="No space left"):
+        imported(path, folder)
+    assert len(written) == 2
+    assert stored_files() == []
+    assert not Collection.objects.exists()
+
+
+def test_pictures_that_a_killed_import_left_go_with_the_next_one(db, path, folder):
+    for name, age in (("left.jpg", 25 * 3600), ("fresh.jpg", 60)):
+        file = default_storage.path(default_storage.save(f"images/zoo/{name}", ContentFile(picture())))
+        os.utime(file, (time() - age, time() - age))
+    imported(path, folder)
+    names = [name for name in stored_files() if len(name) < 15]
+    assert names == ["fresh.jpg"]  # another import may be at work on it
+    assert Image.objects.exclude(file="").count() == 2

@@ -51,6 +51,8 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over(path):
         ('{"caption_id": 1, "text": "a"}', "line 2: image_id and file_name missing."),
         (line(image=None, file_name="a"), "line 2: the image of this caption has no id."),
         (line(text=""), "line 2: the caption has no text."),
+        (line(text=" \u2003\t"), "line 2: the caption has no text."),
+        (line(text="a" * 10_001), "line 2: the caption has 10,001 characters, more than 10,000."),
         (line(text=None), "line 2: the caption has no text."),
         (line(text=5), "line 2: the caption has no text."),
         (line(caption=1.5), "line 2: the id of the caption is missing or not a string."),

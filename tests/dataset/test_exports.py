@@ -1,5 +1,7 @@
 import csv
 import json
+import os
+from time import time
 
 import pytest
 
@@ -90,7 +92,7 @@ def test_a_version_without_rounds_has_no_judgments(out):
     version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
     with pytest.raises(CounterpartError, match="v2 has no rounds and so no judgments"):
         export_version(version, format="judgments-csv", out=out)
-    assert list(out.iterdir()) == []
+    assert not out.exists()
 
 
 def test_exporting_twice_is_the_same_as_once(version, out):
@@ -122,3 +124,22 @@ def test_a_file_in_place_of_the_folder_is_refused(version, out):
 def test_positives_are_the_same_in_database_ids(version):
     forward = {(i, c) for i, captions in load_positives(version)["i2t"].items() for c in captions}
     assert forward == set(Match.objects.filter(source="v1", score=1).values_list("image_id", "caption_id"))
+
+
+def test_a_failed_export_takes_its_folders_back(version, tmp_path, monkeypatch):
+    def fail(*_args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dataset.exports.card", fail)
+    with pytest.raises(OSError, match="No space"):
+        export_version(version, format="eccv-json", out=tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
+
+
+def test_what_a_killed_export_left_goes_with_the_next_one(version, out):
+    for name, age in ((".export-old", 25 * 3600), (".export-now", 60)):
+        (out / name).mkdir(parents=True)
+        (out / name / "part.json").touch()
+        os.utime(out / name, (time() - age, time() - age))
+    export_version(version, format="eccv-json", out=out)
+    assert [path.name for path in out.glob(".export-*")] == [".export-now"]  # another may be at work

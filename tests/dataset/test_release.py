@@ -420,7 +420,7 @@ def test_a_failure_midway_leaves_no_file(round, monkeypatch):
 
     monkeypatch.setattr(dataset.release, "_enter_matches", fail)
     refuses(round, "stop")
-    assert default_storage.listdir("versions/v1")[1] == []
+    assert not default_storage.exists("versions/v1")
 
 
 def test_releasing_writes_an_event_with_its_counts(round):
@@ -433,3 +433,28 @@ def test_nobody_adds_matches_to_a_released_version(round, tmp_path):
     (tmp_path / "more.csv").write_text("image,caption,score\n0,0,1\n")
     with pytest.raises(CounterpartError, match="'v1' is part of a released version, which never changes"):
         import_matches(version.collection, source="v1", path=tmp_path / "more.csv")
+
+
+def test_what_a_killed_release_has_left_goes_with_the_next_one(round):
+    write_file("versions/v1/judgments.csv", b"of an earlier attempt")
+    write_file("versions/v1/unknown.csv", b"of an earlier attempt")
+    version = release(round, rounds=[], merge="original")
+    assert sorted(default_storage.listdir("versions/v1")[1]) == sorted([*version.manifest["files"], "manifest.json"])
+
+
+def test_a_round_of_other_queries_is_refused(round):
+    zoo = round.pool.collection
+    some = make_sample(zoo, "some")
+    some.images.remove(zoo.images.first())
+    refuses(round, "Round round-1 has 1 query images and 0 query captions that are not in some", sample=some)
+
+
+def test_a_round_of_fewer_queries_is_released(round):
+    fewer = round.pool.sample
+    everything = make_sample(round.pool.collection, "everything")
+    fewer.images.remove(round.pool.collection.images.first())
+    assert release(round, sample=everything).rounds.get() == round
+
+
+def test_a_round_named_twice_is_refused(round):
+    refuses(round, "1 rounds are named more than once: round-1", rounds=[round, round])

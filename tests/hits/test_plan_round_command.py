@@ -75,6 +75,7 @@ def test_in_the_background_nothing_is_done_before_a_worker_takes_the_job(capsys,
         (["--collection", "zoo", "--annotators", "one", "--images", "31"], "Cannot draw 31 images"),
         ([*ZOO, "--top-k", "9"], "Change --top-k or --control-depth"),
         ([*ZOO, "--replication", "0"], "Invalid replication '0'"),
+        ([*ZOO, "--queries", "mine"], "Round r has two kinds of queries: pass --queries mine, or --images"),
     ],
 )
 def test_bad_input_is_one_clear_line(arguments, message):

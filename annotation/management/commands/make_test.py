@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from annotation.qualification_tests import Plan, make_test
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from corpus.models import Collection
 
 
@@ -20,7 +21,7 @@ class Command(ActCommand):
         parser.add_argument("--negatives", type=int, required=True, help="pairs that do not")
         parser.add_argument("--pass-mark", type=int, required=True, help="right answers needed")
         parser.add_argument("--attempts", type=int, default=2, help="tries that one worker has (default: 2)")
-        parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+        add_seed(parser, "random seed of the draw")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         plan = Plan(**{name: options[name] for name in ("positives", "negatives", "pass_mark", "attempts", "seed")})

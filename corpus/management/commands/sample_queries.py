@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from corpus.models import Collection
 from corpus.samples import sample_queries
 
@@ -33,7 +34,7 @@ class Command(ActCommand):
                 metavar="N|FILE",
                 help=f"number of {things} to draw, or a file of their ids, one per line",
             )
-        parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
+        add_seed(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
         sample = sample_queries(

@@ -4,6 +4,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from dataset.aggregation import METHODS, TIES
 from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
@@ -18,7 +19,7 @@ class Command(ActCommand):
         parser.add_argument("round", help="name of the round")
         parser.add_argument("--method", choices=METHODS, default="majority", help="aggregation method")
         parser.add_argument("--ties", choices=TIES, default="median", help="policy for tied levels (default median)")
-        parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed, for mace (default 0)")
+        add_seed(parser, "random seed, for mace")
         parser.add_argument("--workers", action="store_true", help="print a row of figures of every worker")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:

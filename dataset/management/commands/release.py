@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from corpus.input_files import lines
 from corpus.models import Collection, Sample
 from dataset.aggregation import METHODS, POSITIVE, TIES
@@ -26,7 +27,7 @@ class Command(ActCommand):
         parser.add_argument("--rounds", default="", help="rounds whose judgments are released, separated by commas")
         parser.add_argument("--method", choices=METHODS, default="majority", help="aggregation method")
         parser.add_argument("--ties", choices=TIES, default="median", help="policy for tied levels (default median)")
-        parser.add_argument("--seed", type=int, default=0, help="seed of methods with random starts (default 0)")
+        add_seed(parser, "seed of methods with random starts")
         parser.add_argument("--merge", help='match sources, as in "cxc>=3,original" (default: original if --rounds)')
         parser.add_argument(
             "--precedence",

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from corpus.models import Collection
 from demo.collection import make_demo_collection
 
@@ -16,9 +17,7 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="name of the collection")
         parser.add_argument("--images", type=int, default=600, help="number of pictures (default 600)")
-        parser.add_argument(
-            "--seed", type=int, default=0, help="random seed (default 0); equal seeds draw equal pictures"
-        )
+        add_seed(parser, "random seed; equal seeds draw equal pictures")
         parser.add_argument(
             "--lessons", action="store_true", help="only for training annotators: splits train and val, no truth"
         )

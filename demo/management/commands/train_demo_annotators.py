@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from demo.annotators import ANNOTATORS, train_demo_annotators, weights_of
 
 
@@ -19,9 +20,7 @@ class Command(ActCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(ANNOTATORS)} (default: all)")
         parser.add_argument("--images", type=int, default=800, help="number of pictures to learn from (default 800)")
-        parser.add_argument(
-            "--seed", type=int, default=1, help="random seed of the pictures (default 1; the demo uses 0)"
-        )
+        add_seed(parser, "random seed of the pictures; the demo uses 0", default=1)
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         trained = train_demo_annotators(

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
+from core.files import whole_file
 from core.progress import TerminalBar
 from dataset.changes import Cause, Change, changes_between, count_causes
 from dataset.models import Version
@@ -78,7 +79,7 @@ def _row(change: Change) -> dict[str, str]:
 
 
 def _write(path: Path, changes: list[Change]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole_file(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, ["image", "caption", "before", "after", "cause"], lineterminator="\n")
         writer.writeheader()
         writer.writerows(map(_row, changes))

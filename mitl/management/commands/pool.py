@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from corpus.models import Collection, Sample
 from mitl.models import Annotator, Direction
 from mitl.pooling import pool_proposals
@@ -37,7 +38,7 @@ class Command(ActCommand):
             default="both",
             help="i2t: images are queries (default both)",
         )
-        parser.add_argument("--seed", type=int, default=0, metavar="S", help="recorded for the controls (default 0)")
+        add_seed(parser, "recorded for the controls")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         pool = pool_proposals(

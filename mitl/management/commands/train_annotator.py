@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from corpus.models import Collection, Match
 from mitl.training.examples import Validation
 from mitl.training.learners import in_order
@@ -35,7 +36,7 @@ class Command(ActCommand):
             metavar="L",
             help="loss: sum, max, semi-hard, hal ... (default: that of the kind)",
         )
-        parser.add_argument("--seed", type=int, default=0, metavar="S", help="random seed (default 0)")
+        add_seed(parser)
         parser.add_argument(
             "--validation",
             choices=[one.value for one in Validation],

@@ -4,6 +4,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.seeds import add_seed
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 
@@ -30,7 +31,7 @@ class Command(ActCommand):
         parser.add_argument(
             "--among-people", action="store_true", help="simulate in a round in which people took HITs already"
         )
-        parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
+        add_seed(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         return simulate_round(

@@ -93,6 +93,23 @@ def test_without_a_ranking_head_pairs_score_by_the_matching_heads_second_row(sha
     np.testing.assert_allclose(scores.view(3, 4), arrays["pair_itm_logits"][..., 1], atol=1e-5)
 
 
+def test_narrower_layers_load_and_score_as_if_the_missing_units_were_silent(shared):
+    arrays, state = fixture_arrays(shared, "vilt_original.io.npz"), fixture_state(shared, "vilt_original")
+    narrow, silent = dict(state), {name: tensor.clone() for name, tensor in state.items()}
+    for name in state:
+        if ".mlp.fc1." in name:
+            narrow[name], silent[name][24:] = state[name][:24].clone(), 0
+        elif name.endswith(".mlp.fc2.weight"):
+            narrow[name] = state[name][:, :24].clone()
+    scores = []
+    for one in (narrow, silent):
+        converted, configuration = FAMILY.convert(one, {"heads": 4})
+        network = network_of(FAMILY, FAMILY.own_tensors(converted), configuration, 12)
+        with torch.inference_mode():
+            scores.append(ViltPairing(network).score(*all_pairs(network, arrays)))
+    np.testing.assert_allclose(*scores, atol=1e-5)
+
+
 def test_heads_of_pre_training_and_rows_of_places_are_left_out(shared):
     state = fixture_state(shared, "vilt_original") | {"text_embeddings.position_ids": torch.arange(12)[None]}
     names = FAMILY.own_tensors(FAMILY.convert(FAMILY.own_tensors(state), {"heads": 4})[0])

@@ -1,0 +1,29 @@
+"""The seed of whatever is random: one rule for functions, commands and pages."""
+
+from typing import Any
+
+from django import forms
+from django.core.management.base import CommandParser
+
+from core.errors import CounterpartError
+
+LARGEST_SEED = 2**63 - 1  # what a database's big integer holds
+
+
+def check_seed(seed: int) -> int:
+    """Return ``seed`` if it is 0 to 2^63 - 1. Raises CounterpartError otherwise."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise CounterpartError(f"Invalid seed {seed}: use a whole number from 0 to {LARGEST_SEED}.")
+    return seed
+
+
+def add_seed(parser: CommandParser, help: str = "random seed", *, default: int = 0) -> None:
+    """Add the option ``--seed`` to a command."""
+    parser.add_argument("--seed", type=int, default=default, metavar="S", help=f"{help} (default {default})")
+
+
+class SeedField(forms.IntegerField):
+    """A seed on a page."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=0, max_value=LARGEST_SEED, **kwargs)
