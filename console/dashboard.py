@@ -57,7 +57,7 @@ class Need:
 def stations() -> list[Station]:
     """Return the seven stations, with two queries each."""
     answered = Assignment.objects.exclude(submitted_at=None).select_related("hit__round").order_by("-submitted_at")
-    runs = Run.objects.select_related("version").order_by("-created_at")
+    runs = Run.objects.select_related("collection").order_by("-created_at")
     return [
         _station(
             "Collections",
@@ -103,7 +103,7 @@ def stations() -> list[Station]:
         ),
         _station(
             "Scores",
-            [Row(run.model, f"on {run.version}", _page("version", run.version.name)) for run in runs[:NEWEST]],
+            [Row(run.model, str(run.collection), _page("run", run.pk)) for run in runs[:NEWEST]],
             Score.objects.count(),
             "Evaluate models on a released version.",
             "evaluate --version VERSION --rankings FILE",

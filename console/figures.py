@@ -1,15 +1,13 @@
-"""Figures that pages draw: level bars, score tables and training curves."""
+"""Figures that pages draw: level bars and training curves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dataset.models import Version
-from evaluation.models import Score
 from hits.question import Level
 from mitl.annotators import kind_of
 from mitl.charts import chart_bytes, curve_chart
-from mitl.models import Annotator, Direction
+from mitl.models import Annotator
 from mitl.training.learners import in_order
 
 
@@ -36,49 +34,6 @@ def level_bar(counts: Mapping[int, int]) -> list[Segment]:
         )
         start += length
     return segments
-
-
-@dataclass(frozen=True)
-class Cell:
-    """``value`` in 0..1, None if not measured; ``best`` marks the highest of its column."""
-
-    value: float | None
-    best: bool
-
-
-@dataclass(frozen=True)
-class Scoreboard:
-    """Each row pairs a model's name with its cells, ordered by direction, then metric."""
-
-    directions: list[Direction]
-    metrics: list[str]
-    rows: list[tuple[str, list[Cell]]]
-
-
-def scoreboard(version: Version) -> Scoreboard:
-    """Return all scores on ``version``: a row for each run, a column for each direction and metric."""
-    scores = list(Score.objects.filter(run__version=version).select_related("run").order_by("pk"))
-    directions = [direction for direction in Direction if any(score.direction == direction for score in scores)]
-    metrics = list(dict.fromkeys(score.metric for score in scores))
-    columns = [(direction, metric) for direction in directions for metric in metrics]
-    values = {(score.run_id, score.direction, score.metric): score.value for score in scores}
-    runs = {score.run_id: score.run.model for score in scores}
-    best = {
-        column: max((values[run, *column] for run in runs if (run, *column) in values), default=None)
-        for column in columns
-    }
-    rows = [
-        (
-            model,
-            [
-                Cell(value, value is not None and value == best[column])
-                for column in columns
-                for value in [values.get((run, *column))]
-            ],
-        )
-        for run, model in runs.items()
-    ]
-    return Scoreboard(directions, metrics, sorted(rows, key=lambda row: row[0]))
 
 
 @dataclass(frozen=True)

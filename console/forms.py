@@ -3,6 +3,7 @@ its fields, and no more."""
 
 from collections.abc import Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -19,11 +20,15 @@ from dataset.aggregation import METHODS, TIES
 from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_unfinished
+from evaluation.ranking_files import FORMS
+from evaluation.runs import MAX_MODEL, check_model
 from hits.models import Round
 from hits.parameters import RoundParameters
 from hits.question import Level
 from mitl.models import Annotator
 from mitl.training.examples import Validation
+
+LARGEST_UPLOAD = 4 * 1024**3  # bytes of a rankings file
 
 
 class PlanForm(forms.Form):
@@ -170,6 +175,34 @@ class ExportForm(forms.Form):
             (what, f"{name} ({labels} labels)" if labels else f"{name}") for what, (name, labels) in choices().items()
         ],
     )
+
+
+class RankingsForm(forms.Form):
+    """An uploaded file of rankings, and the name of its model."""
+
+    file = forms.FileField(
+        label="Rankings", max_length=255, help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt)."
+    )
+    model = forms.CharField(
+        required=False, max_length=MAX_MODEL, label="Name of the model", help_text="By default that of the file."
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if Path(file.name).suffix.lower() not in FORMS:
+            raise forms.ValidationError(f"Unknown form of rankings. Choose a file that ends in {', '.join(FORMS)}.")
+        if file.size > LARGEST_UPLOAD:
+            raise forms.ValidationError("The file is larger than 4 GB. Register it with the evaluate command.")
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "file" in cleaned:
+            try:
+                cleaned["model"] = check_model(cleaned.get("model") or Path(cleaned["file"].name).stem)
+            except CounterpartError as error:
+                self.add_error("model", str(error))
+        return cleaned
 
 
 class ReleaseForm(forms.Form):

@@ -22,7 +22,10 @@ from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release_version
 from dataset.verification import verify_version
+from evaluation.models import Run
 from evaluation.score_checks import check_scores
+from evaluation.tasks import register as register_run
+from evaluation.tasks import score_run
 from hits.models import Round
 from mitl.models import Annotator
 from mitl.training.trainer import TASK as TRAINING
@@ -183,6 +186,13 @@ def outcome_of(job: Job) -> Outcome | None:
     if job.task == clean_up.name:
         name = job.params["collection"]
         return Outcome(f"Pairs to review in {name}", reverse("queue", args=[name]))
+    if job.task == score_run.name:
+        run = Run.objects.filter(pk=job.params["run"]).first()
+        return Outcome(f"Run {run}", reverse("run", args=[run.pk])) if run else None
+    if job.task == register_run.name:
+        return Outcome(
+            f"Leaderboard of {job.params['collection']}", reverse("leaderboard", args=[job.params["collection"]])
+        )
     round = Round.objects.filter(name=job.params.get("round", "")).first()
     if round and job.task in (audit.name, repair.name) and job.state == Job.State.DONE:
         return Outcome(f"Audit of {round}", reverse("audit", args=[round.name]))

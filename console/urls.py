@@ -9,6 +9,7 @@ from console.views import (
     conflicts,
     controls,
     home,
+    leaderboard,
     pairs,
     payments,
     platform,
@@ -38,6 +39,14 @@ urlpatterns = [
     path("pairs/<int:image_id>/<int:caption_id>/undo/", pairs.reviews_undo, name="reviews_undo"),
     path("pairs/<int:image_id>/<int:caption_id>/second/<int:review_id>/", pairs.review_second, name="review_second"),
     path("collections/<slug:name>/annotators/", annotators.side_by_side, name="side_by_side"),
+    path("collections/<slug:name>/leaderboard/", leaderboard.leaderboard, name="leaderboard"),
+    path("collections/<slug:name>/leaderboard/register/", leaderboard.run_register, name="run_register"),
+    path("collections/<slug:name>/leaderboard/ranks.svg", leaderboard.leaderboard_ranks, name="leaderboard_ranks"),
+    path(
+        "collections/<slug:name>/leaderboard/history.svg", leaderboard.leaderboard_history, name="leaderboard_history"
+    ),
+    path("runs/<int:run_id>/", leaderboard.run, name="run"),
+    path("runs/<int:run_id>/score/", leaderboard.run_score, name="run_score"),
     path("annotators/", annotators.annotators, name="annotators"),
     path("annotators/<slug:name>/", annotators.annotator, name="annotator"),
     path("annotators/<slug:name>/train/", annotators.train, name="train"),

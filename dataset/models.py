@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.dispatch import Signal
 from django.utils import timezone
 
 from core.text import NamedQuerySet
@@ -174,6 +175,10 @@ class QueueCheck(models.Model):
 
     def __str__(self) -> str:
         return f"queue of {self.round}: {'works' if self.shown else 'hides disagreements'}"
+
+
+released = Signal()
+"""Sent with ``version`` inside the transaction that releases it, for what follows from it in apps further right."""
 
 
 class VersionQuerySet(NamedQuerySet["Version"]):

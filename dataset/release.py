@@ -30,7 +30,7 @@ from dataset.contents import (
 from dataset.judgment_rows import judgment_rows, label_errors, pseudonym_key, read_votes
 from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
-from dataset.models import Version
+from dataset.models import Version, released
 from dataset.provenance import refuse_unfinished
 from dataset.rendering import pair_order, render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, review_rows
@@ -127,6 +127,7 @@ def release_version(
                 seal_source(collection, source)
             counts = {key: count for key, count in version.manifest["counts"].items() if isinstance(count, int)}
             record("released", version, actor=str(released_by or "command"), **counts)
+            released.send(Version, version=version)
     return version
 
 

@@ -20,7 +20,7 @@ from dataset.version_files import load_positives
 from demo.annotators import add_demo_annotators
 from demo.collection import make_demo_collection
 from evaluation.metrics import Coverage, coverage
-from evaluation.runs import evaluate_version
+from evaluation.scoring import evaluate_version
 from hits.models import Round
 from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline

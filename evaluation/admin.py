@@ -8,14 +8,15 @@ from evaluation.models import Run, Score
 
 class ScoresInline(admin.TabularInline):
     model = Score
-    readonly_fields = ["metric", "direction", "value", "queries"]
+    readonly_fields = ["version", "metric", "direction", "value", "low", "high", "queries"]
+    exclude = ["values_file", "values_sha256"]
     can_delete = False
     extra = 0
 
 
 @admin.register(Run)
 class RunAdmin(ReadOnlyAdmin):
-    list_display = ["model", "version", "sha256", "created_at"]
-    list_filter = ["version"]
-    list_select_related = ["version"]
+    list_display = ["model", "collection", "sha256", "created_at"]
+    list_filter = ["collection"]
+    list_select_related = ["collection"]
     inlines = [ScoresInline]

@@ -1,165 +1,188 @@
-"""Runs: score rankings on a released version, store a Run with its Scores per model, and print tables."""
+"""Runs: register a model's rankings of a collection, mark suspicious ones, and read them again."""
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from io import StringIO
+import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.progress import Progress, silent, tracked
-from corpus.models import Caption, Image
+from core.files import copy_file, local_copy, remove_file
+from core.progress import Progress, silent
+from corpus.matches import known_pairs
+from corpus.models import Collection, Match
 from dataset.models import Version
-from dataset.version_files import load_positives
-from evaluation import metrics
-from evaluation.metrics import Mean, mean_over_queries
-from evaluation.models import Run, Score
-from evaluation.rankings import Ranked, Rankings, annotators_rankings, read_rankings
-from mitl.models import Direction
+from evaluation.metrics import METRICS, Qrels, Rankings
+from evaluation.models import Run
+from evaluation.ranking_files import Block, Ids, check_form, stream_rankings
+from evaluation.sightings import Sightings
+from evaluation.suspicion import FEWEST, Watch
+from mitl.models import Direction, Retrieval
+from mitl.search.gallery import load_lists
 
-METRICS = {name: metrics.METRICS[name] for name in ("R@1", "R-Precision", "mAP@R")}
-COLUMNS = [(direction, metric) for direction in Direction for metric in METRICS]
-HEADS = [f"{direction.value} {metric}" for direction, metric in COLUMNS]
-SHOWN = 5
+MAX_MODEL = 80
 
 
-@dataclass(frozen=True)
-class Scored:
-    """One model's means: ``scores[direction][metric]``.
+def check_model(name: str) -> str:
+    """Return the name of a model without blanks at its ends. Raises CounterpartError if it is empty or too long."""
+    name = name.strip()
+    if not name or len(name) > MAX_MODEL or not name.isprintable():
+        raise CounterpartError(f"Invalid model name {name[:MAX_MODEL]!r}: use 1 to {MAX_MODEL} characters on one line.")
+    return name
 
-    ``cut_off[direction]`` is the number of queries with more positives than entries in their list. The missing
-    entries count as wrong, so their R-Precision and mAP@R are lower bounds.
+
+def register_file(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str = "",
+    model: str = "",
+    by: User | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Read a file of rankings through, store it, and return its run. The same file under the same name is one run.
+
+    Args:
+        file_name: the name whose suffix tells the form; that of ``path`` by default.
+        model: name of the model; by default the file's, without its suffix.
+
+    Raises:
+        CounterpartError: for what ``ranking_files.stream_rankings`` refuses, and an invalid name; nothing is stored.
     """
+    file_name = file_name or path.name
+    check_form(path, file_name)
+    model = check_model(model or Path(file_name).stem)
+    with path.open("rb") as content:
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+    if known := Run.objects.filter(collection=collection, model=model, sha256=sha256).exclude(file="").first():
+        return known
+    blocks = stream_rankings(path, Ids.of_collection(collection), name=file_name, progress=progress)
+    digest, marks = _look_over(collection, model, blocks)
+    stored = f"runs/{collection.name}/{sha256}{Path(file_name).suffix.lower()}"
+    if not default_storage.exists(stored):
+        copy_file(path, stored)
+    # A run of an earlier program may lack its file.
+    return _register(
+        Run(
+            collection=collection,
+            model=model,
+            sha256=sha256,
+            file=stored,
+            file_name=file_name,
+            digest=digest,
+            marks=marks,
+            registered_by=by,
+        )
+    )
 
-    model: str
-    scores: Mapping[Direction, Mapping[str, Mean]]
-    cut_off: Mapping[Direction, int]
 
+def register_annotators(version: Version) -> list[Run]:
+    """Return the runs of the annotators behind a version's rounds, by name; the rankings are their retrieved lists.
 
-def evaluate_version(version: Version, *, rankings: Path | None = None, progress: Progress = silent) -> list[Scored]:
-    """Score a rankings file or, by default, the lists of the annotators of the version's rounds; store all scores.
-
-    Means are over the queries that have positives. Scoring the same rankings again replaces their scores.
-    Raises CounterpartError and stores nothing for rankings that cannot be read, lack a query with positives, or
-    list an item twice among the ranks that count.
+    Raises CounterpartError for a version without rounds.
     """
-    positives = load_positives(version)
-    models: Iterable[Rankings]
-    models = [read_rankings(rankings, version.collection)] if rankings else list(annotators_rankings(version))
-    scored = []
-    with transaction.atomic():
-        for model in tracked(models, "models", progress, every=1):
-            scored.append(score(model, positives))
-            _store(version, model, scored[-1])
-    return scored
+    retrievals = Retrieval.objects.filter(pools__rounds__versions=version).select_related("annotator").distinct()
+    latest = {retrieval.annotator.name: retrieval for retrieval in retrievals.order_by("annotator__name", "id")}
+    if not latest:
+        raise CounterpartError(f"Version {version} has no rounds and therefore no annotators. Pass --rankings FILE.")
+    return [_register_retrieval(version.collection, name, retrieval) for name, retrieval in latest.items()]
 
 
-def score(model: Rankings, positives: Mapping[Direction, Mapping[int, Set[int]]]) -> Scored:
-    """Compute every metric of ``METRICS`` in each direction that the rankings have."""
-    scores, cut_off = {}, {}
-    for direction, lists in model.lists.items():
-        wanted = {query: items for query, items in positives[direction].items() if items}
-        _check(model, direction, lists, wanted)
-        try:
-            found = metrics.find(metrics.Rankings.of(lists), metrics.Qrels.of(wanted))
-        except ValueError as error:
-            raise CounterpartError(f"{model.model}, {direction.label}: {error}") from error
-        scores[direction] = {name: mean_over_queries(metric(found)) for name, metric in METRICS.items()}
-        cut_off[direction] = int((found.lengths < found.qrels.positives).sum())
-    return Scored(model.model, scores, cut_off)
+def read_run(run: Run, *, progress: Progress = silent) -> Iterator[Block]:
+    """Yield the rankings of a run in blocks. Raises CounterpartError if they were not kept, or were changed."""
+    if run.retrieval is not None:
+        yield from _retrieved(run.retrieval)
+    elif run.file:
+        ids = Ids.of_collection(run.collection)
+        yield from stream_rankings(local_copy(run.stored), ids, name=run.file_name, progress=progress)
+    else:
+        raise CounterpartError(f"The rankings of {run} were not kept. Register their file again.")
 
 
-def _check(model: Rankings, direction: Direction, lists: Ranked, wanted: Mapping[int, Set[int]]) -> None:
-    missing = [query for query in wanted if query not in lists]
-    if not missing:
-        return
-    asking = Image if direction == Direction.IMAGE_TO_CAPTION else Caption
-    keys = list(asking._default_manager.filter(pk__in=missing[:SHOWN]).values_list("key", flat=True))
-    raise CounterpartError(
-        f"{len(missing)} of {len(wanted)} queries {direction.label} have no ranking by {model.model}, "
-        f"for example {some_of(keys)}. Rank every query of the version."
+def forget_file(run: Run) -> None:
+    """Remove the file of a run that was not kept, unless another run has the same one."""
+    if run.file and not Run.objects.filter(file=run.file).exists():
+        remove_file(run.stored)
+
+
+def _retrieved(retrieval: Retrieval) -> Iterator[Block]:
+    for direction, lists in load_lists(retrieval).items():
+        order = np.argsort(lists.queries)
+        items = np.where(lists.items == 0, -1, lists.items)[order]  # shorter lists are padded with item 0
+        yield Block(direction, Rankings(lists.queries[order], items, lists.scores[order].astype(np.float64)))
+
+
+def _register_retrieval(collection: Collection, name: str, retrieval: Retrieval) -> Run:
+    known = Run.objects.filter(collection=collection, model=name, sha256=retrieval.sha256).first()
+    if known and known.retrieval_id:
+        return known
+    digest, marks = _look_over(collection, name, _retrieved(retrieval))
+    return _register(
+        Run(
+            collection=collection,
+            model=name,
+            sha256=retrieval.sha256,
+            retrieval=retrieval,
+            digest=digest,
+            marks=marks,
+        )
     )
 
 
-def _store(version: Version, model: Rankings, scored: Scored) -> None:
-    run, _ = Run.objects.get_or_create(version=version, model=model.model, sha256=model.sha256)
-    run.scores.all().delete()
-    Score.objects.bulk_create(
-        Score(run=run, metric=metric, direction=direction, value=mean.value, queries=mean.queries)
-        for direction, metrics in scored.scores.items()
-        for metric, mean in metrics.items()
-        if mean.queries
+@transaction.atomic
+def _register(run: Run) -> Run:
+    fields = ("file", "file_name", "retrieval", "digest", "marks", "registered_by")
+    found, created = Run.objects.update_or_create(
+        collection=run.collection,
+        model=run.model,
+        sha256=run.sha256,
+        defaults={name: getattr(run, name) for name in fields},
     )
-    record("evaluated", run, actor="command", version=version.name)
+    actor = str(run.registered_by or "command")
+    record("registered" if created else "restored", found, actor=actor, model=run.model, marks=list(run.marks))
+    return found
 
 
-def plain_table(scored: Sequence[Scored]) -> str:
-    """Return percentages with one decimal, one row per model, and a note about lists that are too short."""
-    width = max(len(model.model) for model in scored)
-    lines = ["  ".join([" " * width, *HEADS])]
-    for model in scored:
-        cells = [cell.rjust(len(head)) for cell, head in zip(_cells(model), HEADS, strict=True)]
-        lines.append("  ".join([model.model.ljust(width), *cells]))
-    return "\n".join([*lines, *_notes(scored)])
+def _look_over(collection: Collection, model: str, blocks: Iterator[Block]) -> tuple[str, dict[str, str]]:
+    """Read all rankings; return the digest of their lists and the marks of suspicion with their notes."""
+    watch, original = Watch(), Sightings(_original(collection))
+    for block in blocks:
+        watch.add(list(Direction).index(block.direction), block.rankings)
+        original.add(block)
+    marks: dict[str, str] = {}
+    if _all_right(original):
+        marks[Run.Mark.ORIGINAL.value] = ""
+    if watch.constant:
+        marks[Run.Mark.CONSTANT.value] = ""
+    if watch.by_id:
+        marks[Run.Mark.BY_ID.value] = ""
+    if copies := _copies_of(collection, model, watch.digest):
+        marks[Run.Mark.COPY.value] = some_of(copies)
+    return watch.digest, marks
 
 
-def csv_table(scored: Sequence[Scored]) -> str:
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["model", *HEADS])
-    writer.writerows([model.model, *_cells(model)] for model in scored)
-    return text.getvalue().rstrip("\n")
+def _copies_of(collection: Collection, model: str, digest: str) -> list[str]:
+    """Other models with the same lists. Under its own name a model may come again, with longer lists."""
+    alike = Run.objects.filter(collection=collection, digest=digest).exclude(model=model)
+    return sorted(set(alike.values_list("model", flat=True)))
 
 
-def latex_table(scored: Sequence[Scored]) -> str:
-    """Return a tabular for LaTeX's booktabs package."""
-    rows = [" & ".join([_escaped(model.model), *_cells(model)]) + r" \\" for model in scored]
-    head = " & ".join(["Model", *HEADS]) + r" \\"
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{l{'r' * len(HEADS)}}}",
-            r"\toprule",
-            head,
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
-
-
-def figures(scored: Sequence[Scored]) -> dict[str, dict[str, dict[str, float | int]]]:
-    """Return model → direction → metric → mean in 0..1, with the numbers of queries and of lists that are too short."""
+def _original(collection: Collection) -> dict[Direction, Qrels]:
+    has_any = Match.objects.filter(collection=collection, source=Match.ORIGINAL).exists()
+    pairs = known_pairs(collection, Match.ORIGINAL) if has_any else np.zeros((0, 2), np.int64)
+    images, captions = pairs[:, 0], pairs[:, 1]
     return {
-        model.model: {
-            direction.value: {
-                **{metric: mean.value for metric, mean in metrics.items()},
-                "queries": next(iter(metrics.values())).queries,
-                "lists_shorter_than_r": model.cut_off[direction],
-            }
-            for direction, metrics in model.scores.items()
-        }
-        for model in scored
+        Direction.IMAGE_TO_CAPTION: Qrels.of_pairs(images, captions),
+        Direction.CAPTION_TO_IMAGE: Qrels.of_pairs(captions, images),
     }
 
 
-def _cells(model: Scored) -> list[str]:
-    means = [model.scores.get(direction, {}).get(metric) for direction, metric in COLUMNS]
-    return [f"{100 * mean.value:.1f}" if mean and mean.queries else "-" for mean in means]
-
-
-def _notes(scored: Sequence[Scored]) -> list[str]:
-    return [
-        f"{model.model} {direction.value}: {count} queries have more positives than entries in their list; "
-        "the missing entries count as wrong."
-        for model in scored
-        for direction, count in model.cut_off.items()
-        if count
-    ]
-
-
-def _escaped(name: str) -> str:
-    return name.replace("\\", r"\textbackslash{}").replace("_", r"\_").replace("&", r"\&").replace("%", r"\%")
+def _all_right(original: Sightings) -> bool:
+    right = [METRICS["R-Precision"](found) for found in original.of_ranked().values()]
+    values = np.concatenate(right) if right else np.zeros(0)
+    values = values[~np.isnan(values)]
+    return len(values) >= FEWEST and bool((values == 1).all())

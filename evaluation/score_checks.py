@@ -3,46 +3,46 @@
 from typing import Any
 
 from core.errors import CounterpartError
-from core.progress import Progress, silent
+from core.progress import Progress, silent, tracked
 from dataset.models import Version
 from dataset.verification import Check
 from dataset.version_files import load_positives
-from evaluation.models import Score
-from evaluation.rankings import annotators_rankings
-from evaluation.runs import score
+from evaluation.models import Run, Score
+from evaluation.scoring import qrels_of, score
+
+ROUNDING = 1e-12  # figures of an earlier program were summed in another order
 
 
 def check_scores(version: Version, *, progress: Progress = silent) -> Check:
-    """Score the annotators' rankings on the version again and compare the figures with the stored ones."""
+    """Score the runs of a version on it again and compare the figures with the stored ones."""
     check = Check("scores")
-    runs = {(run.model, run.sha256): run for run in version.runs.prefetch_related("scores")}
+    of_version = Score.objects.filter(version=version)
+    runs = Run.objects.filter(scores__version=version).distinct().select_related("collection", "retrieval")
+    not_kept = [run.model for run in runs if not run.has_lists]
     try:
-        positives = load_positives(version)
-        for model in annotators_rankings(version) if runs else ():
-            run = runs.pop((model.model, model.sha256), None)
-            if run is None:
-                continue
-            again = score(model, positives).scores
-            fresh = {(d.value, name): mean.value for d, means in again.items() for name, mean in means.items()}
+        qrels = qrels_of(load_positives(version)) if runs else {}
+        for run in tracked([run for run in runs if run.has_lists], "models", progress, every=1):
+            figures = score(run, qrels).figures
+            fresh = {(d.value, name): one.value for d, metrics in figures.items() for name, one in metrics.items()}
             check.problems.extend(
                 f"{run.model}, {one.direction} {one.metric}: stored {one.value:.6f}, scored again "
                 f"{fresh.get((one.direction, one.metric), float('nan')):.6f}."
-                for one in run.scores.all()
-                if fresh.get((one.direction, one.metric)) != one.value
+                for one in of_version.filter(run=run)
+                if abs(fresh.get((one.direction, one.metric), float("inf")) - one.value) > ROUNDING
             )
     except CounterpartError as error:
         check.problems.append(str(error))
-    if runs:
-        names = ", ".join(sorted(run.model for run in runs.values()))
-        check.notes.append(f"{len(runs)} runs were scored from files that are not stored: {names}.")
+    if not_kept:
+        names = ", ".join(sorted(not_kept))
+        check.notes.append(f"{len(not_kept)} runs were scored from files that are not stored: {names}.")
     return check
 
 
 def score_changes(before: Version, after: Version) -> list[dict[str, Any]]:
     """Return a row for each figure of every model that was scored on both versions: before, after, and the change."""
     figures: dict[tuple[str, str, str], dict[int, float]] = {}
-    for one in Score.objects.filter(run__version__in=(before, after)).select_related("run").order_by("run__created_at"):
-        figures.setdefault((one.run.model, one.direction, one.metric), {})[one.run.version_id] = one.value
+    for one in Score.objects.filter(version__in=(before, after)).select_related("run").order_by("run__created_at"):
+        figures.setdefault((one.run.model, one.direction, one.metric), {})[one.version_id] = one.value
     return [
         {
             "model": model,

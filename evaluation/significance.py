@@ -91,6 +91,32 @@ def fisher_randomisation(a: ArrayLike, b: ArrayLike, samples: int = 100_000, see
     return Significance(statistic, (1 + extreme) / (1 + samples))
 
 
+def randomisation_pvalues(differences: ArrayLike, *, samples: int = 10_000, seed: int = 0) -> Values:
+    """Fisher's randomisation test for many pairs of models at once, over the same random signs of the queries.
+
+    Args:
+        differences: (Q, M) differences of values, a column for each pair of models, without NaN.
+
+    Returns:
+        (M,) p-values: (1 + signs whose mean difference is at least as far from 0 as the one found) / (1 + samples).
+
+    Raises:
+        ValueError: for an array of another shape, or fewer than one sample.
+    """
+    given = np.asarray(differences, float)
+    if given.ndim != 2:
+        raise ValueError(f"Differences must have the shape (queries, pairs), not {given.shape}.")
+    if samples < 1:
+        raise ValueError(f"Invalid number of samples {samples}: use at least 1.")
+    rng, n = np.random.default_rng(seed), len(given)
+    least = np.abs(given.sum(0)) - 1e-12 * np.abs(given).sum(0)
+    extreme, rows = np.zeros(given.shape[1], int), max(1, _BLOCK // max(1, n))
+    for at in range(0, samples, rows):
+        signs = 2.0 * rng.integers(2, size=(min(rows, samples - at), n), dtype=np.int8) - 1
+        extreme += (np.abs(signs @ given) >= least).sum(0)
+    return (1 + extreme) / (1 + samples)
+
+
 def bootstrap_interval(
     values: ArrayLike, *, confidence: float = 0.95, samples: int = 1000, seed: int = 0
 ) -> tuple[float, float]:

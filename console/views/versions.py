@@ -7,7 +7,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console import tasks
-from console.figures import scoreboard
 from console.forms import ExportForm, ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only
@@ -19,6 +18,7 @@ from dataset.changes import Cause, changes_between, count_causes
 from dataset.exports.downloads import downloads_of
 from dataset.models import Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
+from evaluation.leaderboard import board_of
 from evaluation.score_checks import score_changes, score_table
 
 CHANGES_SHOWN = 200
@@ -41,7 +41,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "sources": found.manifest["sources"],
         "files": found.manifest.get("files", {}),
         "rounds": found.rounds.all(),
-        "board": scoreboard(found),
+        "board": board_of(found),
         "export": ExportForm(),
         "downloads": downloads_of(found),
         "verification": last_verification(found),
@@ -145,8 +145,8 @@ def release(request: StaffRequest) -> HttpResponse:
 @require_safe
 def scores(request: HttpRequest) -> HttpResponse:
     """Scores of all models on ``?version=``, by default the newest version with scores."""
-    scored = Version.objects.filter(runs__isnull=False).distinct()
+    scored = Version.objects.filter(scores__isnull=False).distinct()
     wanted = request.GET.get("version")
     shown = get_object_or_404(scored, name=wanted) if wanted else scored.first()
-    board = scoreboard(shown) if shown else None
+    board = board_of(shown) if shown else None
     return render(request, "console/scores.html", {"versions": scored[:50], "shown": shown, "board": board})

@@ -7,6 +7,7 @@ from console import urls
 from core.models import Job
 from crowd.models import Outbox
 from dataset.exports.downloads import make_download
+from evaluation.models import Run
 from hits.models import Round
 from tests.factories import put_on_platform
 
@@ -22,6 +23,7 @@ RESEARCHERS_DO = {
     "round_ceiling",
     "two_reviewers",
     "round_top_up",
+    *("run_register", "run_score"),
     *("round_sync", "audit_start", "audit_repair", "call_send", "round_calls_send"),
 }
 REVIEWERS_DO = {
@@ -46,6 +48,14 @@ def address(name: str) -> str:
     return reverse(name, kwargs={part: ANY["str" if kind == "string" else kind] for part, kind in kinds.items()})
 
 
+def run_of(site) -> Run:
+    """A run with a score on the site's version."""
+    run, _ = Run.objects.get_or_create(collection=site.collection, model="overlap", sha256="0" * 64)
+    if not run.scores.exists():
+        run.scores.create(version=site.version, metric="R@1", direction="i2t", value=0.5, queries=8)
+    return run
+
+
 def address_of_rows(name: str, site) -> str:
     """The address of this name for the rows of the site."""
     image = site.collection.images.first()
@@ -57,6 +67,8 @@ def address_of_rows(name: str, site) -> str:
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
         **dict.fromkeys(("collection", "side_by_side"), ["zoo"]),
+        **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
+        **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
         "pool": ["pool"],
         "hit": ["open", 1],

@@ -9,6 +9,8 @@ from annotation.models import Assignment, WorkerIdentity
 from core.models import Job
 from crowd import channels
 from crowd.models import Audit, Message, Outbox
+from evaluation.models import Run
+from evaluation.scoring import evaluate_version
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.conftest import client_of
@@ -35,6 +37,9 @@ PAGES = [
     "/versions/v1/changes/",
     "/release/",
     "/scores/",
+    "/collections/zoo/leaderboard/",
+    "/collections/zoo/leaderboard/?version=v1&metric=R@1",
+    "/runs/{run}/",
     "/jobs/",
     "/events/",
     "/rounds/draft/publish/?on=mturk:emulator",
@@ -73,12 +78,16 @@ def staged(site, monkeypatch) -> Site:
     Message.objects.create(worker=worker, subject="Thank you", text="Your notes helped.", by="robin")
     Outbox.objects.filter(pk=Outbox.objects.last().pk).update(state="failed", error="Refused for a long reason. " * 5)
     Audit.objects.create(round=made, by="robin", differences=DIFFERENCES)
+    site.round.pool.retrievals.add(site.retrieval)
+    site.version.rounds.add(site.round)
+    evaluate_version(site.version)
+    Run.objects.update(marks={"by_id": ""})
     return site
 
 
 def paths(staged: Site) -> list[str]:
     worker = WorkerIdentity.objects.get(external_id="A1").worker.pseudonym
-    return [path.format(flagged=staged.flagged.pk, worker=worker) for path in PAGES]
+    return [path.format(flagged=staged.flagged.pk, worker=worker, run=Run.objects.first().pk) for path in PAGES]
 
 
 @pytest.fixture

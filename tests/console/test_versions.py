@@ -18,8 +18,8 @@ from tests.factories import make_collection, make_round
 
 
 def score(version, model, metric, value, direction="i2t"):
-    run, _ = Run.objects.get_or_create(version=version, model=model, sha256="0" * 64)
-    Score.objects.create(run=run, metric=metric, direction=direction, value=value, queries=8)
+    run, _ = Run.objects.get_or_create(collection=version.collection, model=model, sha256="0" * 64)
+    Score.objects.create(run=run, version=version, metric=metric, direction=direction, value=value, queries=8)
 
 
 def test_a_version_shows_its_positives_per_source_and_how_many_times_the_original(member, site):
@@ -55,16 +55,18 @@ def test_scores_stand_in_a_row_for_each_model(member, site):
         score(site.version, model, "R@1", value)
         score(site.version, model, "R@1", value / 2, "t2i")
     board = member.get("/scores/").context["board"]
-    assert [model for model, _ in board.rows] == ["embedding", "overlap"]
-    assert [[cell.value for cell in cells] for _, cells in board.rows] == [[0.5, 0.25], [0.25, 0.125]]
-    assert [[cell.best for cell in cells] for _, cells in board.rows] == [[True, True], [False, False]]
+    assert [row.model for row in board.rows] == ["embedding", "overlap"]
+    assert [column.part for column in board.columns] == ["average", "i2t", "t2i"]
+    percents = [[cell.percent for cell in cells] for _, cells in board.lines()]
+    assert percents == [["37.5", "50.0", "25.0"], ["18.8", "25.0", "12.5"]]
+    assert [[cell.best for cell in cells] for _, cells in board.lines()] == [[True] * 3, [False] * 3]
 
 
 def test_a_figure_that_was_not_measured_is_a_dash(member, site):
     score(site.version, "overlap", "R@1", 0.25)
     score(site.version, "embedding", "mAP@R", 0.5)
     board = member.get("/scores/?version=v1").context["board"]
-    assert [[cell.value for cell in cells] for _, cells in board.rows] == [[None, 0.5], [0.25, None]]
+    assert [[cell and cell.percent for cell in cells] for _, cells in board.lines()] == [["50.0", None], [None, "25.0"]]
 
 
 def test_scores_of_an_unknown_version_are_not_found(member, site):

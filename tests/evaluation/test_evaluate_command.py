@@ -27,24 +27,25 @@ def evaluate(tmp_path):
     return evaluate
 
 
-def test_the_table_has_percentages_and_says_where_lists_were_short(evaluate):
+def test_the_table_has_averages_first_and_says_where_lists_were_short(evaluate):
     head, row, note = evaluate().splitlines()
+    metrics = ["mAP@R", "R-Precision", "R@1", "R@5", "R@10"]
     assert head.split() == [
-        "i2t",
-        "R@1",
-        "i2t",
-        "R-Precision",
-        "i2t",
-        "mAP@R",
-        "t2i",
-        "R@1",
-        "t2i",
-        "R-Precision",
-        "t2i",
-        "mAP@R",
+        "model",
+        *(word for part in ("average", "i2t", "t2i") for m in metrics for word in (part, m)),
     ]
-    assert row.split() == ["model_a", "100.0", "75.0", "75.0", "100.0", "100.0", "100.0"]
-    assert note.startswith("model_a i2t: 1 queries have more positives than entries in their list")
+    averages, i2t, t2i = ["87.5", "87.5", *["100.0"] * 3], ["75.0", "75.0", *["100.0"] * 3], ["100.0"] * 5
+    assert row.replace("*", "").split() == ["model_a", *averages, *i2t, *t2i]
+    assert note.startswith("model_a i2t: 1 queries have more positives than entries in their list, by up to 1;")
+
+
+def test_models_are_compared_with_the_best(evaluate, tmp_path):
+    (tmp_path / "worse.json").write_text(json.dumps({"t2i": {str(c): [1 - c // 2] for c in range(4)}}))
+    lines = evaluate(str(tmp_path / "worse.json")).splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["model_a", "worse"]
+    assert lines[1].split()[11] == "100.0*"
+    # Four queries cannot tell, even if one model is right and the other wrong throughout: p = 1/8.
+    assert lines[2].split()[1:] == [*"-" * 10, *["0.0~"] * 5]
 
 
 def test_csv_can_be_read_again(evaluate):
@@ -53,12 +54,17 @@ def test_csv_can_be_read_again(evaluate):
 
 
 def test_latex_escapes_names(evaluate):
-    assert r"model\_a & 100.0 & 75.0 & 75.0 & 100.0 & 100.0 & 100.0 \\" in evaluate("--latex")
+    assert r"model\_a & \textbf{87.5} & \textbf{87.5} & \textbf{100.0}" in evaluate("--latex")
 
 
 def test_json_has_figures_in_full(evaluate):
     figures = json.loads(evaluate("--json"))["model_a"]
-    assert figures["i2t"] == {"R@1": 1.0, "R-Precision": 0.75, "mAP@R": 0.75, "queries": 2, "lists_shorter_than_r": 1}
+    assert {name: one["value"] for name, one in figures["i2t"].items()} == {
+        "mAP@R": 0.75, "R-Precision": 0.75, "R@1": 1.0, "R@5": 1.0, "R@10": 1.0
+    }  # fmt: skip
+    assert figures["i2t"]["R@1"]["queries"] == 2
+    assert figures["i2t"]["mAP@R"]["low"] <= 0.75 <= figures["i2t"]["mAP@R"]["high"]
+    assert len(figures["notes"]) == 1
 
 
 def test_an_unknown_version_is_refused_with_the_known_ones(db):

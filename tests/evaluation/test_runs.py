@@ -2,12 +2,15 @@ import json
 
 import numpy as np
 import pytest
+from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
+from core.files import read_arrays
 from corpus.models import Match
 from dataset.release import release_version
 from evaluation.models import Run, Score
-from evaluation.runs import evaluate_version
+from evaluation.runs import register_file
+from evaluation.scoring import Truncation, evaluate_version, score_all_runs, score_everywhere, unscored
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import RankedLists, store_lists
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round, make_sample
@@ -45,39 +48,44 @@ GOOD = {
 
 
 def test_means_are_over_the_queries_of_each_direction(version, rankings):
-    (scored,) = evaluate_version(version, rankings=rankings({"i2t": GOOD["i2t"]}))
-    means = {metric: mean.value for metric, mean in scored.scores[I2T].items()}
+    (scored,) = evaluate_version(version, rankings=[rankings({"i2t": GOOD["i2t"]})])
+    means = {metric: figure.value for metric, figure in scored.figures[I2T].items()}
     # Image 0: all right. Image 1: first right, second wrong. Image 2: nothing.
-    assert means == pytest.approx({"R@1": 2 / 3, "R-Precision": 1.5 / 3, "mAP@R": 1.5 / 3})
-    assert T2I not in scored.scores
+    right = {"R@1": 2 / 3, "R@5": 2 / 3, "R@10": 2 / 3, "R-Precision": 1.5 / 3, "mAP@R": 1.5 / 3}
+    assert means == pytest.approx(right)
+    assert scored.values[I2T]["R-Precision"].tolist() == [1, 0.5, 0]
+    assert T2I not in scored.figures
 
 
 def test_runs_and_scores_are_stored(version, rankings):
     path = rankings({**GOOD, "t2i": {str(caption): [caption // 2] for caption in range(6)}})
-    evaluate_version(version, rankings=path)
+    evaluate_version(version, rankings=[path])
     run = Run.objects.get()
-    assert (run.model, run.version, len(run.sha256)) == ("model-a", version, 64)
-    assert Score.objects.get(metric="R@1", direction="t2i").value == 1.0
+    assert (run.model, run.collection, len(run.sha256)) == ("model-a", version.collection, 64)
+    assert default_storage.open(run.file).read() == path.read_bytes()
+    score = Score.objects.get(metric="R@1", direction="t2i")
+    assert (score.version, score.value, score.low, score.high) == (version, 1.0, 1.0, 1.0)
+    assert read_arrays(score.values_of_queries)["t2i R@1"].tolist() == [1.0] * 6
     assert Score.objects.get(metric="mAP@R", direction="i2t").queries == 3
 
 
 def test_scoring_again_replaces_the_runs_own_scores(version, rankings):
     for _ in range(2):
-        evaluate_version(version, rankings=rankings({"i2t": GOOD["i2t"]}))
-    assert (Run.objects.count(), Score.objects.count()) == (1, 3)
+        evaluate_version(version, rankings=[rankings({"i2t": GOOD["i2t"]})])
+    assert (Run.objects.count(), Score.objects.count()) == (1, 5)
 
 
 def test_queries_without_positives_are_left_out(zoo, rankings):
     Match.objects.exclude(image__key="0").delete()
     version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
-    (scored,) = evaluate_version(version, rankings=rankings({"i2t": {"0": [0, 1]}}))
-    assert scored.scores[I2T]["R-Precision"] == (1.0, 1)
+    (scored,) = evaluate_version(version, rankings=[rankings({"i2t": {"0": [0, 1]}})])
+    assert vars(scored.figures[I2T]["R-Precision"]) == {"value": 1.0, "low": 1.0, "high": 1.0, "queries": 1}
 
 
 def test_lists_shorter_than_the_positives_are_counted(version, rankings):
-    (scored,) = evaluate_version(version, rankings=rankings({"i2t": {"0": [0], "1": [2, 3], "2": [4]}}))
-    assert scored.cut_off == {I2T: 2}
-    assert scored.scores[I2T]["R-Precision"].value == pytest.approx((0.5 + 1 + 0.5) / 3)
+    (scored,) = evaluate_version(version, rankings=[rankings({"i2t": {"0": [0], "1": [2, 3], "2": [4]}})])
+    assert scored.truncated == {I2T: Truncation(queries=2, depth=1)}
+    assert scored.figures[I2T]["R-Precision"].value == pytest.approx((0.5 + 1 + 0.5) / 3)
 
 
 def test_without_a_file_the_machines_behind_the_rounds_are_scored():
@@ -90,7 +98,8 @@ def test_without_a_file_the_machines_behind_the_rounds_are_scored():
     version = release_version("v1", collection=sample.collection, sample=sample, merge="original")
     version.rounds.add(round)
     assert [scored.model for scored in evaluate_version(version)] == ["clip", "vsrn"]
-    assert Score.objects.count() == 12
+    assert Score.objects.count() == 2 * 5 * 2
+    assert [run.retrieval.annotator.name for run in Run.objects.all()] == ["clip", "vsrn"]
 
 
 def test_padding_of_short_lists_is_no_item():
@@ -108,7 +117,8 @@ def test_padding_of_short_lists_is_no_item():
     version = release_version("v1", collection=sample.collection, sample=sample, merge="original")
     version.rounds.add(round)
     (scored,) = evaluate_version(version)
-    assert scored.scores[I2T]["R@1"] == (0.0, len(images))
+    assert scored.figures[I2T]["R@1"].value == 0.0
+    assert scored.figures[I2T]["R@1"].queries == len(images)
 
 
 @pytest.mark.parametrize(
@@ -119,23 +129,102 @@ def test_padding_of_short_lists_is_no_item():
         ({"top": {}}, 'has neither "i2t" nor "t2i"'),
         ({"i2t": [1]}, '"i2t" of .* is not an object of query'),
         ({"i2t": {"0": 1}}, '"i2t" of .* is not an object of query'),
-        ({"i2t": {"9": [0]}}, "1 ids of .* are not in the collection: 9"),
-        ({"i2t": {"0": [0, 77]}}, "1 ids of .* are not in the collection: 77"),
+        ({"i2t": {"9": [0]}}, "1 ids of model-a.json .* are not in the gallery: 9"),
+        ({"i2t": {"0": [0, 77]}}, "1 ids of model-a.json .* are not in the gallery: 77"),
         ({"i2t": {"0": [0, 1]}}, "2 of 3 queries image → captions have no ranking by model-a"),
         ({"i2t": {"0": [0, 0], "1": [2, 3], "2": [4, 5]}}, "lists an item twice"),
     ],
 )
 def test_bad_rankings_are_refused_and_nothing_is_stored(version, rankings, content, message):
     with pytest.raises(CounterpartError, match=message):
-        evaluate_version(version, rankings=rankings(content))
+        evaluate_version(version, rankings=[rankings(content)])
     assert not Run.objects.exists()
+    assert not default_storage.exists("runs/zoo") or default_storage.listdir("runs/zoo")[1] == []
 
 
 def test_a_missing_file_is_named(version, tmp_path):
     with pytest.raises(CounterpartError, match="Cannot read the rankings .*gone.json"):
-        evaluate_version(version, rankings=tmp_path / "gone.json")
+        evaluate_version(version, rankings=[tmp_path / "gone.json"])
 
 
 def test_a_version_without_rounds_asks_for_rankings(version):
     with pytest.raises(CounterpartError, match="v1 has no rounds and therefore no annotators. Pass --rankings FILE"):
         evaluate_version(version)
+
+
+@pytest.fixture
+def crowd():
+    """A collection large enough for suspicions: 12 images with one caption each."""
+    return make_collection("crowd", images=12, captions_each=1)
+
+
+def lists_of(rows) -> dict:
+    return {"t2i": {str(query): list(map(str, row)) for query, row in enumerate(rows)}}
+
+
+def shuffled(seed: int = 0):
+    rng = np.random.default_rng(seed)
+    return [rng.permutation(12).tolist() for _ in range(12)]
+
+
+def test_a_file_is_one_run_however_often_it_is_registered(crowd, rankings):
+    path = rankings(lists_of(shuffled()))
+    first, again = (register_file(crowd, path) for _ in range(2))
+    assert first == again
+    assert (first.model, first.marks) == ("model-a", {})
+
+
+def test_perfect_rankings_are_marked(crowd, rankings):
+    perfect = [[query, *(other for other in row if other != query)] for query, row in enumerate(shuffled())]
+    run = register_file(crowd, rankings(lists_of(perfect)))
+    assert run.suspicions == ["every query finds its original matches first"]
+
+
+def test_lists_in_the_order_of_the_ids_are_marked(crowd, rankings):
+    run = register_file(crowd, rankings(lists_of([range(11, -1, -1)] * 12)))
+    assert run.suspicions == ["all lists are in the order of the ids"]
+
+
+def test_constant_scores_are_marked(crowd, tmp_path):
+    lines = [f"{query} Q0 {item} 1 0.5 x" for query, row in enumerate(shuffled()) for item in row]
+    (tmp_path / "flat_t2i.run").write_text("\n".join(lines))
+    assert register_file(crowd, tmp_path / "flat_t2i.run").suspicions == ["all scores of a list are equal"]
+
+
+@pytest.mark.parametrize("depth", [12, 10])
+def test_the_same_lists_under_another_name_are_marked_even_if_they_are_shorter(crowd, rankings, depth):
+    first = register_file(crowd, rankings(lists_of(shuffled())), model="first")
+    second = register_file(crowd, rankings(lists_of(row[:depth] for row in shuffled())), model="second")
+    assert (first.marks, second.suspicions) == ({}, ["the same lists as another run (first)"])
+    assert register_file(crowd, rankings(lists_of(shuffled(1))), model="third").marks == {}
+
+
+@pytest.mark.parametrize("name", [" ", "x" * 81, "two\nlines"])
+def test_a_model_needs_a_name_on_one_line(crowd, rankings, name):
+    with pytest.raises(CounterpartError, match="Invalid model name"):
+        register_file(crowd, rankings(lists_of(shuffled())), model=name)
+
+
+def test_a_run_is_scored_on_every_version_and_says_where_it_could_not_be(zoo, version, rankings):
+    few = make_sample(zoo, "few")
+    few.images.set(zoo.images.filter(key="0"))
+    few.captions.clear()
+    release_version("v2", collection=zoo, sample=few, merge="original")
+    run = register_file(zoo, rankings({"i2t": {"0": [0, 1]}}))
+    said = score_everywhere(run)
+    assert said.startswith("model-a is scored on v2. Not on v1: 2 of 3 queries")
+    assert set(Score.objects.values_list("version__name", flat=True)) == {"v2"}
+
+
+def test_a_run_that_covers_no_version_is_refused(zoo, version, rankings):
+    run = register_file(zoo, rankings({"i2t": {"0": [0, 1]}}))
+    with pytest.raises(CounterpartError, match="can be scored on no version of zoo. Not on v1: 2 of 3 queries"):
+        score_everywhere(run)
+
+
+def test_a_new_version_is_scored_for_the_runs_that_are_registered(zoo, version, rankings):
+    run = register_file(zoo, rankings({"i2t": GOOD["i2t"]}))
+    assert unscored(version) == [run]
+    assert score_all_runs(version) == "1 of 1 runs are scored on v1."
+    assert unscored(version) == []
+    assert score_all_runs(version) == "0 of 0 runs are scored on v1."

@@ -13,8 +13,8 @@ from annotation.models import Judgment
 from core.files import write_file
 from dataset.models import Version
 from dataset.release import release_version
-from evaluation.models import Score
-from evaluation.runs import evaluate_version
+from evaluation.models import Run, Score
+from evaluation.scoring import evaluate_version
 from hits.designs import Design
 from tests.annotation.cast import answer
 from tests.factories import make_collection, make_sample
@@ -73,7 +73,7 @@ def test_verify_prints_json_even_if_it_fails(versions):
 
 
 def test_a_score_that_was_changed_is_named(versions):
-    score = Score.objects.filter(run__version=versions[0]).first()
+    score = Score.objects.filter(version=versions[0]).first()
     Score.objects.filter(pk=score.pk).update(value=score.value + 0.25)
     out = StringIO()
     with pytest.raises(CommandError, match="does not verify: scores"):
@@ -85,7 +85,9 @@ def test_scores_of_a_file_that_is_not_stored_are_noted(versions, tmp_path):
     zoo = versions[0].collection
     lists = {str(key): ["0"] for key in zoo.captions.values_list("key", flat=True)}
     (tmp_path / "mine.json").write_text(json.dumps({"t2i": lists}))
-    evaluate_version(versions[0], rankings=tmp_path / "mine.json")
+    evaluate_version(versions[0], rankings=[tmp_path / "mine.json"])
+    assert run("verify", "v1").endswith("scores: ok\n")
+    Run.objects.filter(model="mine").update(file="")  # as an earlier program left it
     assert "note: 1 runs were scored from files that are not stored: mine." in run("verify", "v1")
 
 

@@ -42,6 +42,7 @@ def empty_database(tmp_path, monkeypatch, django_db_blocker):
     with django_db_blocker.unblock():
         yield "upgraded"
         connections["upgraded"].close()
+        del connections["upgraded"]
 
 
 def value_of(field: models.Field) -> object:
@@ -130,3 +131,27 @@ def test_what_reviews_excluded_before_is_marked(db, person):
     import_module("dataset.migrations.0007_mark_exclusions").mark_exclusions(apps, connection.schema_editor())
     assert list(Image.objects.exclude(excluded_at=None)) == [gone]
     assert list(Caption.objects.exclude(excluded_at=None)) == [caption]
+
+
+def test_runs_on_versions_become_runs_of_collections_with_all_their_scores(empty_database):
+    connection, before = connections[empty_database], [("evaluation", FIRST), ("dataset", FIRST), ("mitl", FIRST)]
+    executor = MigrationExecutor(connection)
+    executor.migrate(before)
+    old = executor.loader.project_state(before).apps
+    store_in = {"database": empty_database}
+    zoo = store(old.get_model("corpus", "Collection"), {}, **store_in)
+    sample = store(old.get_model("corpus", "Sample"), {"corpus.Collection": zoo}, **store_in)
+    Version, Run, Score = (  # noqa: N806
+        old.get_model(*name.split("."))._default_manager.using(empty_database)
+        for name in ("dataset.Version", "evaluation.Run", "evaluation.Score")
+    )
+    for name in ("v1", "v2"):
+        version = Version.create(name=name, collection_id=zoo, sample_id=sample, manifest={}, folder=name)
+        for model in ("a", "b"):
+            run = Run.create(version=version, model=model, sha256=model)
+            Score.create(run=run, metric="R@1", direction="i2t", value=0.5, queries=3)
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes("evaluation"))
+    runs = apps.get_model("evaluation", "Run").objects.using(empty_database).order_by("model")
+    assert [(run.model, run.collection_id, run.scores.count()) for run in runs] == [("a", zoo, 2), ("b", zoo, 2)]
+    assert sorted(runs[0].scores.values_list("version__name", flat=True)) == ["v1", "v2"]

@@ -1,0 +1,144 @@
+"""The leaderboard of a collection: models on a version, how their ranks and scores move, and registering rankings."""
+
+import hashlib
+from pathlib import Path
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from console.forms import RankingsForm
+from console.pagination import page_of
+from console.permissions import StaffRequest, members_only, researchers_only
+from core.files import StoredFile
+from corpus.models import Collection
+from dataset.models import Version
+from evaluation.leaderboard import Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of
+from evaluation.models import Run
+from evaluation.scoring import SCORED
+from evaluation.tasks import start_registration, start_scoring_run
+from mitl.charts import Spec, chart_bytes, rank_chart
+
+
+@members_only
+@require_safe
+def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
+    """Models on ``?version=``, by default the newest version with scores; what moves between metrics and versions."""
+    return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
+
+
+@researchers_only
+@require_POST
+def run_register(request: StaffRequest, name: str) -> HttpResponse:
+    """Store an uploaded file and start the job that reads it. The same rankings under the same name are one run."""
+    collection, form = get_object_or_404(Collection, name=name), RankingsForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, collection, form)
+    upload, model = form.cleaned_data["file"], form.cleaned_data["model"]
+    sha256 = hashlib.sha256()
+    for chunk in upload.chunks():
+        sha256.update(chunk)
+    if (
+        known := Run.objects.filter(collection=collection, model=model, sha256=sha256.hexdigest())
+        .exclude(file="")
+        .first()
+    ):
+        return redirect("run", known.pk)
+    path = f"runs/{collection.name}/{sha256.hexdigest()}{Path(upload.name).suffix.lower()}"
+    upload.seek(0)
+    default_storage.save(path, File(upload))
+    stored = StoredFile(path, sha256.hexdigest())
+    job = start_registration(collection, stored, file_name=upload.name, model=model, by=request.user)
+    return redirect("job", job.pk)
+
+
+@members_only
+@require_safe
+def leaderboard_ranks(request: HttpRequest, name: str) -> HttpResponse:
+    """A chart of how the models' ranks move between the averages of all metrics on ``?version=`` (figure 4)."""
+    version = _shown(request, get_object_or_404(Collection, name=name))
+    if version is None:
+        raise Http404("No version has scores.")
+    board = board_of(version)
+    ranks = ranks_of(averages_of(board))
+    return _svg(rank_chart(f"Ranks on {version}", "Mean of both directions; rank 1 is best.", board.metrics, ranks))
+
+
+@members_only
+@require_safe
+def leaderboard_history(request: HttpRequest, name: str) -> HttpResponse:
+    """A chart of how the models' ranks in ``?metric=`` move between versions (figure 5)."""
+    collection, metric = get_object_or_404(Collection, name=name), _metric(request)
+    values = history_of(collection, metric)
+    subtitle = "Mean of both directions; versions by date, rank 1 is best."
+    return _svg(rank_chart(f"Ranks in {metric}", subtitle, _versions_in(collection, values), ranks_of(values)))
+
+
+@members_only
+@require_safe
+def run(request: HttpRequest, run_id: int) -> HttpResponse:
+    """One run: its marks, and its figures on every version in both directions."""
+    found = get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
+    boards = [(version, board_of_run(found, version)) for version in found.collection.versions.all()]
+    context = {
+        "run": found,
+        "boards": [(version, board) for version, board in boards if board.rows],
+        "unscored": [version for version, board in boards if not board.rows],
+    }
+    return render(request, "console/run.html", context)
+
+
+@researchers_only
+@require_POST
+def run_score(request: StaffRequest, run_id: int) -> HttpResponse:
+    """Start a job that scores the run on every version of its collection again."""
+    found = get_object_or_404(Run.objects.select_related("collection"), pk=run_id)
+    return redirect("job", start_scoring_run(found, by=request.user).pk)
+
+
+def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> HttpResponse:
+    version, metric = _shown(request, collection), _metric(request)
+    board = board_of(version) if version else None
+    values = history_of(collection, metric)
+    names = _versions_in(collection, values)
+    context = {
+        "collection": collection,
+        "versions": collection.versions.all(),
+        "shown": version,
+        "board": board,
+        "notes": notes_of(board) if board else [],
+        "metric": metric,
+        "metrics": SCORED,
+        "moving": names,
+        "moves": [(model, [one.get(name) for name in names]) for model, one in sorted(values.items())],
+        "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
+        "form": form,
+    }
+    return render(request, "console/leaderboard.html", context, status=422 if form.errors else 200)
+
+
+def _shown(request: HttpRequest, collection: Collection) -> Version | None:
+    """The version ``?version=``, or the newest with scores."""
+    if wanted := request.GET.get("version"):
+        return get_object_or_404(collection.versions, name=wanted)
+    return collection.versions.filter(scores__isnull=False).distinct().first()
+
+
+def _metric(request: HttpRequest) -> str:
+    metric = request.GET.get("metric", SCORED[0])
+    if metric not in SCORED:
+        raise Http404(f"Unknown metric. Choose one of {', '.join(SCORED)}.")
+    return metric
+
+
+def _versions_in(collection: Collection, values: Moves) -> list[str]:
+    """The names of the versions with values, by date."""
+    scored = {version for one in values.values() for version in one}
+    names = collection.versions.order_by("released_at").values_list("name", flat=True)
+    return [name for name in names if name in scored]
+
+
+def _svg(spec: Spec) -> HttpResponse:
+    return HttpResponse(chart_bytes(spec, ".svg"), content_type="image/svg+xml")

@@ -1,0 +1,348 @@
+"""The leaderboard: models by metrics in the layout of ECCV Caption's table 4, shared by page and command.
+
+Averages of both directions come first, then each direction. Of several runs of a model the newest counts.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from core.errors import CounterpartError
+from core.files import read_arrays
+from corpus.models import Collection
+from dataset.models import Version
+from evaluation.models import Run, Score
+from evaluation.scoring import SCORED, Figure, Scored, Values
+from evaluation.significance import randomisation_pvalues
+from mitl.models import Direction
+
+Moves = dict[str, dict[str, float]]
+"""Model → column (a metric or a version) → value."""
+
+AVERAGE = "average"
+PARTS = (AVERAGE, *(direction.value for direction in Direction))
+LEVEL = 0.05  # of significance
+
+
+@dataclass(frozen=True)
+class Column:
+    """``part`` is ``average`` or a direction. ``benchmark`` is empty where a board is about one version."""
+
+    part: str
+    metric: str
+    benchmark: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(word for word in (self.benchmark, self.part, self.metric) if word)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure; ``best`` of its column, or ``tied``: not significantly different from the best."""
+
+    figure: Figure
+    best: bool = False
+    tied: bool = False
+
+    @property
+    def percent(self) -> str:
+        return f"{100 * self.figure.value:.1f}"
+
+    @property
+    def interval(self) -> str:
+        """The 95% interval in percent, empty if there is none."""
+        if np.isnan(self.figure.low):
+            return ""
+        return f"{100 * self.figure.low:.1f}–{100 * self.figure.high:.1f}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model with its cells; ``run`` is None for rankings that are not registered."""
+
+    model: str
+    cells: Mapping[Column, Cell]
+    run: Run | None = None
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Board:
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+
+    @property
+    def parts(self) -> list[str]:
+        return list(dict.fromkeys(column.part for column in self.columns))
+
+    @property
+    def metrics(self) -> list[str]:
+        return list(dict.fromkeys(column.metric for column in self.columns))
+
+    @property
+    def groups(self) -> list[tuple[str, str, int]]:
+        """Each part with its label and its number of columns."""
+        labels = {AVERAGE: "average of both"} | {direction.value: direction.label for direction in Direction}
+        return [(part, labels[part], sum(column.part == part for column in self.columns)) for part in self.parts]
+
+    def lines(self) -> list[tuple[Row, list[Cell | None]]]:
+        """Each row with its cells in the order of the columns."""
+        return [(row, [row.cells.get(column) for column in self.columns]) for row in self.rows]
+
+
+def board_of(version: Version) -> Board:
+    """Return the board of a version from its stored scores, best average mAP@R first."""
+    runs: dict[str, Run] = {}
+    scores: dict[int, list[Score]] = {}
+    for one in Score.objects.filter(version=version).select_related("run").order_by("run__created_at", "run_id", "pk"):
+        runs[one.run.model] = one.run
+        scores.setdefault(one.run_id, []).append(one)
+    return board_from((_stored(run, scores[run.pk]) for run in runs.values()), runs)
+
+
+def board_of_run(run: Run, version: Version) -> Board:
+    """Return the stored scores of one run on a version as a board; without rows if there are none."""
+    scores = list(run.scores.filter(version=version).order_by("pk"))
+    return board_from([_stored(run, scores)] if scores else [], {run.model: run})
+
+
+def board_from(scored: Iterable[Scored], runs: Mapping[str, Run] | None = None) -> Board:
+    """Return the board of scored models, with the marks of significance."""
+    models = list(scored)
+    metrics = [metric for metric in SCORED if any(_has(one, metric) for one in models)]
+    columns = [Column(part, metric) for part in PARTS for metric in metrics]
+    figures = {one.model: _figures(one, metrics) for one in models}
+    columns = [column for column in columns if any(column in found for found in figures.values())]
+    marks = {column: _marks(column, figures, {one.model: one for one in models}) for column in columns}
+    rows = [
+        Row(
+            one.model,
+            {
+                column: Cell(figure, *marks[column].get(one.model, (False, False)))
+                for column, figure in figures[one.model].items()
+            },
+            (runs or {}).get(one.model),
+            _notes(one),
+        )
+        for one in models
+    ]
+    first = columns[0] if columns else None
+    return Board(columns, sorted(rows, key=lambda row: _place(row, first)))
+
+
+def history_of(collection: Collection, metric: str) -> Moves:
+    """Return model → version → mean of both directions, versions by date, of a model's newest run on each version.
+
+    A model that was scored in one direction alone is left out.
+    """
+    sides: dict[tuple[str, str], dict[str, float]] = {}
+    scores = Score.objects.filter(run__collection=collection, metric=metric).select_related("run", "version")
+    for one in scores.order_by("version__released_at", "run__created_at", "run_id"):
+        sides.setdefault((one.run.model, one.version.name), {})[one.direction] = one.value
+    found: Moves = {}
+    for (model, version), values in sides.items():
+        if len(values) == len(Direction):
+            found.setdefault(model, {})[version] = sum(values.values()) / len(values)
+    return found
+
+
+def averages_of(board: Board) -> Moves:
+    """Return model → metric → mean of both directions, or the only direction's where a board has one."""
+    part = board.parts[0] if board.columns else AVERAGE
+    return {
+        row.model: {column.metric: cell.figure.value for column, cell in row.cells.items() if column.part == part}
+        for row in board.rows
+    }
+
+
+def ranks_of(values: Moves) -> dict[str, dict[str, int]]:
+    """Return the rank of every value in its column, 1 for the highest; equal values share a rank."""
+    columns = dict.fromkeys(column for one in values.values() for column in one)
+    ordered = {
+        column: sorted((one[column] for one in values.values() if column in one), reverse=True) for column in columns
+    }
+    return {
+        model: {column: ordered[column].index(value) + 1 for column, value in one.items()}
+        for model, one in values.items()
+    }
+
+
+def plain_table(board: Board) -> str:
+    """Return percentages with one decimal, one row per model; ``*`` marks the best, ``~`` those no worse for sure."""
+    heads = [str(column) for column in board.columns]
+    width = max([5, *(len(row.model) for row in board.rows)])
+    wide = [max(6, len(head)) for head in heads]
+    lines = ["  ".join(["model".ljust(width), *(head.rjust(size) for head, size in zip(heads, wide, strict=True))])]
+    for row, cells in board.lines():
+        shown = [_marked(cell).rjust(size) for cell, size in zip(cells, wide, strict=True)]
+        lines.append("  ".join([row.model.ljust(width), *shown]).rstrip())
+    if len(board.rows) > 1:
+        lines.append("* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)")
+    return "\n".join([*lines, *notes_of(board)])
+
+
+def csv_table(board: Board) -> str:
+    """Return a row a model: the model, and for each column its percentage."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["model", *map(str, board.columns)])
+    writer.writerows([row.model, *(cell.percent if cell else "" for cell in cells)] for row, cells in board.lines())
+    return text.getvalue().rstrip("\n")
+
+
+def latex_table(board: Board) -> str:
+    """Return a tabular for LaTeX's booktabs: the best of a column is bold, those no worse for sure are underlined."""
+    groups = list(dict.fromkeys((column.benchmark, column.part) for column in board.columns))
+    spans = {group: sum((one.benchmark, one.part) == group for one in board.columns) for group in groups}
+    over = [rf"\multicolumn{{{spans[group]}}}{{c}}{{{_escaped(' '.join(filter(None, group)))}}}" for group in groups]
+    head = ["Model", *(_escaped(column.metric) for column in board.columns)]
+    rows = [" & ".join([_escaped(row.model), *map(_in_latex, cells)]) + r" \\" for row, cells in board.lines()]
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{l{'r' * len(board.columns)}}}",
+            r"\toprule",
+            " & ".join(["", *over]) + r" \\",
+            " & ".join(head) + r" \\",
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def figures_of(board: Board) -> dict[str, Any]:
+    """Return model → part → metric → value in 0..1, its interval, number of queries and marks."""
+    found: dict[str, Any] = {}
+    for row in board.rows:
+        one: dict[str, Any] = {}
+        for column, cell in row.cells.items():
+            place = one.setdefault(column.benchmark, {}) if column.benchmark else one
+            place.setdefault(column.part, {})[column.metric] = {
+                **{name: None if np.isnan(value) else value for name, value in vars(cell.figure).items()},
+                "best": cell.best,
+                "not_significantly_worse": cell.best or cell.tied,
+            }
+        found[row.model] = one | {"notes": list(row.notes)}
+    return found
+
+
+def notes_of(board: Board) -> list[str]:
+    """Return the notes of all rows, a sentence each, with the model's name."""
+    return [f"{row.model} {note}" for row in board.rows for note in row.notes]
+
+
+def _stored(run: Run, scores: Sequence[Score]) -> Scored:
+    figures: dict[Direction, dict[str, Figure]] = {}
+    values: dict[Direction, dict[str, Values]] = {}
+    try:
+        arrays = read_arrays(scores[0].values_of_queries) if scores[0].values_file else {}
+    except CounterpartError:  # missing or changed; costs the marks of significance alone
+        arrays = {}
+    for one in scores:
+        direction, nan = Direction(one.direction), float("nan")
+        low, high = (nan, nan) if one.low is None or one.high is None else (one.low, one.high)
+        figures.setdefault(direction, {})[one.metric] = Figure(one.value, low, high, one.queries)
+        if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:
+            values.setdefault(direction, {})[one.metric] = kept
+    return Scored(run.model, figures, values, {})
+
+
+def _has(scored: Scored, metric: str) -> bool:
+    return any(metric in metrics for metrics in scored.figures.values())
+
+
+def _figures(scored: Scored, metrics: Sequence[str]) -> dict[Column, Figure]:
+    found: dict[Column, Figure] = {}
+    for metric in metrics:
+        sides = {
+            direction: scored.figures[direction][metric]
+            for direction in Direction
+            if metric in scored.figures.get(direction, {})
+        }
+        if len(sides) == len(Direction):
+            found[Column(AVERAGE, metric)] = _average(list(sides.values()))
+        found |= {Column(direction.value, metric): figure for direction, figure in sides.items()}
+    return found
+
+
+def _average(sides: Sequence[Figure]) -> Figure:
+    """The mean of both directions' means. Their queries differ, so the halves of its interval add as squares."""
+    value = float(np.mean([one.value for one in sides]))
+    below = np.linalg.norm([one.value - one.low for one in sides]) / 2
+    above = np.linalg.norm([one.high - one.value for one in sides]) / 2
+    return Figure(value, float(value - below), float(value + above), sum(one.queries for one in sides))
+
+
+def _comparable(scored: Scored, column: Column) -> Values | None:
+    """Values of single queries whose mean is the figure of the column; of an average, each direction weighs half."""
+    directions = list(Direction) if column.part == AVERAGE else [Direction(column.part)]
+    sides = [scored.values.get(direction, {}).get(column.metric) for direction in directions]
+    kept = [side[~np.isnan(side)] for side in sides if side is not None]
+    if len(kept) < len(directions) or not all(map(len, kept)):
+        return None
+    total = sum(map(len, kept))
+    return np.concatenate([side * total / (len(kept) * len(side)) for side in kept])
+
+
+def _marks(
+    column: Column, figures: Mapping[str, Mapping[Column, Figure]], scored: Mapping[str, Scored]
+) -> dict[str, tuple[bool, bool]]:
+    """Return for each model of a column whether it is the best, and whether it is not significantly different."""
+    found = {model: columns[column].value for model, columns in figures.items() if column in columns}
+    if not found:
+        return {}
+    top = max(found.values())
+    marks = {model: (value == top, False) for model, value in found.items()}
+    best = _comparable(scored[next(model for model in found if found[model] == top)], column)
+    # The same queries in the same order: both are those of the version.
+    differences = {
+        model: best - one
+        for model, value in found.items()
+        if value < top and (one := _comparable(scored[model], column)) is not None
+        if best is not None and len(one) == len(best)
+    }
+    if differences:
+        pvalues = randomisation_pvalues(np.stack(list(differences.values()), 1))
+        marks |= {model: (False, bool(p >= LEVEL)) for model, p in zip(differences, pvalues, strict=True)}
+    return marks
+
+
+def _notes(scored: Scored) -> list[str]:
+    return [
+        f"{direction.value}: {cut.queries} queries have more positives than entries in their list, by up to "
+        f"{cut.depth}; the missing entries count as wrong."
+        for direction, cut in scored.truncated.items()
+    ]
+
+
+def _place(row: Row, first: Column | None) -> tuple[float, str]:
+    cell = row.cells.get(first) if first else None
+    return (-cell.figure.value if cell else 1.0, row.model)
+
+
+def _marked(cell: Cell | None) -> str:
+    if cell is None:
+        return "- "
+    return cell.percent + ("*" if cell.best else "~" if cell.tied else " ")
+
+
+def _in_latex(cell: Cell | None) -> str:
+    if cell is None:
+        return "--"
+    return (
+        rf"\textbf{{{cell.percent}}}" if cell.best else rf"\underline{{{cell.percent}}}" if cell.tied else cell.percent
+    )
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    sign: f"\\{sign}" for sign in "_&%$#{}"
+}

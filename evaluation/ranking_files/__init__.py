@@ -1,0 +1,128 @@
+"""Ranking files: a model's rankings with the collection's (or COCO's) ids, read in blocks of bounded memory.
+
+| file | content |
+|---|---|
+| ``.json`` | ``{"i2t": {image: [captions, best first]}, "t2i": {caption: [images, best first]}}`` |
+| ``.npz`` | ``i2t_queries`` (Q,), ``i2t_items`` (Q, depth) and perhaps ``i2t_scores`` (Q, depth); |
+|  | the same with ``t2i``. A shorter list ends in -1, or in empty texts |
+| ``.npz`` | embeddings, as in ``mitl.annotators.files``: ``image_ids``, ``images``, ``caption_ids``, ``captions``. |
+|  | They are ranked by their inner products |
+| ``.parquet`` | a row a query: ``direction`` (i2t, t2i), ``query``, ``items`` (a list), perhaps ``scores`` (a list) |
+| ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query stand together |
+
+Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines. The direction
+of its queries follows from the ids: a query takes the direction that all of its lines fit. ``i2t`` or ``t2i`` in the
+file's name decides for the whole file, which is needed where images and captions share ids.
+
+JSON, Parquet and TREC files are never whole in memory, however many queries they have. Of an ``.npz`` one array
+at a time is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from evaluation.metrics import Rankings
+from evaluation.ranking_files.array_lists import read_npz
+from evaluation.ranking_files.blocks import Block, Ids, Whole
+from evaluation.ranking_files.json_lists import read_json
+from evaluation.ranking_files.parquet_lists import read_parquet
+from evaluation.ranking_files.trec_runs import read_run
+from mitl.models import Direction
+
+__all__ = ["FORMS", "Block", "Ids", "check_form", "read_rankings", "stream_rankings"]
+
+_READERS = {
+    ".json": read_json,
+    ".npz": read_npz,
+    ".parquet": read_parquet,
+    **dict.fromkeys((".run", ".trec", ".txt"), read_run),
+}
+FORMS = tuple(_READERS)
+
+
+def read_rankings(path: Path, ids: Ids, *, name: str = "") -> dict[Direction, Rankings]:
+    """Read a whole file, in memory. Raises CounterpartError as ``stream_rankings`` does."""
+    blocks: dict[Direction, list[Rankings]] = {}
+    for direction, rankings in stream_rankings(path, ids, name=name):
+        blocks.setdefault(direction, []).append(rankings)
+    return {direction: _joined(blocks[direction]) for direction in Direction if direction in blocks}
+
+
+def stream_rankings(path: Path, ids: Ids, *, name: str = "", progress: Progress = silent) -> Iterator[Block]:
+    """Yield the rankings of a file, some queries at a time, their queries ascending within a block.
+
+    Args:
+        name: name of the file, whose suffix tells the form; that of ``path`` by default.
+
+    Raises:
+        CounterpartError: for what is no file, an unknown suffix, malformed content, ids outside the gallery, queries
+            that are ranked twice, and a file without rankings. It names the file, and the line or query.
+    """
+    name = name or path.name
+    check_form(path, name)
+    seen = _Seen(name)
+    try:
+        for block in _READERS[Path(name).suffix.lower()](path, name, ids):
+            seen.add(block)
+            progress("rankings", seen.queries, None)
+            yield block
+    except OSError as error:
+        raise CounterpartError(f"Cannot read the rankings {name}: {error.strerror or error}.") from error
+    if not seen.queries:
+        raise CounterpartError(f"{name} ranks no query. Write the rankings again.")
+
+
+def check_form(path: Path, name: str) -> None:
+    """Raise CounterpartError for a path that is no file, an empty file, or a name of an unknown form."""
+    if Path(name).suffix.lower() not in FORMS:
+        raise CounterpartError(f"Unknown form of rankings {name!r}: use a file that ends in {', '.join(FORMS)}.")
+    if not path.exists():
+        raise CounterpartError(f"Cannot read the rankings {path}: No such file or directory.")
+    if not path.is_file():
+        raise CounterpartError(f"Cannot read the rankings {path}: it is a folder or a device. Name a file.")
+    if not path.stat().st_size:
+        raise CounterpartError(f"The rankings {name} are an empty file. Write them again.")
+
+
+@dataclass
+class _Seen:
+    """The queries that were read before."""
+
+    name: str
+    known: dict[Direction, Whole] = field(
+        default_factory=lambda: {direction: np.zeros(0, int) for direction in Direction}
+    )
+    queries: int = 0
+
+    def add(self, block: Block) -> None:
+        queries = block.rankings.queries
+        again = np.intersect1d(queries, self.known[block.direction])
+        if len(again):
+            raise CounterpartError(
+                f"{self.name} ranks {len(again)} queries {block.direction.label} twice. Keep one list of each, with "
+                "its lines together."
+            )
+        self.known[block.direction] = np.concatenate([self.known[block.direction], queries])
+        self.queries += len(queries)
+
+
+def _joined(blocks: list[Rankings]) -> Rankings:
+    if len(blocks) == 1:
+        return blocks[0]
+    depth = max(block.items.shape[1] for block in blocks)
+
+    def wide(rows: NDArray, end: float) -> NDArray:
+        return np.pad(rows, ((0, 0), (0, depth - rows.shape[1])), constant_values=end)
+
+    queries = np.concatenate([block.queries for block in blocks])
+    items = np.concatenate([wide(block.items, -1) for block in blocks])
+    scored = [wide(block.scores, -np.inf) for block in blocks if block.scores is not None]
+    order = np.argsort(queries)
+    scores = np.concatenate(scored)[order] if len(scored) == len(blocks) else None
+    return Rankings(queries[order], items[order], scores)

@@ -1,0 +1,73 @@
+"""Rankings in Parquet, read some rows at a time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError, some_of
+from evaluation.ranking_files import blocks
+from evaluation.ranking_files.blocks import Block, Ids, padded, ranked_block
+from mitl.models import Direction
+
+
+def read_parquet(path: Path, name: str, ids: Ids) -> Iterator[Block]:
+    try:
+        with pq.ParquetFile(path) as file:
+            columns = set(file.schema_arrow.names)
+            if missing := [column for column in ("direction", "query", "items") if column not in columns]:
+                raise CounterpartError(f"{name} has no column {some_of(missing)}. It needs direction, query, items.")
+            wanted = ["direction", "query", "items", *(["scores"] if "scores" in columns else [])]
+            for batch in file.iter_batches(batch_size=_rows_of(file), columns=wanted):
+                yield from _batch_blocks(name, ids, batch)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        reason = str(error).split("\n")[0][:100]
+        raise CounterpartError(f"{name} is not readable Parquet of rankings ({reason}). Write it again.") from error
+
+
+def _rows_of(file: pq.ParquetFile) -> int:
+    """The number of rows with about SIZE items."""
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    values = sum(
+        group.column(column).num_values
+        for group in groups
+        for column in range(group.num_columns)
+        if group.column(column).path_in_schema.startswith("items")
+    )
+    return max(1, blocks.SIZE * max(1, file.metadata.num_rows) // max(1, values))
+
+
+def _batch_blocks(name: str, ids: Ids, batch: pa.RecordBatch) -> Iterator[Block]:
+    directions = np.array(batch.column("direction").to_pylist(), object)
+    if unknown := sorted({str(one) for one in directions} - set(Direction.values)):
+        raise CounterpartError(f"{name}: unknown directions {some_of(unknown)}. Use i2t and t2i.")
+    for direction in Direction:
+        part = batch.filter(pa.array(directions == direction.value))
+        if not part.num_rows:
+            continue
+        lists = {column: part.column(column) for column in ("items", "scores") if column in part.schema.names}
+        if any(one.null_count or not hasattr(one, "flatten") for one in lists.values()):
+            raise CounterpartError(f"{name}: the columns items and scores must hold a list in every row.")
+        lengths = np.diff(lists["items"].offsets.to_numpy())
+        flat = _ids_of_column(lists["items"].flatten(), name)
+        items, ended = padded(flat, lengths)
+        queries, scores = _ids_of_column(part.column("query"), name), None
+        if "scores" in lists:
+            if not np.array_equal(np.diff(lists["scores"].offsets.to_numpy()), lengths):
+                raise CounterpartError(f"{name}: some rows have another number of scores than of items.")
+            given = lists["scores"].flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+            scores, _ = padded(given, lengths)
+        yield ranked_block(name, direction, ids, queries, items, ended, scores)
+
+
+def _ids_of_column(column: pa.Array, name: str) -> NDArray:
+    whole, text = (
+        pa.types.is_integer(column.type),
+        pa.types.is_string(column.type) or pa.types.is_large_string(column.type),
+    )
+    if column.null_count or not (whole or text):
+        raise CounterpartError(f"{name}: ids are whole numbers or texts in every row, not {column.type} or null.")
+    return np.asarray(column.to_numpy(zero_copy_only=False), np.int64 if whole else object)

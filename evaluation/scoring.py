@@ -1,0 +1,206 @@
+"""Score runs on versions: means over queries with their intervals, and the values of single queries for tests."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from django.db import transaction
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError, some_of
+from core.events import record
+from core.files import StoredFile, write_arrays
+from core.progress import Progress, silent, tracked
+from corpus.models import Caption, Image
+from dataset.models import Version
+from dataset.version_files import Positives, load_positives
+from evaluation.metrics import METRICS, Found, Qrels
+from evaluation.metrics import mean_over_queries as mean_of
+from evaluation.models import Run, Score
+from evaluation.runs import forget_file, read_run, register_annotators, register_file
+from evaluation.sightings import Sightings
+from evaluation.significance import bootstrap_interval
+from mitl.models import Direction
+
+# In the order of ECCV Caption's table 4, then those of its appendix.
+SCORED = ("mAP@R", "R-Precision", "R@1", "R@5", "R@10")
+SHOWN = 5
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The mean of a metric in 0..1, its 95% bootstrap interval over the queries, and the number of queries."""
+
+    value: float
+    low: float
+    high: float
+    queries: int
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """``queries`` have more matches than entries in their list, by up to ``depth`` ranks."""
+
+    queries: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One model on one version: ``figures[direction][metric]``, and the values of single queries, (Q,), NaN without
+    a match.
+
+    Entries that a list lacks count as wrong, so figures of a direction in ``truncated`` are lower bounds.
+    """
+
+    model: str
+    figures: Mapping[Direction, Mapping[str, Figure]]
+    values: Mapping[Direction, Mapping[str, Values]]
+    truncated: Mapping[Direction, Truncation]
+
+
+def evaluate_version(
+    version: Version, *, rankings: Sequence[Path] = (), model: str = "", progress: Progress = silent
+) -> list[Scored]:
+    """Register ranking files or, by default, the lists of the annotators of the version's rounds; score them on it.
+
+    Means are over the queries that have positives. Scoring the same rankings again replaces their scores.
+    Raises CounterpartError and stores nothing for rankings that cannot be read, lack a query with positives, or
+    list an item twice among the ranks that count.
+    """
+    runs: list[Run] = []
+    try:
+        with transaction.atomic():
+            for path in rankings:
+                runs.append(register_file(version.collection, path, model=model, progress=progress))
+            if not rankings:
+                runs = register_annotators(version)
+            qrels = qrels_of(load_positives(version))
+            every = tracked(runs, "models", progress, every=1)
+            return [score_run(run, version, qrels, progress=progress) for run in every]
+    except BaseException:
+        for run in runs:
+            forget_file(run)
+        raise
+
+
+def score_run(run: Run, version: Version, qrels: Mapping[Direction, Qrels], *, progress: Progress = silent) -> Scored:
+    """Score a run on a version and store the figures. Raises CounterpartError as ``score`` does."""
+    scored = score(run, qrels, progress=progress)
+    _store(run, version, scored)
+    return scored
+
+
+def score(run: Run, qrels: Mapping[Direction, Qrels], *, progress: Progress = silent) -> Scored:
+    """Compute every metric of ``SCORED`` in each direction that the rankings have.
+
+    Raises CounterpartError for rankings that do not cover the queries, with their number.
+    """
+    sightings = Sightings(qrels)
+    for block in read_run(run, progress=progress):
+        sightings.add(block)
+    for direction, missing in sightings.missing().items():
+        if len(missing):
+            raise _not_covered(run, direction, missing, int((qrels[direction].positives > 0).sum()))
+    return scored_of(run.model, sightings.found())
+
+
+def scored_of(model: str, found: Mapping[Direction, Found]) -> Scored:
+    """Compute the figures of one model from where the judged items stand."""
+    values = {direction: {name: metric(one) for name, metric in METRICS.items()} for direction, one in found.items()}
+    return Scored(
+        model,
+        {direction: {name: figure_of(one) for name, one in metrics.items()} for direction, metrics in values.items()},
+        values,
+        {direction: cut for direction, one in found.items() if (cut := _truncation(one)).queries},
+    )
+
+
+def figure_of(values: Values) -> Figure:
+    """Return the mean over the queries that have a value, and its interval."""
+    mean = mean_of(values)
+    return Figure(mean.value, *bootstrap_interval(values), mean.queries)
+
+
+def qrels_of(positives: Positives) -> dict[Direction, Qrels]:
+    """Return a version's positives as arrays."""
+    return {direction: Qrels.of(found) for direction, found in positives.items()}
+
+
+def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
+    """Score a run on every version of its collection; return a sentence that says where it was, and where not.
+
+    Raises CounterpartError if there are versions and the run can be scored on none.
+    """
+    versions, failures = run.collection.versions.order_by("released_at"), {}
+    for version in versions:
+        try:
+            score_run(run, version, qrels_of(load_positives(version)), progress=progress)
+        except CounterpartError as error:
+            failures[version.name] = str(error)
+    done = [version.name for version in versions if version.name not in failures]
+    not_done = "".join(f" Not on {name}: {reason}" for name, reason in failures.items())
+    if failures and not done:
+        raise CounterpartError(f"{run} can be scored on no version of {run.collection}.{not_done}")
+    return f"{run} is scored on {some_of(done) if done else 'no version yet'}.{not_done}"
+
+
+def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
+    """Score on a version every run of its collection that is not yet; return a sentence about it."""
+    qrels, failures, done = qrels_of(load_positives(version)), [], 0
+    runs = unscored(version)
+    for run in tracked(runs, "models", progress, every=1):
+        try:
+            score_run(run, version, qrels, progress=progress)
+            done += 1
+        except CounterpartError as error:
+            failures.append(f"{run}: {error}")
+    return " ".join([f"{done} of {len(runs)} runs are scored on {version}.", *failures])
+
+
+def unscored(version: Version) -> list[Run]:
+    """Return the runs of a version's collection whose rankings are known and that have no scores on it."""
+    runs = Run.objects.filter(collection=version.collection).exclude(scores__version=version).order_by("pk")
+    return [run for run in runs.select_related("collection", "retrieval") if run.has_lists]
+
+
+def _truncation(found: Found) -> Truncation:
+    lacking = np.maximum(found.qrels.positives - found.lengths, 0)
+    return Truncation(int((lacking > 0).sum()), int(lacking.max(initial=0)))
+
+
+def _not_covered(run: Run, direction: Direction, missing: NDArray[np.int64], of: int) -> CounterpartError:
+    asking = Image if direction == Direction.IMAGE_TO_CAPTION else Caption
+    keys = list(asking._default_manager.filter(pk__in=missing[:SHOWN].tolist()).values_list("key", flat=True))
+    return CounterpartError(
+        f"{len(missing)} of {of} queries {direction.label} have no ranking by {run}, "
+        f"for example {some_of(keys)}. Rank every query of the version."
+    )
+
+
+def _store(run: Run, version: Version, scored: Scored) -> None:
+    arrays = {
+        f"{direction.value} {metric}": values
+        for direction, metrics in scored.values.items()
+        for metric, values in metrics.items()
+    }
+    kept = write_arrays(f"runs/values/{run.pk}-{version.name}", **arrays) if arrays else StoredFile("", "")
+    with transaction.atomic():
+        Score.objects.filter(run=run, version=version).delete()
+        Score.objects.bulk_create(
+            Score(
+                run=run,
+                version=version,
+                metric=metric,
+                direction=direction,
+                values_file=kept.path,
+                values_sha256=kept.sha256,
+                **vars(figure),
+            )
+            for direction, metrics in scored.figures.items()
+            for metric, figure in metrics.items()
+            if figure.queries
+        )
+        record("evaluated", run, actor="command", version=version.name)

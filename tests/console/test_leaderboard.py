@@ -1,0 +1,178 @@
+"""The leaderboard's pages: what they show, and how rankings are uploaded, read, refused and scored."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from core.models import Job
+from dataset.release import release_version
+from evaluation.models import Run, Score
+from evaluation.scoring import evaluate_version
+from evaluation.tasks import register, score_version
+
+UPLOAD = "/collections/zoo/leaderboard/register/"
+
+
+def rankings(site, seed: int = 0) -> bytes:
+    """Random rankings of the whole gallery in both directions."""
+    rng = np.random.default_rng(seed)
+    images, captions = (
+        list(rows.values_list("key", flat=True)) for rows in (site.collection.images, site.collection.captions)
+    )
+    sides = {"i2t": (images, captions), "t2i": (captions, images)}
+    return json.dumps(
+        {d: {key: rng.permutation(of).tolist() for key in keys} for d, (keys, of) in sides.items()}
+    ).encode()
+
+
+def upload(client, content: bytes, name: str = "mine.json", model: str = "") -> object:
+    return client.post(UPLOAD, {"file": SimpleUploadedFile(name, content), "model": model})
+
+
+@pytest.fixture
+def jobs_run(django_capture_on_commit_callbacks):
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+def test_an_uploaded_run_is_scored_on_every_version(researcher, site, jobs_run):
+    release_version("v2", collection=site.collection, sample=site.version.sample, merge="original")
+    with jobs_run():
+        answer = upload(researcher, rankings(site), model="model a")
+    job = Job.objects.get(task=register.name)
+    assert answer.url == f"/jobs/{job.pk}/"
+    assert (job.state, job.message) == ("done", "model a is scored on v1, v2.")
+    assert Score.objects.count() == 2 * 5 * 2
+    assert Run.objects.get().registered_by.username == "researcher"
+    assert "Leaderboard of zoo" in researcher.get(answer.url).content.decode()
+    page = researcher.get("/collections/zoo/leaderboard/").content.decode()
+    assert page.count("model a") >= 3
+
+
+def test_a_second_upload_of_the_same_file_leads_to_the_run(researcher, site, jobs_run):
+    with jobs_run():
+        upload(researcher, rankings(site))
+    answer = upload(researcher, rankings(site))
+    assert answer.url == f"/runs/{Run.objects.get().pk}/"
+    assert Job.objects.filter(task=register.name).count() == 1
+
+
+def test_a_button_that_is_pressed_twice_opens_one_job(researcher, site):
+    assert upload(researcher, rankings(site)).url == upload(researcher, rankings(site)).url
+
+
+def test_a_registration_that_runs_twice_registers_once(researcher, site):
+    upload(researcher, rankings(site))
+    job = Job.objects.get(task=register.name)
+    for _ in range(2):
+        Job.objects.update(state="queued")
+        register(str(job.pk))
+    assert (Run.objects.count(), Score.objects.count()) == (1, 10)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "mine.json is not valid JSON"),
+        (b'{"t2i": {"0": ["99"]}}', "1 ids of mine.json .* are not in the gallery: 99"),
+        (b'{"t2i": {"0": ["1"]}}', "can be scored on no version of zoo. Not on v1: 15 of 16 queries"),
+    ],
+)
+def test_a_bad_file_fails_the_job_in_one_line_and_is_not_kept(researcher, site, jobs_run, content, message):
+    with jobs_run():
+        upload(researcher, content)
+    job = Job.objects.get(task=register.name)
+    assert job.state == "failed"
+    assert re.search(message, job.message)
+    assert not Run.objects.exists()
+    assert default_storage.listdir("runs/zoo")[1] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "message"),
+    [("mine.csv", "", "Unknown form of rankings"), ("mine.json", "x" * 81, "at most 80 characters")],
+)
+def test_what_the_form_refuses_is_said_on_the_page(researcher, site, name, model, message):
+    answer = upload(researcher, b"{}", name=name, model=model)
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_only_researchers_see_the_form(member, reviewer, researcher, site):
+    shown = [
+        "Upload and score" in one.get("/collections/zoo/leaderboard/").content.decode()
+        for one in (member, reviewer, researcher)
+    ]
+    assert shown == [False, False, True]
+
+
+def test_a_new_version_is_scored_in_the_background(researcher, site, jobs_run):
+    with jobs_run():
+        upload(researcher, rankings(site))
+    with jobs_run():
+        release_version("v2", collection=site.collection, sample=site.version.sample, merge="original")
+    job = Job.objects.get(task=score_version.name)
+    assert (job.state, job.message) == ("done", "1 of 1 runs are scored on v2.")
+    assert Score.objects.filter(version__name="v2").count() == 10
+    Job.objects.update(state="queued")
+    score_version(str(job.pk))
+    assert Score.objects.filter(version__name="v2").count() == 10
+
+
+def test_a_version_without_runs_opens_no_job(site, jobs_run):
+    with jobs_run():
+        release_version("v2", collection=site.collection, sample=site.version.sample, merge="original")
+    assert not Job.objects.exists()
+
+
+def test_a_run_can_be_scored_again(researcher, site, jobs_run):
+    with jobs_run():
+        upload(researcher, rankings(site))
+    Score.objects.all().delete()
+    with jobs_run():
+        answer = researcher.post(f"/runs/{Run.objects.get().pk}/score/")
+    assert Job.objects.get(pk=answer.url.split("/")[2]).message == "mine is scored on v1."
+    assert Score.objects.count() == 10
+
+
+def test_a_collection_without_scores_says_what_to_do(member, site):
+    page = member.get("/collections/zoo/leaderboard/").content.decode()
+    assert "No scores on any version yet" in page
+    assert "evaluate --version VERSION --rankings FILE" in page
+    Score.objects.all().delete()
+
+
+def test_charts_and_history_have_a_line_a_model(researcher, site, jobs_run):
+    release_version("v2", collection=site.collection, sample=site.version.sample, merge="original")
+    site.round.pool.retrievals.add(site.retrieval)
+    site.version.rounds.add(site.round)
+    evaluate_version(site.version)
+    with jobs_run():
+        upload(researcher, rankings(site), model="model b")
+    for path in ("ranks.svg?version=v1", "history.svg?metric=R@1"):
+        answer = researcher.get(f"/collections/zoo/leaderboard/{path}")
+        assert answer["Content-Type"] == "image/svg+xml"
+        assert "overlap" in answer.content.decode()
+    page = researcher.get("/collections/zoo/leaderboard/?metric=R@1").content.decode()
+    assert page.count("<img") == 2
+    assert 'alt="Line chart: the rank of each model' in page
+
+
+def test_an_unknown_metric_or_version_is_not_found(member, site):
+    assert member.get("/collections/zoo/leaderboard/?metric=luck").status_code == 404
+    assert member.get("/collections/zoo/leaderboard/?version=v9").status_code == 404
+
+
+def test_a_run_shows_its_marks_and_both_directions(member, site):
+    site.round.pool.retrievals.add(site.retrieval)
+    site.version.rounds.add(site.round)
+    evaluate_version(site.version)
+    Run.objects.update(marks={"copy": "<b>other</b>"})
+    page = member.get(f"/runs/{Run.objects.get().pk}/").content.decode()
+    assert "The same lists as another run (&lt;b&gt;other&lt;/b&gt;)" in page
+    assert "lists of the annotator" in page
+    assert "image → captions" in page

@@ -1,0 +1,212 @@
+"""Ranking files: every form gives the same rankings, bad files are refused by name and place."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.errors import CounterpartError
+from evaluation.ranking_files import Ids, blocks, read_rankings, stream_rankings, trec_runs
+from mitl.models import Direction
+
+I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
+IDS = Ids.of_numbers(images=range(1, 4), captions=range(10, 16))
+LISTS = {"i2t": {"1": [10, 12], "3": [15], "2": [13, 11, 10]}, "t2i": {"14": [3, 1, 2], "10": [1]}}
+ROWS = [(direction, query, items) for direction, lists in LISTS.items() for query, items in lists.items()]
+
+
+def as_json(path):
+    path = path.with_suffix(".json")
+    path.write_text(json.dumps(LISTS))
+    return path
+
+
+def as_npz(path, kind: type = int):
+    arrays = {}
+    for direction, lists in LISTS.items():
+        depth, end = max(map(len, lists.values())), {int: -1, str: ""}[kind]
+        arrays[f"{direction}_queries"] = np.array([kind(query) for query in lists])
+        arrays[f"{direction}_items"] = np.array(
+            [[*map(kind, row), *[end] * (depth - len(row))] for row in lists.values()]
+        )
+    np.savez(path.with_suffix(".npz"), **arrays)
+    return path.with_suffix(".npz")
+
+
+def as_parquet(path):
+    path = path.with_suffix(".parquet")
+    pd.DataFrame(ROWS, columns=["direction", "query", "items"]).to_parquet(path)
+    return path
+
+
+def as_run(path):
+    path = path.with_suffix(".run")
+    lines = [
+        f"{query} Q0 {item} {rank} {-rank / 7} me"
+        for _, query, items in ROWS
+        for rank, item in sorted(enumerate(items), reverse=True)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+FORMS = {
+    "JSON": as_json,
+    "NumPy numbers": as_npz,
+    "NumPy texts": lambda path: as_npz(path, str),
+    "Parquet": as_parquet,
+    "TREC": as_run,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("block", [2_000_000, 2])
+def test_every_form_of_a_file_gives_the_same_rankings(tmp_path, monkeypatch, form, block):
+    monkeypatch.setattr(blocks, "SIZE", block)
+    monkeypatch.setattr(trec_runs, "LINES", block)
+    rankings = read_rankings(FORMS[form](tmp_path / "model"), IDS)
+    assert rankings[I2T].queries.tolist() == [1, 2, 3]
+    assert rankings[I2T].items.tolist() == [[10, 12, -1], [13, 11, 10], [15, -1, -1]]
+    assert rankings[T2I].queries.tolist() == [10, 14]
+    assert rankings[T2I].items.tolist() == [[1, -1, -1], [3, 1, 2]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_block_holds_more_than_its_share(tmp_path, monkeypatch, form):
+    monkeypatch.setattr(blocks, "SIZE", 3)
+    monkeypatch.setattr(trec_runs, "LINES", 3)
+    parts = list(stream_rankings(FORMS[form](tmp_path / "model"), IDS))
+    assert len(parts) > 2
+    assert max((block.rankings.items >= 0).sum() for block in parts) <= 6
+
+
+def test_a_run_is_ordered_by_scores_then_lines_and_keeps_its_scores(tmp_path):
+    path = tmp_path / "mine.trec"
+    path.write_text("1 Q0 10 1 0.5 me\n1 Q0 12 2 0.75 me\n1 Q0 11 3 5e-1 me\n")
+    rankings = read_rankings(path, IDS)[I2T]
+    assert rankings.items.tolist() == [[12, 10, 11]]
+    assert rankings.scores.tolist() == [[0.75, 0.5, 0.5]]
+
+
+def test_scores_of_arrays_and_tables_are_kept(tmp_path):
+    np.savez(tmp_path / "a.npz", i2t_queries=[2, 1], i2t_items=[[10, 11], [12, -1]], i2t_scores=[[3, 1], [2, 0]])
+    table = {"direction": ["i2t"] * 2, "query": [2, 1], "items": [[10, 11], [12]], "scores": [[3.0, 1.0], [2.0]]}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    for name in ("a.npz", "a.parquet"):
+        assert read_rankings(tmp_path / name, IDS)[I2T].scores.tolist() == [[2, -np.inf], [3, 1]]
+
+
+def test_embeddings_are_ranked_by_inner_products(tmp_path):
+    rng = np.random.default_rng(0)
+    images, captions = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=(6, 4)).astype(np.float32)
+    np.savez(tmp_path / "e.npz", image_ids=[3, 1, 2], images=images, caption_ids=np.arange(10, 16), captions=captions)
+    rankings = read_rankings(tmp_path / "e.npz", IDS)
+    by_id = images[[1, 2, 0]]
+    assert (rankings[I2T].items == np.argsort(-(by_id @ captions.T), 1) + 10).all()
+    assert (rankings[T2I].items == np.argsort(-(captions @ by_id.T), 1) + 1).all()
+
+
+def test_embeddings_of_a_part_of_the_gallery_are_refused(tmp_path):
+    np.savez(
+        tmp_path / "e.npz", image_ids=[1, 2], images=np.eye(2), caption_ids=np.arange(10, 16), captions=np.ones((6, 2))
+    )
+    with pytest.raises(CounterpartError, match="no embedding of 1 of 3 images of the gallery"):
+        read_rankings(tmp_path / "e.npz", IDS)
+
+
+def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_direction(tmp_path):
+    shared = Ids.of_numbers(images=[1, 2], captions=[1, 2, 3])
+    for name in ("mine.run", "mine_t2i.run"):
+        (tmp_path / name).write_text("1 Q0 2 1 0.5 me\n2 Q0 1 1 0.5 me\n")
+    with pytest.raises(CounterpartError, match="1 queries could be images or captions, for example 1"):
+        read_rankings(tmp_path / "mine.run", shared)
+    assert list(read_rankings(tmp_path / "mine_t2i.run", shared)) == [T2I]
+    # All lines together tell: only a caption has the id 3.
+    (tmp_path / "mine.run").write_text("1 Q0 2 1 0.5 me\n1 Q0 3 2 0.4 me\n")
+    assert list(read_rankings(tmp_path / "mine.run", shared)) == [I2T]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.json", '{"i2t": {', "a.json is not valid JSON"),
+        ("a.json", "[]", 'a.json has neither "i2t" nor "t2i"'),
+        ("a.json", '{"top": {}}', 'has neither "i2t" nor "t2i"'),
+        ("a.json", '{"i2t": [1]}', '"i2t" of a.json is not an object of query'),
+        ("a.json", '{"i2t": {"1": [10]}, "t2i": 5}', '"t2i" of a.json is not an object of query'),
+        ("a.json", '{"i2t": {"1": 10}}', '"i2t" of a.json is not an object of query'),
+        ("a.json", '{"i2t": {"1": [10.5]}}', "which is no id"),
+        ("a.json", '{"i2t": {"1": [true]}}', "lists True, which is no id"),
+        ("a.json", '{"i2t": {"1": [[10]]}}', "which is no id"),
+        ("a.json", '{"i2t": {"1": [99999999999999999999]}}', "beyond 64 bits"),
+        ("a.json", '{"i2t": {"9": [10]}}', r"1 ids of a.json \(i2t\) are not in the gallery: 9"),
+        ("a.json", '{"i2t": {"1": [10, 77, -1]}}', "2 ids of a.json .* are not in the gallery: -1, 77"),
+        ("a.json", '{"i2t": {"1": [10], "1": [11]}}', "a.json ranks a query image → captions twice"),
+        ("a.json", "", "a.json are an empty file"),
+        ("a.csv", "x", "Unknown form of rankings 'a.csv'"),
+        ("a.npz", "no zip", "a.npz is not a readable .npz"),
+        ("a.parquet", "no table", "a.parquet is not readable Parquet"),
+        ("a.run", "1 Q0 10 1 0.5 me\n1 Q0 11 2\n", "a.run, line 2: not a line of a TREC run"),
+        ("a.run", "1 Q0 10 1 high me\n", "a.run, line 1: not a line"),
+        ("a.run", "1 Q0 10 1 nan me\n", "a.run, line 1: not a line"),
+        ("a.run", "1 Q0 10 1 0.5 me\n1 Q0 11 2 0.4 me and more\n", "line 2, saw 8"),
+        (
+            "a.run",
+            "1 Q0 10 1 0.5 me\n2 Q0 10 1 0.5 me\n1 Q0 11 2 0.4 me\n",
+            "ranks 1 queries image → captions twice|lines of 1 queries do not stand together",
+        ),
+        ("a.run", "1 Q0 99 1 0.5 me\n", "1 queries are no images with lists of captions"),
+        ("a.run", "\n\n", "a.run ranks no query"),
+    ],
+)
+def test_bad_files_are_refused_by_name_and_place(tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(CounterpartError, match=message):
+        read_rankings(tmp_path / name, IDS)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"other": [1]}, "holds neither i2t_queries and i2t_items"),
+        ({"i2t_queries": [1]}, "no i2t_items"),
+        ({"i2t_queries": [1], "i2t_items": [10]}, r"must have the shape \(Q,\)"),
+        ({"i2t_queries": [1.0], "i2t_items": [[10]]}, "ids are whole numbers or texts, not float64"),
+        ({"i2t_queries": [1], "i2t_items": [[-1, 10]]}, "1 lists go on after their end, for example that of 1"),
+        ({"i2t_queries": [1], "i2t_items": [[10, 11]], "i2t_scores": [[1, 2]]}, "scores of 1 lists .* rise"),
+        ({"i2t_queries": [1], "i2t_items": [[10]], "i2t_scores": [[1, 2]]}, "must be numbers of shape"),
+        ({"i2t_queries": np.array(["1"], object), "i2t_items": [[10]]}, "is not a readable .npz"),
+    ],
+)
+def test_bad_arrays_are_refused(tmp_path, arrays, message):
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(CounterpartError, match=message):
+        read_rankings(tmp_path / "a.npz", IDS)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"query": [1], "items": [[10]]}, "no column direction"),
+        ({"direction": ["up"], "query": [1], "items": [[10]]}, "unknown directions up"),
+        ({"direction": ["i2t"], "query": [1], "items": [10]}, "must hold a list"),
+        ({"direction": ["i2t"], "query": [1.5], "items": [[10]]}, "ids are whole numbers or texts"),
+        ({"direction": ["i2t"], "query": [1], "items": [[10]], "scores": [[1.0, 2.0]]}, "another number of scores"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path, table, message):
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    with pytest.raises(CounterpartError, match=message):
+        read_rankings(tmp_path / "a.parquet", IDS)
+
+
+@pytest.mark.parametrize("path", ["/dev/full", "/dev/zero"])
+def test_devices_and_folders_are_refused(tmp_path, path):
+    for one in (path, str(tmp_path)):
+        with pytest.raises(CounterpartError, match="it is a folder or a device"):
+            read_rankings(type(tmp_path)(one), IDS, name="a.json")
+    with pytest.raises(CounterpartError, match="Cannot read the rankings .*gone.json: No such file"):
+        read_rankings(tmp_path / "gone.json", IDS)
