@@ -69,16 +69,29 @@ def alpha_interval(
 
     Units with a single rating are not drawn. (NaN, NaN) where alpha is undefined.
     """
-    pairable = np.asarray(counts, float)
-    pairable = pairable[pairable.sum(1) > 1]
-    if not len(pairable):
-        return float("nan"), float("nan")
-    kinds, numbers = _kinds(pairable)
-    drawn = np.random.default_rng(seed).multinomial(len(pairable), numbers / len(pairable), size=samples)
-    n = kinds.shape[1]
-    of_kinds = np.stack([_coincidences(kind[None]).ravel() for kind in kinds])
-    resampled = (drawn @ of_kinds).reshape(samples, n, n)
+    resampled = _resampled_coincidences(np.asarray(counts, float), samples, seed)
     return percentiles(_alphas(resampled, np.asarray(values, float), level), confidence)
+
+
+def specific_agreement(counts: ArrayLike) -> Values:
+    """Return the probability that a second rater of a unit gives the value that the first gave.
+
+    Args:
+        counts: (units, values) as ``value_counts`` returns them.
+
+    Returns:
+        (1 + values,): first whatever the value is, then for each value (Fleiss et al. 2003, section 18.3); NaN for a
+        value that no unit with two ratings has.
+    """
+    return np.asarray(_specific(_coincidences(np.asarray(counts, float))[None])[0])
+
+
+def specific_intervals(
+    counts: ArrayLike, *, confidence: float = 0.95, samples: int = 1000, seed: int = 0
+) -> list[Interval]:
+    """Return the bootstrap interval (low, high) over units of each figure of ``specific_agreement``."""
+    resampled = _specific(_resampled_coincidences(np.asarray(counts, float), samples, seed))
+    return [percentiles(figures, confidence) for figures in resampled.T]
 
 
 def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = None) -> float:
@@ -98,7 +111,9 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = None) -> float:
     >>> cohen_kappa([1, 1, 2, 2], [1, 1, 2, 1])
     0.5
     """
-    table, labels = _crossed(a, b)
+    first, second, labels = _coded(a, b)
+    kept = (first >= 0) & (second >= 0)
+    table = value_counts(first[kept], second[kept], (len(labels), len(labels)))
     return float(_kappas(table[None], labels, weights)[0])
 
 
@@ -107,20 +122,31 @@ def kappa_interval(
     b: ArrayLike,
     weights: Weights = None,
     *,
+    units: ArrayLike | None = None,
     confidence: float = 0.95,
     samples: int = 1000,
     seed: int = 0,
 ) -> Interval:
     """Return the bootstrap interval (low, high) of kappa over units, percentiles; arguments as ``cohen_kappa``.
 
-    (NaN, NaN) where kappa is undefined.
+    ``units`` (n,) numbers the unit that each label is of, from 0: labels of one unit are drawn together. None: each
+    is a unit of its own. (NaN, NaN) where kappa is undefined.
     """
-    table, labels = _crossed(a, b)
-    n = int(table.sum())
-    if not n:
-        return float("nan"), float("nan")
-    drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=samples)
-    return percentiles(_kappas(drawn.reshape(samples, *table.shape).astype(float), labels, weights), confidence)
+    first, second, labels = _coded(a, b)
+    n = len(labels)
+    cells = np.where((first < 0) | (second < 0), -1, first * n + second)
+    resampled = _resampled_cells(cells, n * n, units, samples, seed).reshape(samples, n, n)
+    return percentiles(_kappas(resampled, labels, weights), confidence)
+
+
+def share_interval(
+    right: ArrayLike, units: ArrayLike, *, confidence: float = 0.95, samples: int = 1000, seed: int = 0
+) -> Interval:
+    """Return the bootstrap interval (low, high) over units of the share of ``right``, (n,) of 0 and 1; ``units`` (n,)
+    as of ``kappa_interval``. (NaN, NaN) for an empty list."""
+    resampled = _resampled_cells(np.asarray(right, np.int64), 2, units, samples, seed)
+    with np.errstate(invalid="ignore"):
+        return percentiles(resampled[:, 1] / resampled.sum(1), confidence)
 
 
 def _kinds(counts: Values) -> tuple[Values, NDArray[np.int64]]:
@@ -130,6 +156,40 @@ def _kinds(counts: Values) -> tuple[Values, NDArray[np.int64]]:
         codes = np.unique(codes * (counts.max() + 1) + column, return_inverse=True)[1]
     _, first, numbers = np.unique(codes, return_index=True, return_counts=True)
     return counts[first], numbers
+
+
+def _resampled_coincidences(counts: Values, samples: int, seed: int) -> Values:
+    """Return the coincidences (samples, values, values) of units drawn with replacement among those that have any."""
+    pairable = counts[counts.sum(1) > 1]
+    n = counts.shape[1]
+    if not len(pairable):
+        return np.zeros((samples, n, n))
+    kinds, numbers = _kinds(pairable)
+    drawn = np.random.default_rng(seed).multinomial(len(pairable), numbers / len(pairable), size=samples)
+    of_kinds = np.stack([_coincidences(kind[None]).ravel() for kind in kinds])
+    return np.asarray((drawn @ of_kinds).reshape(samples, n, n))
+
+
+def _resampled_cells(cells: NDArray[np.int64], n: int, units: ArrayLike | None, samples: int, seed: int) -> Values:
+    """Return how often each of ``n`` cells occurs, (samples, n), in units drawn with replacement; -1 is no cell."""
+    kept = cells >= 0
+    rng = np.random.default_rng(seed)
+    if not kept.any():
+        return np.zeros((samples, n))
+    if units is None:
+        counts = np.bincount(cells[kept], minlength=n)
+        return rng.multinomial(counts.sum(), counts / counts.sum(), size=samples).astype(float)
+    _, places = np.unique(np.asarray(units)[kept], return_inverse=True)
+    kinds, numbers = _kinds(value_counts(places, cells[kept], (int(places.max()) + 1, n)))
+    return np.asarray(rng.multinomial(numbers.sum(), numbers / numbers.sum(), size=samples) @ kinds)
+
+
+def _specific(coincidences: Values) -> Values:
+    """Return the figures of ``specific_agreement`` for each matrix, (n, 1 + values)."""
+    margins = coincidences.sum(2)
+    equal = np.diagonal(coincidences, axis1=1, axis2=2)
+    with np.errstate(invalid="ignore"):
+        return np.concatenate([equal.sum(1, keepdims=True) / margins.sum(1, keepdims=True), equal / margins], axis=1)
 
 
 def _coincidences(counts: Values) -> Values:
@@ -152,23 +212,21 @@ def _alphas(coincidences: Values, values: Values, level: Scale) -> Values:
     else:
         raise ValueError(f"Unknown level of measurement {level!r}: use {', '.join(SCALES)}.")
     observed = (coincidences * distances).sum((1, 2))
-    expected = np.einsum("ni,nj,nij->n", margins, margins, distances) / (margins.sum(1) - 1)
+    with np.errstate(divide="ignore"):
+        expected = np.einsum("ni,nj,nij->n", margins, margins, distances) / (margins.sum(1) - 1)
     return _of_chance(observed, expected)
 
 
-def _crossed(a: ArrayLike, b: ArrayLike) -> tuple[Values, NDArray[Any]]:
-    """Return how often each label of ``a`` met each of ``b``, (labels, labels), and the labels."""
+def _coded(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Return the place of each label in the list of labels, the third array; -1 where it is missing."""
     first, second = np.asarray(a), np.asarray(b)
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(f"Labels must be two lists of equal length, not {first.shape} and {second.shape}.")
-    missing = np.zeros(len(first), bool)
-    for labels in (first, second):
-        if labels.dtype.kind == "f":
-            missing |= np.isnan(labels)
-    first, second = first[~missing], second[~missing]
-    labels, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
-    n = len(labels)
-    return value_counts(codes[: len(first)], codes[len(first) :], (n, n)), labels
+    both = np.concatenate([first, second])
+    missing = np.isnan(both) if both.dtype.kind == "f" else np.zeros(len(both), bool)
+    codes = np.full(len(both), -1)
+    labels, codes[~missing] = np.unique(both[~missing], return_inverse=True)
+    return codes[: len(first)], codes[len(first) :], labels
 
 
 def _kappas(tables: Values, labels: NDArray[Any], weights: Weights) -> Values:

@@ -30,3 +30,30 @@ class Findings:
 def subjects() -> dict[str, ModuleType]:
     """Return the modules of all subjects, by name."""
     return {module.name: import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)}
+
+
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+    """Return aligned columns under their heads: the first ``left`` to the left, the others to the right."""
+    lines = [list(heads), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if column < left else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def shown(value: float | None, form: str) -> str:
+    """Return a figure in the given format, ``-`` where it is undefined."""
+    return "-" if value is None or value != value else format(value, form)
+
+
+def plain(value: Any) -> Any:
+    """Return figures for JSON, which knows no NaN: None where one is undefined."""
+    if isinstance(value, Mapping):
+        return {name: plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return None if isinstance(value, float) and value != value else value

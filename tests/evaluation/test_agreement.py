@@ -17,8 +17,12 @@ from evaluation.agreement import (
     cohen_kappa,
     kappa_interval,
     krippendorff_alpha,
+    share_interval,
+    specific_agreement,
+    specific_intervals,
     value_counts,
 )
+from evaluation.significance import bootstrap_interval
 
 NAN = float("nan")
 RATINGS = st.tuples(st.integers(1, 12), st.integers(2, 5)).flatmap(
@@ -126,6 +130,52 @@ def test_the_interval_of_kappa_is_that_of_resampled_units():
     slow = [cohen_kappa(a[at], b[at], "quadratic") for at in drawn]
     low, high = kappa_interval(a, b, "quadratic", samples=2000)
     assert (low, high) == pytest.approx(tuple(np.quantile(slow, [0.025, 0.975])), abs=0.02)
+
+
+def test_specific_agreement_by_hand():
+    # Three units, two ratings each: (1, 1), (1, 2), (2, 2). Of the 3 ratings 1, two meet another 1.
+    counts = [[2, 0, 0], [1, 1, 0], [0, 2, 0]]
+    assert specific_agreement(counts) == pytest.approx([4 / 6, 2 / 3, 2 / 3, NAN], nan_ok=True)
+
+
+@given(RATINGS)
+def test_specific_agreement_agrees_with_going_through_every_two_raters(ratings):
+    units, raters = np.nonzero(~np.isnan(ratings))
+    counts = value_counts(units, ratings[units, raters].astype(int) - 1, (len(ratings), 4))
+    met, equal = np.zeros(4), np.zeros(4)
+    for unit in ratings:
+        given = unit[~np.isnan(unit)].astype(int) - 1
+        for i in range(len(given)):
+            for j in range(len(given)):
+                if i != j:
+                    met[given[i]] += 1 / (len(given) - 1)
+                    equal[given[i]] += (given[i] == given[j]) / (len(given) - 1)
+    with np.errstate(invalid="ignore"):
+        expected = [equal.sum() / met.sum(), *(equal / met)]
+    assert specific_agreement(counts) == pytest.approx(expected, nan_ok=True)
+
+
+def test_the_intervals_of_specific_agreement_are_those_of_resampled_units():
+    rng = np.random.default_rng(2)
+    counts = rng.multinomial(3, [0.6, 0.3, 0.1], size=90)
+    slow = [specific_agreement(counts[rng.integers(90, size=90)]) for _ in range(1000)]
+    found = specific_intervals(counts, samples=2000)
+    np.testing.assert_allclose(found, np.nanquantile(slow, [0.025, 0.975], axis=0).T, atol=0.03)
+    assert np.isnan(specific_intervals([[1, 0], [0, 1]])).all()
+
+
+def test_votes_on_one_unit_are_drawn_together():
+    """Five copies of a vote tell no more than one, so that the interval is that of one vote per unit."""
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 2, 60), rng.integers(0, 2, 60)
+    copied = [np.repeat(one, 5) for one in (a, b, np.arange(60))]
+    assert kappa_interval(copied[0], copied[1], units=copied[2], samples=4000) == pytest.approx(
+        kappa_interval(a, b, samples=4000), abs=0.03
+    )
+    assert share_interval(copied[0], copied[2], samples=4000) == pytest.approx(
+        bootstrap_interval(a, samples=4000), abs=0.02
+    )
+    assert np.isnan(share_interval([], [])).all()
 
 
 @given(RATINGS, st.sampled_from(SCALES))

@@ -1,4 +1,3 @@
-import csv
 import json
 from io import StringIO
 
@@ -12,6 +11,7 @@ from evaluation.analyses import subjects
 from mitl.models import Direction
 from mitl.rank_agreement import first_place_ranks, rank_correlations
 from mitl.search.gallery import load_lists
+from tests.evaluation.analysing import analyse, table_of
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
 from tests.mitl.plugged import plug_in
 
@@ -23,12 +23,6 @@ def retrievals(db):
     """Two machines' random lists, ten deep, over 12 images and 24 captions; the sample ``queries`` asks all."""
     sample = make_sample(make_collection(images=12, captions_each=2))
     return [make_retrieval(make_annotator(name), sample, depth=10, seed=seed) for seed, name in enumerate(("a", "b"))]
-
-
-def analyse(*arguments: str) -> str:
-    out = StringIO()
-    call_command("analyse", *arguments, stdout=out)
-    return out.getvalue()
 
 
 def about(subject: str, *more: str) -> list[str]:
@@ -122,11 +116,6 @@ def test_what_is_undefined_is_null_in_json(retrievals):
 def test_a_plot_is_written(retrievals, tmp_path, subject, more, name):
     analyse(*about(subject, *more, "--plot", str(tmp_path / name)))
     assert (tmp_path / name).stat().st_size > 1_000
-
-
-def table_of(path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_csv_writes_the_same_figures_as_json(retrievals, tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
+from mitl.bars import bar_chart
 from mitl.charts import check_chart_path, heat_map, heat_maps, tail_chart, write_chart
 
 COUNTS = {"image → captions": {"one": np.array([0, 1, 1, 5]), "two": np.array([3, 0, 0, 0])}}
@@ -65,3 +66,20 @@ def test_the_same_chart_is_the_same_file(tmp_path):
 def test_charts_that_cannot_be_written_are_refused(tmp_path, name, message):
     with pytest.raises(CounterpartError, match=message):
         check_chart_path(tmp_path / name)
+
+
+def test_bars_are_in_the_order_given_with_their_parts(tmp_path):
+    shares = [{"name": name, "part": part, "value": 50} for name in ("rank 10", "rank 9") for part in ("yes", "no")]
+    spec = bar_chart("Levels", "", {"one": shares}, x="percent", parts={"yes": "#000000", "no": "#ffffff"})
+    panel = spec["concat"][0]
+    assert panel["encoding"]["y"]["scale"]["domain"] == ["rank 10", "rank 9"]
+    assert [row["place"] for row in panel["data"]["values"]] == [0, 1, 0, 1]
+    write_chart(spec, tmp_path / "bars.svg")
+    assert {"Levels", "one", "rank 9", "yes", "no", "percent"} <= set(words_in((tmp_path / "bars.svg").read_bytes()))
+
+
+def test_a_bar_without_a_value_keeps_its_place():
+    rows = [{"name": "1", "value": None}, {"name": "2-5", "value": 3}]
+    panel = bar_chart("Workers", "", {"workers": rows}, x="")["concat"][0]
+    assert panel["encoding"]["y"]["scale"]["domain"] == ["1", "2-5"]
+    assert "color" not in panel["encoding"]

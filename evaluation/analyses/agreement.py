@@ -1,0 +1,309 @@
+"""Agreement: between workers, and of workers with controls, reviewers, annotators and match sources."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from django.core.management.base import CommandParser
+
+from core.errors import CounterpartError
+from core.progress import Progress
+from corpus.models import Match
+from dataset.merging import MergeTerm, check_sources, parse_merge
+from dataset.models import Review
+from evaluation import answer_sets
+from evaluation.agreement import (
+    SCALES,
+    Interval,
+    alpha_interval,
+    alpha_of_counts,
+    cohen_kappa,
+    kappa_interval,
+    share_interval,
+    specific_agreement,
+    specific_intervals,
+    value_counts,
+)
+from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.answer_sets import MATCH, PAIR, Answered
+from evaluation.correlation import tau_b
+from evaluation.judged_pairs import WEIGHTS
+from hits.models import Control
+from hits.question import Level
+from mitl.charts import Spec, interval_chart
+from mitl.models import Annotator
+
+HELP = "How far workers agree with each other, with controls, reviewers, annotators and match sources."
+NEAREST = 0.25  # expected match weights from here on are nearer to 0.5 than to 0
+BINARY = {1: "match", 0: "no match"}
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How intervals are drawn, as the functions of ``evaluation.agreement`` take it."""
+
+    confidence: float
+    samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What workers are compared with: a row per pair, ``image``, ``caption`` and ``label``: a level, or 1 (match) and
+    0 where it is ``binary``. ``scores`` adds an annotator's ``direction`` and ``score`` of pairs."""
+
+    name: str
+    labels: pd.DataFrame
+    binary: bool = True
+    scores: pd.DataFrame | None = None
+
+
+def add_arguments(parser: CommandParser) -> None:
+    answer_sets.add_arguments(parser)
+    parser.add_argument(
+        "--with",
+        dest="others",
+        metavar="A,B",
+        help="what to compare with: workers, controls, reviews, names of annotators, match sources as in truth or"
+        ' "cxc>=3" (default: workers, controls, reviews and the annotators of the rounds)',
+    )
+    parser.add_argument("--confidence", type=float, default=0.95, help="of the intervals (default 0.95)")
+    parser.add_argument("--samples", type=int, default=1000, metavar="N", help="bootstrap samples (default 1000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+
+
+def analyse(
+    *,
+    progress: Progress,
+    round: str | None,
+    version: str | None,
+    others: str | None,
+    confidence: float,
+    samples: int,
+    seed: int,
+    **options: object,
+) -> Findings:
+    """Compare the answers that count. Raises CounterpartError as ``read_answers``, and for unknown names."""
+    if not 0 < confidence < 1:
+        raise CounterpartError(f"Invalid confidence {confidence}: use a number between 0 and 1, such as 0.95.")
+    if samples < 1 or seed < 0:
+        raise CounterpartError("Use at least one bootstrap sample, and a seed of 0 or more.")
+    found, bootstrap = answer_sets.read_answers(round, version, progress=progress), Bootstrap(confidence, samples, seed)
+    names = [name.strip() for name in others.split(",")] if others else None
+    rows = list(_between_workers(found, bootstrap)) if names is None or "workers" in names else []
+    for reference in _references(found, names):
+        progress(f"comparing with {reference.name}", 0, None)
+        rows += _with_reference(found, reference, bootstrap)
+    if all(row["value"] != row["value"] for row in rows):
+        raise CounterpartError(
+            f"{found.name} shares no pair with {others}, or has one judgment a pair only. Compare with something else, "
+            "or pack with --replication 2 or more."
+        )
+    figures = {"of": found.name, "confidence": confidence, "samples": samples, "seed": seed, "agreement": plain(rows)}
+    return Findings(figures, _text(found, rows, confidence), _chart(found, rows, confidence), rows)
+
+
+def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
+    """Yield alpha on four levels and on two, and how often two workers say the same, in all and by level."""
+    units = found.votes.groupby(PAIR).ngroup().to_numpy()
+    levels = found.votes["level"].to_numpy()
+    counts = value_counts(units, levels - 1, (int(units.max()) + 1, len(Level)))
+    twice = counts.sum(1) > 1
+    sizes = {"pairs": int(twice.sum()), "judgments": int(counts[twice].sum())}
+    scales: list[tuple[str, np.ndarray, Sequence[int], Sequence[str]]] = [
+        ("four levels", counts, Level.values, Level.labels),
+        ("match or not", counts.reshape(len(counts), 2, 2).sum(2), [1, 0], list(BINARY.values())),
+    ]
+    for scale, table, values, labels in scales:
+        for level in SCALES if len(values) > 2 else SCALES[:1]:
+            value = alpha_of_counts(table, values, level)
+            interval = alpha_interval(table, values, level, **vars(bootstrap))
+            yield _row("workers", "judgments", scale, f"alpha, {level}", value, interval, sizes)
+        shares = zip(
+            ["all", *labels], specific_agreement(table), specific_intervals(table, **vars(bootstrap)), strict=True
+        )
+        for label, value, interval in shares:
+            measure = "same answer" if label == "all" else f"same answer, if one says {label}"
+            yield _row("workers", "judgments", scale, measure, float(value), interval, sizes)
+
+
+def _references(found: Answered, names: Sequence[str] | None) -> Iterator[Reference]:
+    """Yield what is named; by default all that needs no threshold."""
+    annotators = sorted(found.proposals["annotator"].unique())
+    for name in names or ["controls", "reviews", *annotators]:
+        if name == "controls":
+            yield _controls(found)
+        elif name == "reviews":
+            yield _reviews(found)
+        elif name in annotators:
+            yield _annotator(found, name)
+        elif name != "workers":
+            yield _source(found, name, annotators)
+
+
+def _controls(found: Answered) -> Reference:
+    gold = found.answers.loc[found.answers["control"] != "", [*PAIR, "control"]].drop_duplicates(PAIR)
+    labels = (gold.pop("control") == Control.Polarity.POSITIVE.value).astype(int)
+    return Reference("controls", gold.assign(label=labels))
+
+
+def _reviews(found: Answered) -> Reference:
+    held = Review.objects.filter(conclusion=Review.Conclusion.LEVEL).holding(found.collection)
+    levels = [(*subject, review.level) for subject, review in held.items()]
+    return Reference("reviews", pd.DataFrame(levels, columns=[*PAIR, "label"]), binary=False)
+
+
+def _annotator(found: Answered, name: str) -> Reference:
+    """An annotator says that a pair matches if it proposed it; a judge (``vlm``) by its score of what it proposed."""
+    scores = found.proposals[found.proposals["annotator"] == name]
+    if Annotator.objects.get(name=name).kind == "vlm":
+        judged_by = scores.groupby(PAIR, as_index=False)["score"].mean()
+        labels = judged_by[PAIR].assign(label=(judged_by["score"] >= NEAREST).astype(int))
+    else:
+        pairs = pd.MultiIndex.from_frame(found.verdicts[PAIR])
+        proposed = pairs.isin(pd.MultiIndex.from_frame(scores[PAIR].drop_duplicates()))
+        labels = found.verdicts[PAIR].assign(label=proposed.astype(int))
+    return Reference(name, labels, scores=scores)
+
+
+def _source(found: Answered, text: str, annotators: Sequence[str]) -> Reference:
+    """The grades of a source; without grades, what it lists is a match, what its condition or score leaves out none."""
+    (term,) = parse_merge(text) or [MergeTerm("")]
+    known = ", ".join(["workers", "controls", "reviews", *annotators])
+    try:
+        check_sources(found.collection, [term])
+    except CounterpartError as error:
+        raise CounterpartError(f"{error} Answers can also be compared with {known}.") from error
+    rows: Any = Match.objects.filter(collection=found.collection, source=term.source)
+    columns = ["image_id", "caption_id", "grade", "score"]
+    listed = pd.DataFrame(list(rows.values_list(*columns)), columns=[*PAIR, "grade", "score"])
+    if term.operator:
+        kept = pd.MultiIndex.from_tuples(rows.filter(term.condition).values_list("image_id", "caption_id"), names=PAIR)
+        matches = pd.MultiIndex.from_frame(listed[PAIR]).isin(kept).astype(int)
+        return Reference(str(term), listed[PAIR].assign(label=matches))
+    if listed["grade"].notna().all():
+        if found.collection.drawn and term.source == "truth":
+            listed = found.verdicts[PAIR].merge(listed, on=PAIR, how="left").fillna({"grade": int(Level.NO)})
+        return Reference(str(term), listed[PAIR].assign(label=listed["grade"].astype(int)), binary=False)
+    if not listed["score"].dropna().isin([0, 1]).all():
+        raise CounterpartError(f'{term.source} has scores: name a threshold, as in "{term.source}>=3".')
+    matches = np.where(listed["grade"].notna(), listed["grade"].isin(MATCH), listed["score"].fillna(1) == 1)
+    return Reference(str(term), listed[PAIR].assign(label=matches.astype(int)))
+
+
+def _with_reference(found: Answered, reference: Reference, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
+    """Yield the agreement of the majority's level and of single judgments with a reference."""
+    if reference.name == "controls":
+        answers = found.answers[found.answers["counted"] & (found.answers["control"] != "")]
+        compared = {"judgments": answers}
+    elif len(found.verdicts) == len(found.votes):
+        compared = {"judgments": found.votes}
+    else:
+        compared = {"majority": found.verdicts, "judgments": found.votes}
+    labels = reference.labels.astype(np.int64)
+    for of, answers in compared.items():
+        both = answers[[*PAIR, "level"]].merge(labels, on=PAIR)
+        if len(both):
+            yield from _compared(reference, of, both, bootstrap)
+    if reference.scores is not None:
+        yield from _by_score(found, reference)
+
+
+def _compared(reference: Reference, of: str, both: pd.DataFrame, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
+    units = both.groupby(PAIR).ngroup().to_numpy()
+    level, label = both["level"].to_numpy(), both["label"].to_numpy()
+    match = label == 1 if reference.binary else np.isin(label, MATCH)
+    sizes = {"pairs": int(units.max()) + 1, "judgments": len(both)}
+    drawn = {"units": units, **vars(bootstrap)}
+
+    def share(scale: str, measure: str, right: np.ndarray, which: np.ndarray) -> dict[str, Any]:
+        interval = share_interval(right[which], units[which], **vars(bootstrap))
+        part = {"pairs": len(np.unique(units[which])), "judgments": int(which.sum())}
+        return _row(reference.name, of, scale, measure, float(right[which].mean()), interval, part)
+
+    said = np.isin(level, MATCH)
+    value, interval = cohen_kappa(said, match), kappa_interval(said, match, **drawn)
+    yield _row(reference.name, of, "match or not", "kappa", value, interval, sizes)
+    for name, which in (("", np.ones(len(both), bool)), (f", {BINARY[1]}", match), (f", {BINARY[0]}", ~match)):
+        if which.any():
+            yield share("match or not", f"same answer{name}", said == match, which)
+    if reference.binary:
+        return
+    for weights in (None, "linear", "quadratic"):
+        value, interval = cohen_kappa(level, label, weights), kappa_interval(level, label, weights, **drawn)
+        name = f"kappa, {weights} weights" if weights else "kappa"
+        yield _row(reference.name, of, "four levels", name, value, interval, sizes)
+    yield share("four levels", "same answer", level == label, np.ones(len(both), bool))
+    for one in np.unique(label):
+        yield share("four levels", f"same answer, {Level(one).label}", level == label, label == one)
+
+
+def _by_score(found: Answered, reference: Reference) -> Iterator[dict[str, Any]]:
+    """Yield tau-b of an annotator's scores with the pairs' mean match weights, in each direction."""
+    votes = found.votes.assign(weight=found.votes["level"].map(WEIGHTS))
+    pairs = votes.groupby(PAIR, as_index=False).agg(weight=("weight", "mean"), judgments=("weight", "size"))
+    scores: Any = reference.scores
+    for direction, scored in scores.groupby("direction"):
+        both = scored.merge(pairs, on=PAIR)
+        sizes = {"pairs": len(both), "judgments": int(both["judgments"].sum())}
+        value = tau_b(both["score"], both["weight"])
+        measure = f"tau-b of its score, {direction}"
+        yield _row(reference.name, "judgments", "match weight", measure, value, (np.nan, np.nan), sizes)
+
+
+def _row(
+    reference: str, of: str, scale: str, measure: str, value: float, interval: Interval, sizes: Mapping[str, int]
+) -> dict[str, Any]:
+    return {
+        "with": reference,
+        "of": of,
+        "scale": scale,
+        "measure": measure,
+        "value": value,
+        "low": interval[0],
+        "high": interval[1],
+        **sizes,
+    }
+
+
+def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) -> str:
+    parts = [found.note]
+    for name in dict.fromkeys(row["with"] for row in rows):
+        if name == "workers" and not rows[0]["pairs"]:
+            parts.append("Between workers: no pair has two judgments that count. Pack with --replication 2 or more.")
+            continue
+        lines = [
+            [
+                row["of"],
+                row["scale"],
+                row["measure"],
+                shown(row["value"], ".3f"),
+                "" if row["low"] != row["low"] else f"{row['low']:.3f} to {row['high']:.3f}",
+                f"{row['pairs']:,}",
+                f"{row['judgments']:,}",
+            ]
+            for row in rows
+            if row["with"] == name
+        ]
+        heads = ["of", "scale", "measure", "value", f"{confidence:.0%} interval", "pairs", "judgments"]
+        title = "Between workers" if name == "workers" else f"With {name}"
+        parts.append(f"{title}\n{text_table(heads, lines, left=3)}")
+    return "\n\n".join(parts)
+
+
+def _chart(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) -> Spec:
+    panels: dict[str, list[dict[str, Any]]] = {}
+    coefficients = [
+        row for row in rows if row["measure"].startswith(("alpha", "kappa")) and row["value"] == row["value"]
+    ]
+    for row in coefficients or [row for row in rows if row["low"] == row["low"]]:
+        name = f"{row['with']}: {row['measure']}{' of the majority' if row['of'] == 'majority' else ''}"
+        panels.setdefault(row["scale"], []).append({**plain(row), "name": name})
+    return interval_chart(
+        f"Agreement in {found.name[0].lower()}{found.name[1:]}",
+        f"1: perfect; 0 of a coefficient: as by chance. Lines are {confidence:.0%} bootstrap intervals over pairs.",
+        panels,
+        x="Krippendorff's alpha, Cohen's kappa" if coefficients else "share",
+    )

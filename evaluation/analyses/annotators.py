@@ -1,0 +1,237 @@
+"""Annotators: how good their proposals are by rank and level, what each alone found, and every source's coverage."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+from django.core.management.base import CommandParser
+from django.db.models import Q
+
+from core.errors import CounterpartError
+from core.progress import Progress
+from corpus.models import Match
+from dataset.merging import MergeTerm, check_sources, parse_merge
+from evaluation import answer_sets
+from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.answer_sets import MATCH, PAIR, Answered
+from evaluation.metrics import coverage
+from hits.question import Level
+from mitl.bars import LEVEL_COLOURS, bar_chart
+from mitl.charts import Spec
+from mitl.models import Direction
+
+HELP = "How good each annotator's proposals are, by rank and level, and precision and recall of every source."
+QUERY = {Direction.IMAGE_TO_CAPTION: "image", Direction.CAPTION_TO_IMAGE: "caption"}
+ALL = "all"
+Pairs = dict[int, set[int]]
+
+
+def add_arguments(parser: CommandParser) -> None:
+    answer_sets.add_arguments(parser)
+    parser.add_argument(
+        "--sources",
+        metavar="S,S",
+        help='match sources to measure, as in "original,cxc>=3" (default: all without scores but released versions)',
+    )
+
+
+def analyse(
+    *, progress: Progress, round: str | None, version: str | None, sources: str | None, **options: object
+) -> Findings:
+    """Measure the proposals. Raises CounterpartError as ``read_answers``, and for unknown sources."""
+    found = answer_sets.read_answers(round, version, progress=progress)
+    terms = _terms(found, sources)
+    progress("reading proposals", 0, None)
+    levels = found.conclusions
+    proposed = found.proposals.merge(levels, on=PAIR)
+    if proposed.empty:
+        raise CounterpartError(f"{found.name} has no proposals that were judged: its pool is empty.")
+    ranks = list(_by_rank(proposed))
+    alone = list(_alone(proposed))
+    progress("comparing sources", 0, None)
+    covered = list(_coverage(found, levels, terms))
+    figures = {"of": found.name, "pairs": len(levels), "by_rank": ranks, "unique": alone, "coverage": covered}
+    rows = [*_long(ranks, "proposals"), *_long(alone, "pairs"), *_long(covered, "positives")]
+    return Findings(plain(figures), _text(found, len(levels), ranks, alone, covered), _chart(found, ranks), rows)
+
+
+def _long(table: Sequence[dict[str, Any]], size: str) -> Iterator[dict[str, Any]]:
+    """Yield a row per figure; ``of`` is the number of pairs that it is about."""
+    names = {"kind": "annotator", "name": "", "direction": ALL, "rank": ALL}
+    for row in table:
+        for figure in [figure for figure in row if figure not in (*names, size)]:
+            about = {name: row.get(name, default) for name, default in names.items()}
+            yield {**about, "figure": figure, "value": row[figure], "of": row[size]}
+
+
+def _terms(found: Answered, sources: str | None) -> list[MergeTerm]:
+    if sources:
+        terms = parse_merge(sources)
+        check_sources(found.collection, terms)
+        return terms
+    rows = Match.objects.filter(collection=found.collection)
+    scored = rows.filter(score__isnull=False).exclude(score__in=(0, 1)).values("source")
+    released = found.collection.sealed_sources  # made of these judgments
+    names = (
+        rows.exclude(source__in=scored)
+        .exclude(source__in=released)
+        .order_by("source")
+        .values_list("source", flat=True)
+        .distinct()
+    )
+    return [MergeTerm(name) for name in names]
+
+
+def _by_rank(proposed: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the shares of the levels among an annotator's judged proposals, by direction and rank (table B.2)."""
+    for annotator, theirs in proposed.groupby("annotator", sort=True):
+        directions = {ALL: theirs, **dict(list(theirs.groupby("direction", sort=True)))}
+        for direction, of_direction in directions.items():
+            ranks = {**dict(list(of_direction.groupby("rank", sort=True))), ALL: of_direction}
+            for rank, rows in ranks.items():
+                levels = rows["level"]
+                yield {
+                    "name": annotator,
+                    "direction": direction,
+                    "rank": rank,
+                    "proposals": len(rows),
+                    **{f"share_{level}": float((levels == level).mean()) for level in Level.values},
+                    "matches": float(levels.isin(MATCH).mean()),
+                }
+
+
+def _alone(proposed: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how many judged pairs and matches each annotator proposed, and how many of them no other did."""
+    pairs = proposed[[*PAIR, "annotator", "level"]].drop_duplicates()
+    finders = pairs.groupby(PAIR)["annotator"].transform("size")
+    is_match = pairs["level"].isin(MATCH)
+    n_matches = int(pairs.loc[is_match, PAIR].drop_duplicates().shape[0])
+    for annotator, theirs in pairs.groupby("annotator", sort=True):
+        matches = is_match[theirs.index]
+        only = matches & (finders[theirs.index] == 1)
+        yield {
+            "name": annotator,
+            "pairs": len(theirs),
+            "found": int(matches.sum()),
+            "found_share": int(matches.sum()) / n_matches if n_matches else float("nan"),
+            "unique": int(only.sum()),
+            "unique_share": int(only.sum()) / n_matches if n_matches else float("nan"),
+        }
+
+
+def _coverage(found: Answered, levels: pd.DataFrame, terms: Sequence[MergeTerm]) -> Iterator[dict[str, Any]]:
+    """Yield precision and recall of every annotator and source against the verified pairs (tables 2 and 3)."""
+    verified = levels.loc[levels["level"].isin(MATCH), PAIR]
+    sources = {str(term): _pairs_of(found, term) for term in terms}
+    annotators = dict(list(found.proposals.groupby("annotator", sort=True)))
+    for direction in Direction:
+        truth, known = (_by_query(pairs, direction, found.queries[direction]) for pairs in (verified, levels[PAIR]))
+        if not any(truth.values()):
+            continue
+        listed = {name: _by_query(pairs, direction, found.queries[direction]) for name, pairs in sources.items()}
+        proposals = {
+            name: _by_query(
+                theirs.loc[theirs["direction"] == direction.value, PAIR], direction, found.queries[direction]
+            )
+            for name, theirs in annotators.items()
+        }
+        for kind, pairs_by_name in (("source", listed), ("annotator", proposals)):
+            for name, pairs in pairs_by_name.items():
+                both = coverage(pairs, truth), coverage(pairs, truth, judged=known)
+                yield {
+                    "kind": kind,
+                    "name": name,
+                    "direction": direction.value,
+                    "positives": sum(map(len, pairs.values())),
+                    "verified": sum(map(len, truth.values())),
+                    "precision": both[0].precision,
+                    "precision_judged": both[1].precision,
+                    "recall": both[0].recall,
+                }
+
+
+def _pairs_of(found: Answered, term: MergeTerm) -> pd.DataFrame:
+    """Return the positives of a source; of a source with grades or scores of 0 and 1 those that say so."""
+    matching = Q(grade__isnull=True) | Q(grade__in=MATCH)
+    rows = Match.objects.filter(term.condition, matching, collection=found.collection)
+    if not term.operator:
+        rows = rows.exclude(score=0)
+    pairs: Any = rows.values_list("image_id", "caption_id")
+    return pd.DataFrame(list(pairs.iterator(chunk_size=20_000)), columns=PAIR)
+
+
+def _by_query(pairs: pd.DataFrame, direction: Direction, queries: set[int]) -> Pairs:
+    """Return query → items, of pairs whose query is one of ``queries``."""
+    query = QUERY[direction]
+    (item,) = set(PAIR) - {query}
+    groups: Any = pairs[pairs[query].isin(queries)].groupby(query)[item]
+    return {int(name): set(items) for name, items in groups}
+
+
+def _text(
+    found: Answered,
+    n: int,
+    ranks: Sequence[dict[str, Any]],
+    alone: Sequence[dict[str, Any]],
+    covered: Sequence[dict[str, Any]],
+) -> str:
+    parts = [f"{found.note}\nVerdicts on {n:,} pairs."]
+    heads = ["rank", "proposals", *Level.labels, "matches"]
+    for annotator in dict.fromkeys(row["name"] for row in ranks):
+        lines = [
+            [
+                str(row["rank"]),
+                f"{row['proposals']:,}",
+                *(f"{100 * row[f'share_{level}']:.1f}" for level in Level.values),
+                f"{100 * row['matches']:.1f}",
+            ]
+            for row in ranks
+            if row["name"] == annotator and row["direction"] == ALL
+        ]
+        parts.append(f"{annotator}: levels of its judged proposals, in percent\n{text_table(heads, lines)}")
+    lines = [
+        [
+            row["name"],
+            f"{row['pairs']:,}",
+            f"{row['found']:,}",
+            shown(row["found_share"], ".1%"),
+            f"{row['unique']:,}",
+            shown(row["unique_share"], ".1%"),
+        ]
+        for row in alone
+    ]
+    heads = ["annotator", "judged pairs", "matches", "of all matches", "found by it alone", "of all matches"]
+    parts.append(text_table(heads, lines))
+    parts.append(_coverage_text(covered))
+    return "\n\n".join(parts)
+
+
+def _coverage_text(covered: Sequence[dict[str, Any]]) -> str:
+    lines = [
+        [
+            Direction(row["direction"]).label,
+            f"{row['kind']} {row['name']}",
+            f"{row['positives']:,}",
+            *(shown(row[name], ".1%") for name in ("precision_judged", "precision", "recall")),
+        ]
+        for row in covered
+    ]
+    heads = ["direction", "positives of", "pairs", "precision (judged)", "precision (unjudged: wrong)", "recall"]
+    return f"Precision and recall against the verified matches, means over queries\n{text_table(heads, lines, left=2)}"
+
+
+def _chart(found: Answered, ranks: Sequence[dict[str, Any]]) -> Spec:
+    panels: dict[str, list[dict[str, Any]]] = {}
+    for row in ranks:
+        if row["direction"] == ALL:
+            name = f"rank {row['rank']}" if row["rank"] != ALL else "all ranks"
+            panels.setdefault(row["name"], []).extend(
+                {"name": name, "part": level.label, "value": 100 * row[f"share_{level.value}"]} for level in Level
+            )
+    return bar_chart(
+        f"Levels of the annotators' proposals, {found.name[0].lower()}{found.name[1:]}",
+        "Answered proposals of both directions, as in ECCV Caption, table B.2.",
+        panels,
+        x="percent",
+        parts={level.label: LEVEL_COLOURS[level.value] for level in Level},
+    )

@@ -1,0 +1,167 @@
+"""Workers: what each did and how well, and the same by the number of HITs done (ECCV Caption, table B.1)."""
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from django.core.management.base import CommandParser
+
+from core.progress import Progress
+from dataset.aggregation import METHODS, full_conclusion
+from evaluation import answer_sets
+from evaluation.analyses import Findings, plain, shown, text_table
+from evaluation.answer_sets import PAIR, Answered
+from mitl.bars import bar_chart
+from mitl.charts import Spec
+
+HELP = "What each worker did and how well, and the same by the number of HITs done (table B.1)."
+BUCKETS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-15": (11, 15), "16-25": (16, 25), ">25": (26, np.inf)}
+SHOWN = 20  # workers on the terminal
+SORTS = ("hits", "reliability", "agreement", "controls_right", "seconds_per_pair")
+
+
+def add_arguments(parser: CommandParser) -> None:
+    answer_sets.add_arguments(parser)
+    parser.add_argument(
+        "--method", choices=METHODS, default="dawid-skene", help="estimates the reliability (default dawid-skene)"
+    )
+    parser.add_argument("--sort", choices=SORTS, default="hits", help="order of the workers (default hits)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of methods with random starts (default 0)")
+
+
+def analyse(
+    *,
+    progress: Progress,
+    round: str | None,
+    version: str | None,
+    method: Any,
+    sort: Literal["hits", "reliability", "agreement", "controls_right", "seconds_per_pair"],
+    seed: int,
+    **options: object,
+) -> Findings:
+    """Describe the workers. Raises CounterpartError as ``read_answers``."""
+    found = answer_sets.read_answers(round, version, progress=progress)
+    progress("describing workers", 0, None)
+    table = _workers(found, method, seed)
+    table = table.sort_values([sort, "worker"], ascending=[sort != "hits", True], na_position="last")
+    buckets = _buckets(table, found)
+    rows: Any = table.to_dict("records")
+    summary: Any = buckets.to_dict("records")
+    figures = {"of": found.name, "method": method, "by_hits": plain(summary), "workers": plain(rows)}
+    return Findings(figures, _text(found, buckets, table, method), _chart(found, buckets), rows)
+
+
+def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
+    """Return a row per worker with a submitted answer set. Controls are those of all submitted sets; ``agreement`` is
+    with the majority's level, of pairs with two judgments or more that count."""
+    sets = found.sets.groupby("worker")
+    timed = found.sets[found.sets["seconds"].notna()].groupby("worker")[["seconds", "pairs"]].sum()
+    controls = found.right.groupby(found.answers["worker"])
+    counted = found.answers[found.answers["counted"]]
+    described = full_conclusion(counted, method=method, seed=seed).workers
+    shared = found.votes[found.votes.duplicated(PAIR, keep=False)].merge(found.verdicts, on=PAIR)
+    agrees = (shared["level_x"] == shared["level_y"]).groupby(shared["worker"]).mean()
+    table = pd.DataFrame(
+        {
+            "hits": sets.size(),
+            "accepted": sets["accepted"].sum(),
+            "excluded": sets["excluded"].sum(),
+            "rejected": sets["rejected"].sum(min_count=1),
+        }
+    )
+    return (
+        table.assign(
+            accepted_share=table["accepted"] / table["hits"],
+            rejected_share=table["rejected"] / table["hits"],
+            controls=controls.count(),
+            controls_right=controls.mean(),
+            judgments=described["votes"],
+            agreement=agrees,
+            reliability=described["reliability"],
+            seconds_per_pair=timed["seconds"] / timed["pairs"],
+        )
+        .rename_axis("worker")
+        .reset_index()
+        .fillna({"judgments": 0, "controls": 0})
+        .astype({"judgments": int, "controls": int})
+    )
+
+
+def _buckets(table: pd.DataFrame, found: Answered) -> pd.DataFrame:
+    """Return table B.1: the workers by their number of submitted HITs, and all of them."""
+    rows = []
+    for name, (least, most) in {**BUCKETS, "all": (1, np.inf)}.items():
+        of_bucket = table[table["hits"].between(least, most)]
+        sets = found.sets[found.sets["worker"].isin(of_bucket["worker"])]
+        timed = sets[sets["seconds"].notna()]
+        submitted, right = len(sets), of_bucket["controls_right"] * of_bucket["controls"]
+        rows.append(
+            {
+                "hits_per_worker": name,
+                "workers": len(of_bucket),
+                "submitted": submitted,
+                "accepted": int(sets["accepted"].sum()),
+                "excluded": int(sets["excluded"].sum()),
+                "rejected": float(sets["rejected"].sum(min_count=1)),
+                "accepted_share": sets["accepted"].mean() if submitted else np.nan,
+                "rejected_share": sets["rejected"].mean(),
+                "controls_right": right.sum() / of_bucket["controls"].sum() if submitted else np.nan,
+                "seconds_per_pair": timed["seconds"].sum() / timed["pairs"].sum() if len(timed) else np.nan,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _text(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame, method: str) -> str:
+    per_bucket = [
+        [
+            row["hits_per_worker"],
+            *(f"{row[name]:,}" for name in ("workers", "submitted", "accepted", "excluded")),
+            shown(row["rejected"], ",.0f"),
+            *(shown(row[name], ".1%") for name in ("accepted_share", "rejected_share", "controls_right")),
+            shown(row["seconds_per_pair"], ".1f"),
+        ]
+        for row in buckets.to_dict("records")
+    ]
+    heads = ["HITs a worker", "workers", "submitted", "accepted", "excluded", "rejected"]
+    shares = ["accepted share", "rejected share", "controls right", "seconds a pair"]
+    each = [
+        [
+            str(row["worker"]),
+            f"{row['hits']:,}",
+            shown(row["accepted_share"], ".1%"),
+            shown(row["rejected_share"], ".1%"),
+            f"{shown(row['controls_right'], '.1%')} of {row['controls']:,}",
+            shown(row["agreement"], ".1%"),
+            shown(row["reliability"], ".1%"),
+            shown(row["seconds_per_pair"], ".1f"),
+        ]
+        for row in table.head(SHOWN).to_dict("records")
+    ]
+    columns = ["worker", "HITs", *shares[:3], "with majority", "reliability", shares[3]]
+    more = f"\n... and {len(table) - SHOWN:,} more workers; --json and --csv list all." if len(table) > SHOWN else ""
+    return (
+        f"{found.name}: HITs submitted, what became of them, and the controls answered in all of them\n"
+        f"{text_table([*heads, *shares], per_bucket)}\n\n"
+        f"Each worker; agreement and reliability ({method}) by the {len(found.votes):,} judgments that count\n"
+        f"{text_table(columns, each)}{more}"
+    )
+
+
+def _chart(found: Answered, buckets: pd.DataFrame) -> Spec:
+    each: Any = buckets[buckets["hits_per_worker"] != "all"].to_dict("records")
+    panels = {
+        "workers": "workers",
+        "submitted HITs": "submitted",
+        "accepted share of their HITs": "accepted_share",
+        "controls right": "controls_right",
+    }
+    return bar_chart(
+        f"Workers by HITs done, {found.name[0].lower()}{found.name[1:]}",
+        "As in ECCV Caption, table B.1.",
+        {
+            title: [{"name": row["hits_per_worker"], "value": plain(float(row[column]))} for row in each]
+            for title, column in panels.items()
+        },
+        x="",
+    )

@@ -1,0 +1,63 @@
+"""Bar charts: horizontal bars, whole or in coloured parts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mitl.charts import COLOURS, Spec
+
+LEVEL_COLOURS = {1: "#3048a8", 2: "#8fa0db", 3: "#e5b884", 4: "#ab5800"}
+
+
+def bar_chart(
+    title: str,
+    subtitle: str,
+    panels: Mapping[str, Sequence[Mapping[str, Any]]],
+    *,
+    x: str,
+    parts: Mapping[str, str] | None = None,
+) -> Spec:
+    """Draw horizontal bars, three panels a line.
+
+    Args:
+        panels: title of each panel → rows with ``name``, ``value`` and, where there are ``parts``, ``part``.
+        x: title of the axes.
+        parts: the parts of each bar, in order → colour; None: bars of one colour.
+    """
+    return {
+        "title": {"text": title, "subtitle": subtitle, "offset": 16},
+        "concat": [_bar_panel(name, rows, x, parts) for name, rows in panels.items()],
+        "columns": 3,
+        "spacing": 32,
+    }
+
+
+def _bar_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str, parts: Mapping[str, str] | None) -> Spec:
+    coloured: Spec = {}
+    values = [dict(row) for row in rows]
+    if parts:
+        order = list(parts)
+        values = [row | {"place": order.index(row["part"])} for row in values]
+        scale = {"domain": order, "range": list(parts.values())}
+        legend = {"symbolType": "square", "symbolSize": 120, "orient": "bottom", "columns": 2, "labelLimit": 320}
+        coloured = {
+            "color": {"field": "part", "type": "nominal", "title": None, "scale": scale, "legend": legend},
+            "order": {"field": "place", "type": "quantitative"},
+        }
+    return {
+        "title": {"text": title, "fontSize": 13, "fontWeight": "normal"},
+        "width": 260,
+        "height": {"step": 24},
+        "data": {"values": values},
+        "mark": {"type": "bar", "color": COLOURS[0]},
+        "encoding": {
+            "y": {
+                "field": "name",
+                "type": "nominal",
+                "title": None,
+                "axis": {"labelLimit": 220},
+                "scale": {"domain": list(dict.fromkeys(row["name"] for row in rows))},
+            },
+            "x": {"field": "value", "type": "quantitative", "title": x or None},
+            **coloured,
+        },
+    }

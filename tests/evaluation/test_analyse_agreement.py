@@ -1,0 +1,239 @@
+import numpy as np
+import pytest
+from django.core.management import CommandError
+
+from annotation.models import Judgment, Worker
+from corpus.models import Collection
+from dataset.release import release_version
+from evaluation.agreement import krippendorff_alpha
+from hits.models import Control, Round
+from hits.question import Level
+from mitl.models import Proposal
+from tests.annotation.cast import answer, associate, candidates, propose, sample_of
+from tests.dataset.reviewing import another_person, give_level
+from tests.evaluation.analysing import analyse, figures_of, table_of
+from tests.factories import make_annotator, make_collection, make_round
+
+pytestmark = pytest.mark.django_db
+
+# Levels of four pairs by three workers.
+VOTES = [(1, 2, 4, 3), (1, 1, 4, 2), (1, 2, 3, 4)]
+
+
+@pytest.fixture
+def judged() -> Round:
+    """One HIT of four pairs, judged three times."""
+    made = make_round(hits=1, candidates=4, replication=3)
+    for seat, levels in enumerate(VOTES, 1):
+        answer(made.hits.get(), *levels, seat=seat)
+    return made
+
+
+def compared(*arguments: str) -> dict[tuple[str, str, str, str], dict]:
+    """The rows by what was compared with, of what, the scale and the measure."""
+    rows = figures_of("agreement", *arguments)["agreement"]
+    return {(row["with"], row["of"], row["scale"], row["measure"]): row for row in rows}
+
+
+def between(name: str, found: dict, scale: str = "four levels") -> dict:
+    return found["workers", "judgments", scale, name]
+
+
+def pairs_of(made: Round) -> list[tuple[int, int]]:
+    return candidates(made.hits.get())
+
+
+def test_alpha_between_workers_is_that_of_their_ratings(judged):
+    found = compared("round-1", "--with", "workers")
+    ratings = np.array(VOTES, float).T
+    for level in ("nominal", "ordinal", "interval"):
+        row = between(f"alpha, {level}", found)
+        assert row["value"] == pytest.approx(krippendorff_alpha(ratings, level))
+        assert (row["pairs"], row["judgments"]) == (4, 12)
+    binary = between("alpha, nominal", found, "match or not")
+    assert binary["value"] == pytest.approx(krippendorff_alpha(ratings <= 2, "nominal"))
+
+
+def test_agreement_is_told_by_level_and_by_polarity(judged):
+    found = compared("round-1", "--with", "workers")
+    # Of the six ordered pairs of answers, (1, 1, 1) has 6 equal ones, (2, 1, 2) and (4, 4, 3) have 2, (3, 2, 4) none.
+    assert between("same answer", found)["value"] == pytest.approx(10 / 24)
+    assert between(f"same answer, if one says {Level.YES.label}", found)["value"] == pytest.approx(6 / 8)
+    # As matches: the first three pairs are unanimous; of the last one answer of three is a match.
+    assert between("same answer, if one says match", found, "match or not")["value"] == pytest.approx(12 / 14)
+    assert between("same answer, if one says no match", found, "match or not")["value"] == pytest.approx(8 / 10)
+
+
+def test_intervals_hold_their_figure_and_follow_the_seed(judged):
+    row = between("alpha, interval", compared("round-1"))
+    assert row["low"] <= row["value"] <= row["high"]
+    few = ("round-1", "--samples", "6", "--seed")
+    first, again, other = (between("alpha, interval", compared(*few, seed)) for seed in ("0", "0", "1"))
+    assert first == again != other
+
+
+def test_answers_that_do_not_count_are_left_out_and_told(judged):
+    Round.objects.update(replication=4)
+    judged.hits.get().seats.create(number=4)
+    before = compared("round-1", "--with", "workers")
+    answer(judged.hits.get(), 4, 4, 1, 1, seat=4, state="excluded")
+    assert compared("round-1", "--with", "workers") == before
+    assert "24 answers, of which 6 do not count and are left out." in analyse("agreement", "round-1")
+
+
+def test_reviews_are_compared_with_the_majority_and_with_each_judgment(judged):
+    person, pairs = another_person(), pairs_of(judged)
+    give_level(judged, pairs[0], 1, by=person)
+    give_level(judged, pairs[2], 4, by=person)
+    give_level(judged, pairs[3], 1, by=person)
+    found = compared("round-1", "--with", "reviews")
+    # Majorities 1, 4, 3 against 1, 4, 1.
+    same = found["reviews", "majority", "four levels", "same answer"]
+    assert (same["value"], same["pairs"]) == (pytest.approx(2 / 3), 3)
+    assert found["reviews", "majority", "match or not", "kappa"]["value"] == pytest.approx(0.4)
+    votes = found["reviews", "judgments", "four levels", "same answer"]
+    assert (votes["value"], votes["judgments"]) == (pytest.approx(5 / 9), 9)
+    assert found["reviews", "judgments", "match or not", "same answer, match"]["value"] == pytest.approx(4 / 6)
+    assert found["reviews", "judgments", "four levels", f"same answer, {Level.YES.label}"]["value"] == 0.5
+
+
+def test_controls_are_compared_by_polarity(judged):
+    negative = judged.hits.get().items.get(control__polarity=Control.Polarity.NEGATIVE)
+    Judgment.objects.filter(pk=negative.judgments.first().pk).update(level=1)
+    found = compared("round-1", "--with", "controls")
+    assert found["controls", "judgments", "match or not", "same answer"]["value"] == pytest.approx(5 / 6)
+    assert found["controls", "judgments", "match or not", "same answer, match"]["value"] == 1
+    assert found["controls", "judgments", "match or not", "same answer, no match"]["value"] == pytest.approx(2 / 3)
+
+
+def test_retired_controls_are_left_out(judged):
+    Control.objects.filter(polarity=Control.Polarity.NEGATIVE).update(state=Control.State.RETIRED)
+    found = compared("round-1", "--with", "controls")
+    assert found["controls", "judgments", "match or not", "same answer"]["pairs"] == 1
+
+
+def test_a_source_with_grades_is_compared_on_four_levels(judged):
+    pairs = pairs_of(judged)
+    for pair, grade in zip(pairs, (1, 2, 4), strict=False):
+        associate(judged.pool.collection, "expert", [pair], grade=grade)
+    found = compared("round-1", "--with", "expert")
+    row = found["expert", "majority", "four levels", "same answer"]
+    assert (row["value"], row["pairs"]) == (1, 3)
+    assert found["expert", "majority", "four levels", "kappa, quadratic weights"]["value"] == 1
+
+
+def test_a_condition_makes_matches_of_scores(judged):
+    pairs = pairs_of(judged)
+    for pair, score in zip(pairs, (5, 4, 1, 3.5), strict=True):
+        associate(judged.pool.collection, "cxc", [pair], score=score)
+    found = compared("round-1", "--with", "cxc>=3")
+    # Majorities 1, 2, 4, 3: the last pair is a match by its score alone.
+    assert found["cxc>=3", "majority", "match or not", "same answer"]["value"] == 0.75
+    assert found["cxc>=3", "majority", "match or not", "same answer, no match"]["value"] == 1
+    assert ("cxc>=3", "majority", "four levels", "kappa") not in found
+
+
+def test_pairs_that_the_truth_of_a_drawn_collection_lacks_have_level_4(judged):
+    associate(judged.pool.collection, "truth", pairs_of(judged)[:1], grade=1)
+    assert compared("round-1", "--with", "truth")["truth", "majority", "match or not", "same answer"]["pairs"] == 1
+    Collection.objects.update(drawn={"images": 8, "seed": 0})
+    found = compared("round-1", "--with", "truth")
+    assert found["truth", "majority", "match or not", "same answer"]["pairs"] == 4
+    assert found["truth", "majority", "four levels", f"same answer, {Level.NO.label}"]["value"] == pytest.approx(1 / 3)
+
+
+def test_an_annotator_says_match_of_what_it_proposed(judged):
+    pairs, annotator = pairs_of(judged), make_annotator("words")
+    propose(judged, [pairs[0], pairs[2]], annotator)
+    found = compared("round-1")
+    # Majorities 1, 2, 4, 3; proposed are the first, rightly, and the third.
+    same = found["words", "majority", "match or not", "same answer"]
+    assert (same["value"], same["pairs"]) == (0.5, 4)
+    tau = found["words", "judgments", "match weight", "tau-b of its score, i2t"]
+    assert (tau["value"], tau["pairs"], tau["low"]) == (1, 2, None)
+
+
+def test_a_judging_annotator_says_match_by_its_score(judged):
+    pairs, judge = pairs_of(judged), make_annotator("judge", "vlm")
+    propose(judged, pairs[:3], judge)
+    for pair, score in zip(pairs, (0.9, 0.3, 0.2), strict=False):
+        Proposal.objects.filter(image=pair[0], caption=pair[1]).update(score=score)
+    row = compared("round-1", "--with", "judge")["judge", "majority", "match or not", "same answer"]
+    assert (row["value"], row["pairs"]) == (1, 3)
+
+
+def test_a_released_version_gives_the_figures_of_its_round(judged):
+    release_version("v1", collection=judged.pool.collection, sample=sample_of(judged), rounds=[judged])
+    assert compared("--version", "v1") == compared("round-1")
+
+
+def test_two_rounds_are_analysed_together(judged):
+    other = make_round(make_collection("farm", 8), "round-2", hits=1, candidates=4)
+    answer(other.hits.get(), 1, 1, 1, 1)
+    with pytest.raises(CommandError, match="The rounds are over 2 collections: farm, zoo"):
+        analyse("agreement", "round-1,round-2")
+    third = make_round(judged.pool.collection, "round-3", hits=1, candidates=4)
+    answer(third.hits.get(), 2, 2, 4, 3)
+    row = between("alpha, interval", compared("round-1,round-3", "--with", "workers"))
+    ratings = np.column_stack([np.array(VOTES, float).T, [2, 2, 4, 3]])
+    assert row["value"] == pytest.approx(krippendorff_alpha(ratings, "interval"))
+
+
+def test_one_judgment_a_pair_says_so_instead_of_a_table():
+    made = make_round(hits=1, candidates=2)
+    answer(made.hits.get(), 1, 4)
+    told = analyse("agreement", "round-1")
+    assert "no pair has two judgments that count. Pack with --replication 2 or more" in told
+    assert "With controls" in told
+    with pytest.raises(CommandError, match="one judgment a pair only"):
+        analyse("agreement", "round-1", "--with", "workers")
+
+
+def test_the_table_the_csv_and_the_plot_are_written(judged, tmp_path):
+    told = analyse("agreement", "round-1", "--csv", str(tmp_path / "a.csv"), "--plot", str(tmp_path / "a.svg"))
+    assert "Between workers" in told
+    assert "95% interval" in told
+    rows = table_of(tmp_path / "a.csv")
+    assert (
+        float(rows[0]["value"]) == compared("round-1")["workers", "judgments", "four levels", "alpha, nominal"]["value"]
+    )
+    assert "alpha, ordinal" in (tmp_path / "a.svg").read_text()
+
+
+def test_no_platform_id_and_no_worker_is_named(judged):
+    told = analyse("agreement", "round-1", "--json")
+    assert not any(worker.pseudonym in told for worker in Worker.objects.all())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Name either rounds or, with --version, a released version"),
+        (["round-1", "--version", "v1"], "Name either rounds or"),
+        (["round-9"], "There is no round 'round-9'"),
+        (["--version", "v9"], "There is no version 'v9'"),
+        (
+            ["round-1", "--with", "nobody"],
+            "zoo lacks 1 match sources: nobody; it has cxc, original. Answers can also be compared",
+        ),
+        (["round-1", "--with", "cxc"], 'cxc has scores: name a threshold, as in "cxc>=3"'),
+        (["round-1", "--with", "reviews"], "Round round-1 shares no pair with reviews"),
+        (["round-1", "--confidence", "95"], "Invalid confidence 95"),
+        (["round-1", "--samples", "0"], "at least one bootstrap sample"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(judged, arguments, message):
+    associate(judged.pool.collection, "cxc", pairs_of(judged)[:1], score=2.5)
+    with pytest.raises(CommandError, match=message) as refused:
+        analyse("agreement", *arguments)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("subject", ["agreement", "annotators", "reasons", "workers"])
+def test_a_round_without_counted_judgments_is_refused(subject):
+    made = make_round(hits=1, candidates=2)
+    with pytest.raises(CommandError, match="Round round-1 has no judgments that count, of 0"):
+        analyse(subject, "round-1")
+    answer(made.hits.get(), 1, 4, state="flagged")
+    with pytest.raises(CommandError, match="has no judgments that count, of 4. Analyse it once work is accepted"):
+        analyse(subject, "round-1")

@@ -1,0 +1,90 @@
+import pytest
+from django.core.management import CommandError
+
+from annotation.models import Assignment, Judgment
+from dataset.release import release_version
+from hits.models import Round
+from tests.annotation.cast import answer, candidates, propose, sample_of
+from tests.evaluation.analysing import analyse, figures_of, table_of
+from tests.factories import make_annotator, make_round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def judged() -> Round:
+    """Four pairs at levels 2, 2, 3 and 1: a wrong colour, a wrong number, something that is not in the image."""
+    made = make_round(hits=1, candidates=4, replication=2, reasons=True)
+    work = answer(made.hits.get(), 2, 2, 3, 1)
+    given = [("wrong_way", "color"), ("wrong_way", "quantity"), ("not_in_image", "")]
+    for (image, caption), (shortcoming, wrong_way) in zip(candidates(made.hits.get()), given, strict=False):
+        theirs = Judgment.objects.filter(assignment=work, image=image, caption=caption)
+        theirs.update(shortcoming=shortcoming, wrong_way=wrong_way)
+    return made
+
+
+def shares(kind: str, by: str, group: str, *arguments: str) -> dict[str, float]:
+    rows = figures_of("reasons", *(arguments or ["round-1"]))["reasons"]
+    return {row["reason"]: row["share"] for row in rows if (row["kind"], row["by"], row["group"]) == (kind, by, group)}
+
+
+def test_shortcomings_are_told_by_level(judged):
+    assert shares("shortcoming", "", "all") == {
+        "not_in_image": pytest.approx(1 / 3),
+        "not_in_caption": 0,
+        "wrong_way": pytest.approx(2 / 3),
+        "grammar": 0,
+    }
+    assert shares("shortcoming", "level", "Partially YES, but")["wrong_way"] == 1
+    assert shares("shortcoming", "level", "Mostly NO, because")["not_in_image"] == 1
+
+
+def test_what_is_wrong_is_told_of_those_who_named_it(judged):
+    found = shares("wrong_way", "", "all")
+    assert (found["color"], found["quantity"], found["age"]) == (0.5, 0.5, 0)
+    assert shares("wrong_way", "level", "Mostly NO, because")["color"] is None
+
+
+def test_reasons_are_told_by_direction_and_annotator(judged):
+    pairs, words, shapes = candidates(judged.hits.get()), make_annotator("words"), make_annotator("shapes")
+    propose(judged, pairs[:2], words)
+    propose(judged, pairs[1:], shapes, direction="t2i")
+    assert shares("shortcoming", "direction", "i2t")["wrong_way"] == 1
+    assert shares("shortcoming", "direction", "t2i")["not_in_image"] == 0.5
+    assert shares("wrong_way", "annotator", "words")["color"] == 0.5
+    assert shares("wrong_way", "annotator", "shapes")["color"] == 0
+
+
+def test_reasons_that_do_not_count_are_left_out(judged):
+    other = answer(judged.hits.get(), 3, 3, 3, 3, seat=2)
+    Judgment.objects.filter(assignment=other, level=3).update(shortcoming="grammar")
+    assert shares("shortcoming", "", "all")["grammar"] > 0
+    Assignment.objects.filter(pk=other.pk).update(state="excluded")
+    assert shares("shortcoming", "", "all")["grammar"] == 0
+
+
+def test_a_released_version_gives_the_figures_of_its_round(judged):
+    answer(judged.hits.get(), 1, 1, 1, 1, seat=2)
+    release_version("v1", collection=judged.pool.collection, sample=sample_of(judged), rounds=[judged])
+    released, live = figures_of("reasons", "--version", "v1"), figures_of("reasons", "round-1")
+    assert (released["reasons"], released["asked"], released["given"]) == (live["reasons"], 3, 3)
+
+
+def test_the_tables_the_csv_and_the_plot_are_written(judged, tmp_path):
+    told = analyse("reasons", "round-1", "--csv", str(tmp_path / "r.csv"), "--plot", str(tmp_path / "r.svg"))
+    assert "3 of 3 judgments at levels 2 and 3 name a reason." in told
+    assert "Shortcomings, in percent" in told
+    (row,) = [
+        row
+        for row in table_of(tmp_path / "r.csv")
+        if (row["kind"], row["by"], row["reason"]) == ("wrong_way", "", "color")
+    ]
+    assert (row["count"], row["judgments"]) == ("1", "2")
+    assert "wrong way" in (tmp_path / "r.svg").read_text()
+
+
+def test_a_round_that_asked_for_no_reasons_is_refused():
+    made = make_round(hits=1, candidates=2)
+    answer(made.hits.get(), 2, 3)
+    with pytest.raises(CommandError, match="Round round-1 has no reasons. Pack a round with --reasons to ask for them"):
+        analyse("reasons", "round-1")
