@@ -8,16 +8,14 @@ One query, or the mean over many:
 >>> metrics.recall_at_k({7: [3, 1], 8: [2, 1]}, {7: {3}, 8: {1}}, k=1)
 0.5
 
-A model on a named benchmark, from its similarities (images x captions, with COCO's ids):
+A model on a named benchmark, from its similarities (rows are queries, here captions, with COCO's ids):
 
 >>> import numpy as np
->>> from evaluation import metrics
->>> images, captions = (metrics.positives("coco-5k")[side].queries for side in ("i2t", "t2i"))
->>> similarity = np.eye(len(images), len(captions), dtype=np.float32)  # a model's, in its place
->>> asked = np.isin(images, metrics.positives("eccv")["i2t"].queries)
->>> ranked = metrics.Rankings.of_similarity(similarity[asked], images[asked], captions)
->>> metrics.score({"i2t": ranked}, "eccv")["eccv"]["mAP@R"]["i2t"] < 0.01
-True
+>>> captions, images = (metrics.positives(name)[side].queries for name, side in [("eccv", "t2i"), ("coco-5k", "i2t")])
+>>> similarity = np.random.default_rng(0).random((len(captions), len(images)), np.float32)  # a model's, in its place
+>>> ranked = metrics.Rankings.of_similarity(similarity, queries=captions, items=images)
+>>> round(metrics.score({"t2i": ranked}, "eccv")["eccv"]["R@1"]["t2i"], 3)
+0.002
 
 A value for each query, for statistics and many metrics at once:
 

@@ -129,7 +129,8 @@ class Rankings:
         """
         queries = np.fromiter(lists, np.int64, len(lists))
         order = np.argsort(queries)
-        rows = [list(lists.values())[row] for row in order]
+        values = list(lists.values())
+        rows = [values[row] for row in order]
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
         if len(rows) and isinstance(rows[0], np.ndarray):
             listed = np.concatenate(rows).astype(np.int64, copy=False)

@@ -1,6 +1,7 @@
 import doctest
 from importlib import import_module
 from math import isnan
+from pathlib import Path
 from pkgutil import iter_modules
 
 import pytest
@@ -39,6 +40,11 @@ def slow_map_at_r(ranking: list[int], positives: set[int]) -> float:
         hit = len(ranking) >= rank and ranking[rank - 1] in positives
         precisions.append(inside / rank if hit else 0)
     return sum(precisions) / size
+
+
+def test_the_examples_on_the_page_of_metrics_run():
+    page = Path(__file__).resolve().parents[2] / "docs/metrics.md"
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
 
 
 def found(rankings: dict, positives: dict) -> Found:

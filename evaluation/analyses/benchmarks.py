@@ -1,0 +1,125 @@
+"""Benchmarks: how similarly metrics rank the same models (ECCV Caption, table 5 and figure 4)."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError, some_of
+from core.progress import Progress
+from dataset.models import Version
+from evaluation.analyses import Findings
+from evaluation.correlation import correlations, spearman, tau_b
+from evaluation.leaderboard import Moves, averages_of, board_of, ranks_of
+from mitl.charts import Spec, heat_map, heat_maps
+
+HELP = "How similarly metrics rank the same models: tau-b and Spearman over a leaderboard or a CSV file (table 5)."
+TITLES = {"tau_b": "Kendall's tau-b", "spearman": "Spearman's correlation"}
+FEWEST = 2
+
+Matrices = Mapping[str, NDArray[np.float64]]
+
+
+def add_arguments(parser: CommandParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--versions", metavar="V1,V2", help="versions whose leaderboards are compared, comma-separated")
+    source.add_argument(
+        "--scores",
+        type=Path,
+        metavar="FILE",
+        help="CSV file: a row a model, its name first, then a score a metric; an empty cell is unknown",
+    )
+
+
+def analyse(*, progress: Progress, versions: str | None, scores: Path | None, **options: object) -> Findings:
+    """Correlate every two metrics over the models that have both.
+
+    Scores of versions are the means of both directions. Raises CounterpartError for fewer than two models or metrics,
+    an unknown version, and a file that cannot be read.
+    """
+    table = _read(scores) if scores else _of_versions((versions or "").split(","))
+    metrics = list(dict.fromkeys(metric for found in table.values() for metric in found))
+    if len(table) < FEWEST or len(metrics) < FEWEST:
+        raise CounterpartError(
+            f"There are {len(table)} models with {len(metrics)} metrics; correlations need two of each. "
+            "Score more models with evaluate."
+        )
+    values = np.array([[found.get(metric, np.nan) for metric in metrics] for found in table.values()])
+    matrices = {"tau_b": correlations(values, tau_b), "spearman": correlations(values, spearman)}
+    figures = {
+        "models": list(table),
+        "metrics": metrics,
+        "ranks": ranks_of(table),
+        **{
+            name: [[None if np.isnan(one) else one for one in row] for row in matrix.tolist()]
+            for name, matrix in matrices.items()
+        },
+    }
+    return Findings(figures, _text(metrics, matrices, len(table)), _chart(metrics, matrices), _rows(metrics, matrices))
+
+
+def _of_versions(names: list[str]) -> Moves:
+    """Metrics are named with their version where there are several."""
+    found = {version.name: version for version in Version.objects.filter(name__in=names)}
+    if unknown := [name for name in names if name not in found]:
+        raise CounterpartError(f"{len(unknown)} versions do not exist: {some_of(unknown)}.")
+    scores: Moves = {}
+    for name in names:
+        for model, values in averages_of(board_of(found[name])).items():
+            titled = {metric if len(names) == 1 else f"{name} {metric}": value for metric, value in values.items()}
+            scores.setdefault(model, {}).update(titled)
+    return scores
+
+
+def _read(path: Path) -> Moves:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            head, *rows = csv.reader(file)
+    except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
+        raise CounterpartError(f"Cannot read the scores {path}: {error}. Use a CSV file with a head line.") from error
+    rows = [row for row in rows if row]
+    uneven = [number for number, row in enumerate(rows, 2) if len(row) != len(head)]
+    if uneven:
+        raise CounterpartError(f"{len(uneven)} rows of {path} have not {len(head)} cells, for example row {uneven[0]}.")
+    repeated = {name for names in (head, [row[0] for row in rows]) for name in names if names.count(name) > 1}
+    if repeated:
+        raise CounterpartError(f"{len(repeated)} names occur twice in {path}: {some_of(sorted(repeated))}.")
+    try:
+        return {
+            row[0]: {metric: float(cell) for metric, cell in zip(head[1:], row[1:], strict=True) if cell.strip()}
+            for row in rows
+        }
+    except ValueError as error:
+        raise CounterpartError(f"A score in {path} is not a number ({error}). Leave unknown scores empty.") from error
+
+
+def _rows(metrics: list[str], matrices: Matrices) -> list[dict[str, Any]]:
+    return [
+        {"row": row, "column": column, **{name: float(matrix[i, j]) for name, matrix in matrices.items()}}
+        for i, row in enumerate(metrics)
+        for j, column in enumerate(metrics)
+    ]
+
+
+def _text(metrics: list[str], matrices: Matrices, models: int) -> str:
+    width = max(7, *map(len, metrics))
+    blocks = []
+    for name, matrix in matrices.items():
+        lines = [f"{TITLES[name]} over {models} models", "  ".join(one.rjust(width) for one in ["", *metrics])]
+        for i, metric in enumerate(metrics):
+            cells = ["-" if i == j or np.isnan(one) else f"{one:.2f}" for j, one in enumerate(matrix[i])]
+            lines.append("  ".join(cell.rjust(width) for cell in [metric, *cells]))
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _chart(metrics: list[str], matrices: Matrices) -> Spec:
+    return heat_maps(
+        "Do metrics rank models alike?",
+        "1: the same order of models, -1: the reverse. Darker means more alike.",
+        [[heat_map(TITLES[name], metrics, matrix, form=".2f", scale=(-1, 1))] for name, matrix in matrices.items()],
+    )
