@@ -63,10 +63,14 @@ def aggregate_round(
 def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
     """Return the counted judgments of a round as ``dataset.aggregation.conclude`` takes them.
 
-    Images and captions are named by their keys, as in a release, workers by their pseudonyms.
+    Images and captions are named by their keys, as in a release, workers by their pseudonyms. The column ``hit`` beside
+    them is the number of the HIT.
     """
     progress("reading judgments", 0, None)
-    columns = {"image_id": "image", "caption_id": "caption", "worker_id": "worker", "level": "level", "item_id": "item"}
+    columns = {
+        **{"image_id": "image", "caption_id": "caption", "worker_id": "worker"},
+        **{"level": "level", "item_id": "item", "item__hit__number": "hit"},
+    }
     counted = Judgment.objects.counted().filter(assignment__hit__round=round).order_by()
     rows: Any = counted.values_list(*columns).iterator(chunk_size=20_000)
     read = np.fromiter(rows, dtype=[(name, np.int64) for name in columns.values()])
@@ -80,6 +84,7 @@ def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
             "worker": _renamed(read["worker"], workers.values_list("pk", "pseudonym")),
             "level": read["level"],
             "control": _renamed(read["item"], controls).fillna(""),
+            "hit": read["hit"],
         }
     )
     retired = controls.filter(control__state=Control.State.RETIRED).values_list("pk", flat=True)

@@ -22,7 +22,8 @@ Floats = NDArray[np.float64]
 
 
 class Bounds(NamedTuple):
-    """Lower and upper bounds, a row for each look: (looks,) or (looks, n). From look to look they only narrow."""
+    """Lower and upper bounds, a row for each look: (looks,) or (looks, n). From look to look they only narrow, unless
+    the values that were drawn prove an earlier bound wrong."""
 
     low: Floats
     high: Floats
@@ -89,9 +90,10 @@ def _lower_bounds(table: Floats, population: int | None, alpha: float, looks: li
     for place in np.argsort(looks, kind="stable"):
         seen = slice(0, looks[place])
         low = _refuted_up_to(low, table[seen], bets[seen], before[seen], population, np.log(2 / alpha))
-        if population is not None:  # what was seen is certain, whatever the rest is
-            low = np.maximum(low, table[seen].sum(axis=0) / population)
         bounds[place] = low
+        if population is not None:  # what was seen is certain, whatever the rest is and whatever the bets said
+            certain = table[seen].sum(axis=0) / population
+            bounds[place] = np.clip(low, certain, certain + (1 - looks[place] / population))
     return bounds
 
 

@@ -1,0 +1,180 @@
+"""Stopping: whether a round's judgments have settled the ranking of the models, and where a finished one could have
+stopped."""
+
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+
+from core.errors import CounterpartError
+from core.progress import Progress
+from dataset.aggregation import METHODS, TIES, Method, Ties
+from evaluation.analyses import Findings
+from evaluation.live_effect import POSITIVES, Effect, Moment, Positive, Settings, measure_effect, saving_of
+from hits.models import Round
+from mitl.charts import Spec, line_chart
+
+HELP = "Whether a round's judgments have settled the ranking of the models; where a finished round could have stopped."
+DEFAULTS = Settings()
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("name", metavar="ROUND", help="an open or closed round")
+    parser.add_argument("--method", choices=METHODS, default=DEFAULTS.method, help="how votes become verdicts")
+    parser.add_argument("--ties", choices=TIES, default=DEFAULTS.ties, help="which of levels with equal shares wins")
+    parser.add_argument(
+        "--positive-levels",
+        choices=POSITIVES,
+        default=DEFAULTS.positive,
+        help="levels that match: lenient 1 and 2 (default), strict 1, graded 1 with 2 for a half",
+    )
+    parser.add_argument(
+        "--depth", type=int, default=1, metavar="K", help="score: share of the K best-ranked items that match (1: R@1)"
+    )
+    parser.add_argument("--places", type=int, metavar="N", help="first places that have to be settled (default: all)")
+    parser.add_argument(
+        "--margin", type=float, default=0.0, metavar="X", help="differences up to X, in 0..1, count as none (default 0)"
+    )
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, metavar="P", help="confidence of all statements together"
+    )
+    parser.add_argument("--looks", type=int, default=20, metavar="N", help="number of looks (default 20)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of methods that draw random starts (default 0)")
+    parser.add_argument("--check", action="store_true", help="end with an error unless the ranking is settled")
+
+
+def analyse(
+    *,
+    progress: Progress,
+    name: str,
+    method: Method,
+    ties: Ties,
+    positive_levels: Positive,
+    depth: int,
+    places: int | None,
+    margin: float,
+    confidence: float,
+    looks: int,
+    seed: int,
+    check: bool,
+    **options: object,
+) -> Findings:
+    """Measure the round's live effect. Raises CounterpartError as ``measure_effect`` does, and with ``check`` if the
+    ranking is not settled."""
+    settings = Settings(method, ties, seed, depth, positive_levels, places, margin, confidence, looks)
+    effect = measure_effect(Round.objects.named(name), settings, progress=progress)
+    if check and not effect.is_settled:
+        raise CounterpartError(_verdict(effect))
+    return Findings(_figures(effect), _text(effect), _chart(effect), _rows(effect))
+
+
+def _figures(effect: Effect) -> dict[str, Any]:
+    settings, saving = effect.settings, saving_of(effect)
+    stop = effect.settled_at
+    return {
+        "round": effect.round.name,
+        "settings": {**vars(settings)},
+        "settled": effect.is_settled,
+        "settled_after_hits": stop.look.hits if stop else None,
+        "settled_at": stop.at.isoformat() if stop else None,
+        "hits": effect.n_hits,
+        "hits_counted": effect.last.look.hits if effect.last else 0,
+        "hits_waiting": effect.waiting,
+        "open": [list(pair) for pair in effect.open_places()],
+        "saved": {"hits": saving.hits, "answer_sets": saving.answer_sets, "dollars": str(saving.dollars)}
+        if saving
+        else None,
+        "unpooled": dict(zip(effect.models, effect.unpooled.tolist(), strict=True)),
+        "looks": [_moment(effect, moment) for moment in effect.moments],
+    }
+
+
+def _moment(effect: Effect, moment: Moment) -> dict[str, Any]:
+    look = moment.look
+    return {
+        "hits": look.hits,
+        "at": moment.at.isoformat(),
+        "settled": moment.is_settled,
+        "tau": None if np.isnan(moment.tau) else moment.tau,
+        "models": [
+            {
+                "model": effect.models[place],
+                "score": float(look.scores[place]),
+                "low": float(look.low[place]),
+                "high": float(look.high[place]),
+            }
+            for place in look.order.tolist()
+        ],
+    }
+
+
+def _verdict(effect: Effect) -> str:
+    """Say in a sentence whether the ranking is settled."""
+    if effect.last is None:
+        return f"The ranking of round {effect.round} is open: HIT 1 is not judged yet."
+    wanted = f"first {effect.settings.places} places of the ranking" if effect.settings.places else "ranking"
+    if stop := effect.settled_at:
+        return f"The {wanted} of round {effect.round} is settled since HIT {stop.look.hits:,} of {effect.n_hits:,}."
+    unclear = ", ".join(f"{one} or {other}" for one, other in effect.open_places())
+    return f"The {wanted} of round {effect.round} is open after {effect.last.look.hits:,} HITs: {unclear}."
+
+
+def _text(effect: Effect) -> str:
+    lines = [_verdict(effect)]
+    if effect.waiting:
+        counted = effect.last.look.hits if effect.last else 0
+        lines.append(f"{effect.waiting:,} further HITs are judged and count once HIT {counted + 1:,} is.")
+    if effect.last is None:
+        return "\n".join(lines)
+    if saving := saving_of(effect):
+        lines.append(
+            f"Stopping there saves {saving.hits:,} HITs: {saving.answer_sets:,} answer sets, ${saving.dollars}."
+        )
+        lines.append(_outcome(effect))
+    width = max(map(len, effect.models))
+    lines += ["", f"{'':<{width}}  score  {effect.settings.confidence:.0%} interval   not in the pool"]
+    look = effect.last.look
+    for place in look.order.tolist():
+        interval = f"{100 * look.low[place]:5.1f} to {100 * look.high[place]:5.1f}"
+        lines.append(
+            f"{effect.models[place]:<{width}}  {100 * look.scores[place]:5.1f}  {interval}  "
+            f"{100 * effect.unpooled[place]:15.1f}"
+        )
+    lines += ["", "HITs     tau-b with the look before  settled  ranking"]
+    for moment in effect.moments:
+        tau = "-" if np.isnan(moment.tau) else f"{moment.tau:.2f}"
+        ranking = " > ".join(effect.models[place] for place in moment.look.order.tolist())
+        lines.append(f"{moment.look.hits:<7,}  {tau:>25}  {'yes' if moment.is_settled else 'no':>7}  {ranking}")
+    return "\n".join(lines)
+
+
+def _outcome(effect: Effect) -> str:
+    """Say whether the ranking at the stop is the one at the end."""
+    stop, last = effect.settled_at, effect.last
+    places = slice(0, effect.settings.places)
+    if stop and last and np.array_equal(stop.look.order[places], last.look.order[places]):
+        return "The ranking there is the last one."
+    return "The last ranking is another one."
+
+
+def _rows(effect: Effect) -> list[dict[str, Any]]:
+    return [
+        {"hits": moment["hits"], "at": moment["at"], "tau": moment["tau"], "settled": int(moment["settled"]), **model}
+        for moment in (_moment(effect, one) for one in effect.moments)
+        for model in moment["models"]
+    ]
+
+
+def _chart(effect: Effect) -> Spec:
+    values = [
+        {"line": model, "x": moment.look.hits, "y": 100 * float(moment.look.scores[place])}
+        for place, model in enumerate(effect.models)
+        for moment in effect.moments
+    ]
+    widths = [
+        {"line": model, "x": moment.look.hits, "y": 50 * float(moment.look.high[place] - moment.look.low[place])}
+        for place, model in enumerate(effect.models)
+        for moment in effect.moments
+    ]
+    panels = {"scores so far, percent": values, "half the width of their intervals, points": widths}
+    return line_chart(_verdict(effect), f"Round {effect.round}", panels, x="HITs judged", y="")

@@ -1,0 +1,313 @@
+"""Live effect: what a round's judgments say so far of the models, whether their ranking is settled, and the replay of
+a finished round: where it could have stopped, and what that would have saved."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+from django.db.models import Count, Max
+from numpy.typing import NDArray
+
+from annotation.disputes import disputed_pairs
+from annotation.models import Assignment, Judgment
+from core.errors import CounterpartError
+from core.progress import Progress, silent, tracked
+from dataset.aggregation import POSITIVE, TIES, Method, Ties, conclude
+from dataset.contents import proposals_of
+from dataset.verdicts import votes_of
+from evaluation.correlation import tau_b
+from evaluation.judged_pairs import WEIGHTS
+from evaluation.metrics import Rankings
+from evaluation.settling import Look, Packed, look_at
+from hits.models import Item, Round, Seat
+from hits.question import Level
+from mitl.models import Direction
+from mitl.search.gallery import load_lists
+
+Floats = NDArray[np.float64]
+Positive = Literal["lenient", "strict", "graded"]
+POSITIVES: tuple[Positive, ...] = get_args(Positive)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How scores, and the end of a round, are told.
+
+    Attributes:
+        depth: number of best-ranked items whose share of matches is the score; 1 is R@1.
+        positive: levels that match: lenient 1 and 2, strict 1, graded 1 with 2 for a half (equation E.4).
+        places: the first places of the ranking that have to be settled; None: all.
+        margin: models that differ by no more than this count as equal, in 0..1.
+        confidence: probability that no statement on who is ahead is ever wrong.
+        looks: number of looks, evenly spread over the HITs.
+    """
+
+    method: Method = "majority"
+    ties: Ties = TIES[0]
+    seed: int = 0
+    depth: int = 1
+    positive: Positive = "lenient"
+    places: int | None = None
+    margin: float = 0.0
+    confidence: float = 0.95
+    looks: int = 20
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One look: after the first ``look.hits`` HITs, all of them judged ``at`` that time; ``tau`` is tau-b of the scores
+    with those of the look before, NaN for the first."""
+
+    look: Look
+    at: datetime
+    tau: float
+    is_settled: bool
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The models of a round and what each look says of them.
+
+    Attributes:
+        models: names of the M models.
+        unpooled: (M,) share of each model's best-ranked items that are not in the pool: never judged here, they count
+            as no match.
+        n_hits: HITs of the round's plan.
+        waiting: HITs that are judged already and come after one that is not; they count once it is judged.
+        moments: the looks, none if the first HIT is not judged.
+    """
+
+    round: Round
+    settings: Settings
+    models: tuple[str, ...]
+    unpooled: Floats
+    n_hits: int
+    waiting: int
+    moments: tuple[Moment, ...]
+
+    @property
+    def last(self) -> Moment | None:
+        return self.moments[-1] if self.moments else None
+
+    @property
+    def settled_at(self) -> Moment | None:
+        """The first look at which the ranking was settled: whoever had looked then could have closed the round."""
+        return next((moment for moment in self.moments if moment.is_settled), None)
+
+    @property
+    def is_settled(self) -> bool:
+        return self.settled_at is not None
+
+    def open_places(self) -> list[tuple[str, str]]:
+        """Return the models that follow each other and whose order is open at the last look."""
+        if self.last is None:
+            return []
+        return [(self.models[a], self.models[b]) for a, b in self.last.look.open_places(self.settings.places)]
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What a round that stopped at a time would have saved: answer sets that were begun later, and their cost."""
+
+    hits: int
+    answer_sets: int
+    dollars: Decimal
+
+
+def measure_effect(round: Round, settings: Settings | None = None, *, progress: Progress = silent) -> Effect:
+    """Return the scores of the round's models at each look, as its judgments arrived.
+
+    Only the longest run of judged HITs from the first counts, in the order of their numbers. That order is random,
+    while the order in which HITs are finished is not: a worker may need longer for a HIT of hard pairs.
+
+    Raises CounterpartError for fewer than two models, for a depth beyond what the pool asked, and for invalid settings.
+    """
+    settings = settings or Settings()
+    _check(settings)
+    plan = _Plan.of(round, settings.depth)
+    done = plan.complete(round)
+    first_open = int(np.argmin(done)) if not done.all() else len(done)
+    counts = np.unique(np.linspace(first_open / max(settings.looks, 1), first_open, settings.looks).round().astype(int))
+    moments: list[Moment] = []
+    times = plan.times(round)
+    verdicts = _verdicts(round, plan, settings, progress)
+    for hits in tracked([count for count in counts.tolist() if count], "looks", progress, every=1):
+        look = look_at(plan.packed, verdicts(hits), hits, alpha=1 - settings.confidence, margin=settings.margin)
+        tau = tau_b(look.scores, moments[-1].look.scores) if moments else float("nan")
+        at = max(at for hit, at in times.items() if hit < hits)
+        moments.append(Moment(look, at, tau, look.is_settled(settings.places)))
+    waiting = int(done[first_open:].sum())
+    return Effect(round, settings, plan.models, plan.unpooled, plan.packed.n_hits, waiting, tuple(moments))
+
+
+def _check(settings: Settings) -> None:
+    if settings.looks < 1:
+        raise CounterpartError(f"Invalid number of looks {settings.looks}: use at least 1.")
+    if settings.places is not None and settings.places < 1:
+        raise CounterpartError(f"Invalid number of places {settings.places}: use at least 1.")
+    if not 0 < settings.confidence < 1:
+        raise CounterpartError(f"Invalid confidence {settings.confidence}: use a share between 0 and 1, such as 0.95.")
+    if not 0 <= settings.margin <= 1:
+        raise CounterpartError(f"Invalid margin {settings.margin}: use a share between 0 and 1, such as 0.01.")
+
+
+def saving_of(effect: Effect) -> Saving | None:
+    """Return what stopping where the ranking was settled would have saved; None where it was not."""
+    stop = effect.settled_at
+    if stop is None:
+        return None
+    later = Assignment.objects.filter(
+        hit__round=effect.round, state=Assignment.State.ACCEPTED, leased_at__gt=stop.at
+    ).aggregate(sets=Count("pk"), hits=Count("hit", distinct=True))
+    return Saving(later["hits"], later["sets"], effect.round.seat_cost * later["sets"])
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A round's planned HITs and what their pairs count for the models. ``pairs`` (P, 2) are ids of image and caption,
+    ascending; ``keys`` are theirs in the source data."""
+
+    models: tuple[str, ...]
+    unpooled: Floats
+    packed: Packed
+    pairs: NDArray[np.int64]
+    keys: pd.MultiIndex
+
+    @classmethod
+    def of(cls, round: Round, depth: int) -> "_Plan":
+        planned = Item.objects.filter(hit__round=round, hit__top_up=None, control=None)
+        columns = ("image_id", "caption_id", "hit__number", "image__key", "caption__key")
+        rows = list(planned.order_by("image", "caption").values_list(*columns))
+        pairs = np.array([row[:2] for row in rows], np.int64).reshape(-1, 2)
+        hits = np.array([row[2] for row in rows], np.int64) - 1
+        models = _weights(round, pairs, depth)
+        if len(models) < 2:
+            raise CounterpartError(
+                f"Round {round} ranks {len(models)} models: a ranking needs two. Pool more annotators or register runs."
+            )
+        weights = np.array(list(models.values()))
+        sizes = np.bincount(hits)
+        n_full = int((sizes == round.design["candidates"]).sum())
+        packed = Packed(weights, hits, len(sizes), n_full)
+        keys = pd.MultiIndex.from_arrays([[row[3] for row in rows], [row[4] for row in rows]])
+        return cls(tuple(models), 1 - weights.sum(axis=1), packed, pairs, keys)
+
+    def complete(self, round: Round) -> NDArray[np.bool_]:
+        """Return (n_hits,) whether every wanted vote on the HIT's pairs is in: all seats are filled, also those of
+        later HITs that ask one of its pairs again, and none of its pairs waits for such a HIT."""
+        unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).values("hit")
+        waiting = set(
+            Item.objects.filter(hit__in=unfilled, control=None).order_by().values_list("image_id", "caption_id")
+        )
+        if round.top_up and round.state == "open":
+            waiting |= set(disputed_pairs(round))
+        done = np.ones(self.packed.n_hits, bool)
+        done[[hit for pair, hit in self._by_pair() if pair in waiting]] = False
+        return done
+
+    def times(self, round: Round) -> dict[int, datetime]:
+        """Return, for each HIT with counted votes on its pairs, when the last of them was given."""
+        judged = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+        last = {
+            (image, caption): at
+            for image, caption, at in judged.values_list("image_id", "caption_id").annotate(at=Max("at"))
+        }
+        times: dict[int, datetime] = {}
+        for pair, hit in self._by_pair():
+            if pair in last:
+                times[hit] = max(last[pair], times.get(hit, last[pair]))
+        return times
+
+    def _by_pair(self) -> Iterator[tuple[tuple[int, int], int]]:
+        return zip(map(tuple, self.pairs.tolist()), self.packed.hits.tolist(), strict=True)
+
+
+def _weights(round: Round, pairs: NDArray[np.int64], depth: int) -> dict[str, Floats]:
+    """Return model → (P,), what each pair counts in its score if it matches: by direction, 1 over the number of queries
+    and the depth where the model ranks the item so high; the mean over directions."""
+    pool = round.pool
+    queries = {
+        Direction.IMAGE_TO_CAPTION: np.array(sorted(pool.sample.images.values_list("pk", flat=True)), np.int64),
+        Direction.CAPTION_TO_IMAGE: np.array(sorted(pool.sample.captions.values_list("pk", flat=True)), np.int64),
+    }
+    directions = [Direction(name) for name in pool.directions if len(queries[Direction(name)])]
+    if not 1 <= depth <= pool.top_k:
+        raise CounterpartError(
+            f"Invalid depth {depth}: the pool holds the first {pool.top_k} items of each list. Use 1 to {pool.top_k}."
+        )
+    codes = pairs[:, 0] << 32 | pairs[:, 1]
+    weights: dict[str, Floats] = {}
+    for name, lists in _models(round).items():
+        if any(direction not in lists for direction in directions):
+            continue
+        total = np.zeros(len(pairs))
+        for direction in directions:
+            asked, items = _best(lists[direction], queries[direction], depth)
+            images, captions = (asked, items) if direction == Direction.IMAGE_TO_CAPTION else (items, asked)
+            place = np.searchsorted(codes, images << 32 | captions).clip(0, len(codes) - 1)
+            pooled = codes[place] == images << 32 | captions
+            counted = np.bincount(place[pooled], minlength=len(pairs))
+            total += counted / (len(queries[direction]) * depth * len(directions))
+        weights[name] = total
+    return weights
+
+
+def _best(lists: Rankings, queries: NDArray[np.int64], depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return query and item of the first ``depth`` places of the lists of these queries."""
+    inside = np.isin(lists.queries, queries)
+    items = lists.items[inside, :depth].astype(np.int64)
+    rows, places = np.nonzero(items >= 0)
+    return lists.queries[inside][rows], items[rows, places]
+
+
+def _models(round: Round) -> dict[str, Mapping[Direction, Rankings]]:
+    """Return the rankings of every model of the round: the lists of its annotators."""
+    return {
+        retrieval.annotator.name: {
+            direction: Rankings(lists.queries, np.where(lists.items, lists.items, -1))
+            for direction, lists in load_lists(retrieval).items()
+        }
+        for retrieval in round.pool.retrievals.select_related("annotator").order_by("annotator__name")
+    }
+
+
+def _verdicts(round: Round, plan: _Plan, settings: Settings, progress: Progress) -> Callable[[int], Floats]:
+    """Return a function of the number of HITs that gives what each pair's verdict counts (P,), 0.5 without one.
+
+    Verdicts by majority depend on a pair's own votes alone, so they are the same at every look. Other methods learn
+    from the votes on other pairs too; they are given those on the first HITs alone, as they were known then.
+    """
+    votes = votes_of(round, progress=progress)
+    proposals = proposals_of([round]) if settings.method == "consensus" else None
+    worth = _worth(settings.positive)
+    hit_of = pd.Series(plan.packed.hits, index=plan.keys)
+    candidate = (votes["control"] == "").to_numpy()
+    own = pd.MultiIndex.from_frame(votes[["image", "caption"]])
+    known_at = np.where(candidate, hit_of.reindex(own).fillna(plan.packed.n_hits).to_numpy(), votes["hit"] - 1)
+
+    def values(hits: int) -> Floats:
+        known = votes[known_at < hits]
+        table = conclude(known, method=settings.method, ties=settings.ties, proposals=proposals, seed=settings.seed)
+        levels = pd.Series(table["level"].to_numpy(), index=pd.MultiIndex.from_frame(table[["image", "caption"]]))
+        return np.asarray(levels.map(worth).reindex(plan.keys).fillna(0.5).to_numpy(), float)
+
+    if settings.method != "majority":
+        return values
+    everything: list[Floats] = []
+
+    def unchanging(hits: int) -> Floats:
+        if not everything:
+            everything.append(values(plan.packed.n_hits))
+        return everything[0]
+
+    return unchanging
+
+
+def _worth(positive: Positive) -> dict[int, float]:
+    if positive == "graded":
+        return {level.value: weight for level, weight in WEIGHTS.items()}
+    return {level: float(level in POSITIVE[positive]) for level in Level.values}

@@ -1,0 +1,179 @@
+import json
+from datetime import timedelta
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Assignment, Judgment
+from core.errors import CounterpartError
+from evaluation.live_effect import Settings, measure_effect, saving_of
+from hits.models import Round
+from mitl.models import Direction, Retrieval
+from mitl.search.gallery import load_lists
+from tests.evaluation.worlds import NAMES, START, judge, judge_all, known_round, level_of
+from tests.factories import make_round
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def round() -> Round:
+    return known_round()
+
+
+def stopping(*arguments: object) -> str:
+    out = StringIO()
+    call_command("analyse", "stopping", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def slow_score(name: str, depth: int, worth: dict[int, float]) -> float:
+    """The share of the first items that match, counted from the rows, mean over both directions."""
+    retrieval = Retrieval.objects.get(annotator__name=name)
+    images, captions = retrieval.collection.images.in_bulk(), retrieval.collection.captions.in_bulk()
+    shares = []
+    for direction, ranked in load_lists(retrieval).items():
+        total = 0.0
+        for query, items in zip(ranked.queries.tolist(), ranked.items.tolist(), strict=True):
+            for item in items[:depth]:
+                image, caption = (query, item) if direction == Direction.IMAGE_TO_CAPTION else (item, query)
+                total += worth.get(level_of(images[image], captions[caption]), 0.0)
+        shares.append(total / len(ranked.queries) / depth)
+    return sum(shares) / len(shares)
+
+
+@pytest.mark.parametrize(
+    ("positive", "worth"),
+    [("lenient", {1: 1.0, 2: 1.0}), ("strict", {1: 1.0}), ("graded", {1: 1.0, 2: 0.5})],
+)
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_finished_round_has_the_scores_counted_from_the_rows(round, positive, worth, depth):
+    judge_all(round)
+    effect = measure_effect(round, Settings(positive=positive, depth=depth))
+    assert effect.models == NAMES
+    np.testing.assert_allclose(effect.last.look.scores, [slow_score(name, depth, worth) for name in NAMES])
+    np.testing.assert_allclose(effect.last.look.high - effect.last.look.low, 0, atol=1e-9)
+    assert effect.is_settled
+    assert effect.unpooled == pytest.approx(0)
+
+
+def test_hits_count_in_packing_order_and_a_gap_holds_back_what_comes_later(round):
+    hits = list(round.hits.order_by("number"))
+    for hit in (*hits[:4], *hits[5:9]):
+        judge(hit)
+    effect = measure_effect(round)
+    assert effect.last.look.hits == 4
+    assert effect.waiting == 4
+    assert not effect.is_settled
+    judge(hits[4])
+    after = measure_effect(round)
+    assert (after.last.look.hits, after.waiting) == (9, 0)
+
+
+def test_intervals_narrow_as_judgments_arrive_and_hold_the_last_score(round):
+    judge_all(round)
+    moments = measure_effect(round).moments
+    widths = [moment.look.high - moment.look.low for moment in moments]
+    assert all((after <= before + 1e-9).all() for before, after in zip(widths, widths[1:], strict=False))
+    last = moments[-1].look.scores
+    assert all((one.look.low <= last + 1e-9).all() and (one.look.high >= last - 1e-9).all() for one in moments)
+    assert np.isnan(moments[0].tau)
+    assert all(-1 <= moment.tau <= 1 for moment in moments[1:] if not np.isnan(moment.tau))
+
+
+def test_a_hit_counts_only_when_every_seat_is_filled():
+    made = known_round(replication=2)
+    first, second = made.hits.order_by("number")[:2]
+    for hit in (first, second):
+        judge(hit, seat=1)
+    assert measure_effect(made).last is None
+    judge(first, seat=2)
+    assert measure_effect(made).last.look.hits == 1
+
+
+def test_votes_that_do_not_count_open_their_hit_again(round):
+    judged = [judge(hit) for hit in round.hits.order_by("number")[:3]]
+    Assignment.objects.filter(pk=judged[1].pk).update(state="excluded")
+    judged[1].seat.state = "open"
+    judged[1].seat.save()
+    assert measure_effect(round).last.look.hits == 1
+
+
+def test_a_replay_tells_where_the_round_could_have_stopped_and_what_that_saves(round):
+    judge_all(round)
+    for done in Assignment.objects.select_related("hit"):
+        leased = START + timedelta(minutes=done.hit.number - 1, seconds=-30)
+        Assignment.objects.filter(pk=done.pk).update(leased_at=leased)
+    effect = measure_effect(round, Settings(margin=0.5, looks=100))
+    stop = effect.settled_at
+    assert 1 < stop.look.hits < effect.n_hits
+    assert stop.at == START + timedelta(minutes=stop.look.hits - 1)
+    saved = saving_of(effect)
+    assert saved.answer_sets == saved.hits == effect.n_hits - stop.look.hits
+    assert saved.dollars == round.seat_cost * saved.answer_sets
+    # Nothing before that look would have been settled.
+    assert not any(moment.is_settled for moment in effect.moments if moment.look.hits < stop.look.hits)
+
+
+@pytest.mark.parametrize("method", ["dawid-skene", "ordinal"])
+def test_other_methods_are_given_only_the_votes_of_the_hits_that_count(round, method):
+    judge_all(round)
+    some = measure_effect(round, Settings(method=method, looks=2))
+    half = some.moments[0].look.hits
+    later = Judgment.objects.filter(item__hit__number__gt=half)
+    later.update(level=3)
+    again = measure_effect(round, Settings(method=method, looks=2))
+    np.testing.assert_allclose(some.moments[0].look.scores, again.moments[0].look.scores)
+    assert not np.allclose(some.moments[1].look.scores, again.moments[1].look.scores)
+
+
+def test_the_command_prints_the_ranking_and_writes_rows(round, tmp_path):
+    judge_all(round)
+    printed = stopping("round-1", "--csv", tmp_path / "looks.csv", "--plot", tmp_path / "looks.svg")
+    assert printed.startswith("The ranking of round round-1 is settled since HIT ")
+    assert "The ranking there is the last one." in printed
+    figures = json.loads(stopping("round-1", "--json"))
+    assert figures["settled"] is True
+    assert figures["hits"] == figures["hits_counted"] == round.hits.count()
+    assert {one["model"] for one in figures["looks"][-1]["models"]} == set(NAMES)
+    assert (tmp_path / "looks.csv").read_text().count("\n") == 1 + 3 * len(figures["looks"])
+
+
+def test_check_ends_with_an_error_while_the_ranking_is_open(round):
+    with pytest.raises(CommandError, match="open: HIT 1 is not judged yet"):
+        stopping("round-1", "--check")
+    judge(round.hits.get(number=1))
+    with pytest.raises(CommandError, match="is open after 1 HITs: "):
+        stopping("round-1", "--check")
+    for hit in round.hits.filter(number__gt=1):
+        judge(hit)
+    assert "settled" in stopping("round-1", "--check")
+
+
+def test_nothing_is_closed_by_looking(round):
+    judge_all(round)
+    stopping("round-1")
+    round.refresh_from_db()
+    assert round.state == "open"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"depth": 3}, "the pool holds the first 2 items"),
+        ({"looks": 0}, "Invalid number of looks 0"),
+        ({"places": 0}, "Invalid number of places 0"),
+        ({"margin": 2.0}, "Invalid margin 2.0"),
+        ({"confidence": 1.0}, "Invalid confidence 1.0"),
+    ],
+)
+def test_bad_settings_are_refused(round, changes, message):
+    with pytest.raises(CounterpartError, match=message):
+        measure_effect(round, Settings(**changes))
+
+
+def test_a_round_with_a_single_model_has_no_ranking():
+    with pytest.raises(CounterpartError, match="ranks 0 models: a ranking needs two"):
+        measure_effect(make_round(hits=2))
