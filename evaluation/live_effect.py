@@ -1,7 +1,8 @@
 """Live effect: what a round's judgments say so far of the models, whether their ranking is settled, and the replay of
 a finished round: where it could have stopped, and what that would have saved."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -22,6 +23,8 @@ from dataset.verdicts import votes_of
 from evaluation.correlation import tau_b
 from evaluation.judged_pairs import WEIGHTS
 from evaluation.metrics import Rankings
+from evaluation.models import Run
+from evaluation.runs import read_run
 from evaluation.settling import Look, Packed, look_at
 from hits.models import Item, Round, Seat
 from hits.question import Level
@@ -241,7 +244,7 @@ def _weights(round: Round, pairs: NDArray[np.int64], depth: int) -> dict[str, Fl
         )
     codes = pairs[:, 0] << 32 | pairs[:, 1]
     weights: dict[str, Floats] = {}
-    for name, lists in _models(round).items():
+    for name, lists in _models(round, depth).items():
         if any(direction not in lists for direction in directions):
             continue
         total = np.zeros(len(pairs))
@@ -264,15 +267,32 @@ def _best(lists: Rankings, queries: NDArray[np.int64], depth: int) -> tuple[NDAr
     return lists.queries[inside][rows], items[rows, places]
 
 
-def _models(round: Round) -> dict[str, Mapping[Direction, Rankings]]:
-    """Return the rankings of every model of the round: the lists of its annotators."""
-    return {
-        retrieval.annotator.name: {
-            direction: Rankings(lists.queries, np.where(lists.items, lists.items, -1))
+def _models(round: Round, depth: int) -> dict[str, dict[Direction, Rankings]]:
+    """Return the first places of every model's rankings: the annotators of the pool, and the runs of files that are
+    registered for the collection, of each name the newest."""
+    models = {}
+    for retrieval in round.pool.retrievals.select_related("annotator").order_by("annotator__name"):
+        models[retrieval.annotator.name] = {
+            direction: Rankings(lists.queries, np.where(lists.items, lists.items, -1)[:, :depth])
             for direction, lists in load_lists(retrieval).items()
         }
-        for retrieval in round.pool.retrievals.select_related("annotator").order_by("annotator__name")
-    }
+    uploaded = Run.objects.filter(collection=round.pool.collection).exclude(file="").order_by("pk")
+    for name, run in {run.model: run for run in uploaded.select_related("collection")}.items():
+        if name not in models:
+            models[name] = _first_places(run, depth)
+    return models
+
+
+def _first_places(run: Run, depth: int) -> dict[Direction, Rankings]:
+    blocks: dict[Direction, list[Rankings]] = defaultdict(list)
+    for direction, block in read_run(run):
+        blocks[direction].append(Rankings(block.queries, block.items[:, :depth]))
+    return {direction: _joined(parts, depth) for direction, parts in blocks.items()}
+
+
+def _joined(parts: list[Rankings], depth: int) -> Rankings:
+    padded = [np.pad(one.items, ((0, 0), (0, depth - one.items.shape[1])), constant_values=-1) for one in parts]
+    return Rankings(np.concatenate([one.queries for one in parts]), np.concatenate(padded))
 
 
 def _verdicts(round: Round, plan: _Plan, settings: Settings, progress: Progress) -> Callable[[int], Floats]:

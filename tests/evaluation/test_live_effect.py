@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
 from evaluation.live_effect import Settings, measure_effect, saving_of
-from hits.models import Round
+from evaluation.runs import register_file
+from hits.models import Item, Round
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 from tests.evaluation.worlds import NAMES, START, judge, judge_all, known_round, level_of
@@ -150,6 +151,24 @@ def test_check_ends_with_an_error_while_the_ranking_is_open(round):
     for hit in round.hits.filter(number__gt=1):
         judge(hit)
     assert "settled" in stopping("round-1", "--check")
+
+
+def test_registered_runs_are_ranked_beside_the_annotators(round, tmp_path):
+    collection = round.pool.collection
+    captions, images = (side.order_by("pk") for side in (collection.captions, collection.images))
+    lists = {
+        "i2t": {image.key: [caption.key for caption in captions] for image in images},
+        "t2i": {caption.key: [image.key for image in images] for caption in captions},
+    }
+    (tmp_path / "naive.json").write_text(json.dumps(lists))
+    register_file(collection, tmp_path / "naive.json", model="naive")
+    judge_all(round)
+    effect = measure_effect(round)
+    assert effect.models == (*NAMES, "naive")
+    # It ranks the first caption and the first image first, for every query; few of those pairs are in the pool.
+    first = [(image.pk, captions[0].pk) for image in images] + [(images[0].pk, caption.pk) for caption in captions]
+    asked = set(Item.objects.filter(hit__round=round, control=None).values_list("image_id", "caption_id"))
+    assert effect.unpooled[3] == pytest.approx(np.mean([pair not in asked for pair in first]))
 
 
 def test_nothing_is_closed_by_looking(round):
