@@ -3,7 +3,7 @@
 Memory does not grow with the rows: a batch holds some thousands of them, and a row group of Parquet ``GROUP``.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,13 @@ NUMBERS = {
 }
 
 
-def judgment_batches(version: Version, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """Yield the version's judgments in the order of their file, with its columns; an empty number becomes null.
+def judgment_batches(version: Version, progress: Progress, *, columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+    """Yield the version's judgments in the order of their file, with its columns or those named; an empty number
+    becomes null.
 
     Raises CounterpartError if the file is missing or was changed.
     """
-    return _reported(_read(checked_file(version, JUDGMENTS)), "judgments", progress)
+    return _reported(_read(checked_file(version, JUDGMENTS), columns), "judgments", progress)
 
 
 def pair_batches(version: Version, progress: Progress) -> Iterator[pa.RecordBatch]:
@@ -89,16 +90,18 @@ def write_parquet(path: Path, batches: Batches, *, group: int = GROUP) -> None:
             writer.close()
 
 
-def _read(path: Path) -> Iterator[pa.RecordBatch]:
+def _read(path: Path, columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
     with path.open(encoding="utf-8") as file:
-        columns = file.readline().rstrip("\n").split(",")
+        columns = columns or file.readline().rstrip("\n").split(",")
     types = {name: NUMBERS.get(name, pa.string()) for name in columns}
     yield pa.RecordBatch.from_pylist([], schema=pa.schema(list(types.items())))
     yield from csv.open_csv(
         path,
         read_options=csv.ReadOptions(block_size=BLOCK),
         parse_options=csv.ParseOptions(newlines_in_values=True),
-        convert_options=csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=False),
+        convert_options=csv.ConvertOptions(
+            column_types=types, include_columns=columns, null_values=[""], strings_can_be_null=False
+        ),
     )
 
 

@@ -80,6 +80,17 @@ def test_judgments_csv_has_a_row_for_each_proposal_and_judgment(version, round, 
     ]
 
 
+def test_judgments_csv_quotes_ids_that_would_break_a_row(round, out):
+    odd = {"image": 'a "dog", 1\n2', "caption": "b,c"}
+    pair = round.hits.first().items.filter(control=None).order_by("place").first()
+    for side, key in odd.items():
+        type(getattr(pair, side)).objects.filter(pk=getattr(pair, f"{side}_id")).update(key=key)
+    version = release_version("odd", collection=round.pool.collection, sample=round.pool.sample, rounds=[round])
+    (file,) = export_version(version, format="judgments-csv", out=out)
+    _, *rows = list(csv.reader(file.open(newline="")))
+    assert [row[3:5] for row in rows if row[0] == "clip"] == [[odd["caption"], odd["image"]]]
+
+
 def test_a_later_decision_does_not_change_an_export(version, out):
     (before,) = export_version(version, format="judgments-csv", out=out / "before")
     Assignment.objects.update(state="excluded")
