@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from benchmarks.aggregate import make_judged_round
 from benchmarks.fixtures import fresh_database
 
 FORMATS = ("judgments-long", "parquet", "judgments-csv", "croissant", "hf", "qrels", "coco", "eccv-json")
@@ -69,6 +68,7 @@ def measure(pairs: int, repeats: int) -> None:
 
 def release(pairs: int):
     """Release a million judgments on the queries of all images, each pair proposed by one annotator."""
+    from benchmarks.aggregate import make_judged_round  # not in the processes that are measured: it imports pandas
     from core.inserts import insert_rows
     from corpus.samples import sample_queries
     from dataset.release import release_version

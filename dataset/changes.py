@@ -12,8 +12,7 @@ from dataset.contents import JUDGED, Policies, Queries, queries_of
 from dataset.judgment_rows import ReleasedJudgment
 from dataset.merging import Pair
 from dataset.models import Version
-from dataset.rendering import pair_order
-from dataset.version_files import FORM, JUDGMENTS, ReleasedPair, load_judgments, load_pairs
+from dataset.version_files import FORM, JUDGMENTS, ReleasedPair, load_judgments, load_pairs, pair_order
 
 AnswerSet = tuple[str, int, int]
 """Round, HIT and answer set."""

@@ -1,19 +1,16 @@
-"""The judgments of a release: read from the database row by row, under pseudonyms, and read back as votes."""
+"""The judgments of a release: read from the database row by row, under pseudonyms."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
 from django.utils.crypto import salted_hmac
 
 from annotation.answers import order_of
 from annotation.models import Assignment, Judgment
 from hits.models import Control, Item, Round
-from hits.question import RIGHT_LEVELS
 
 BROWSER = "browser"
 
@@ -145,32 +142,3 @@ def pseudonym_key(version: str) -> str:
     """Return the key of a release's pseudonyms, a secret that follows from the site's own: the same release made
     again has the same pseudonyms."""
     return salted_hmac("dataset.release", version, algorithm="sha256").hexdigest()
-
-
-def read_votes(path: Path) -> pd.DataFrame:
-    """Read the judgments that count from a judgments file, as ``dataset.aggregation.conclude`` takes them; the column
-    ``simulated`` beside them. Those on retired controls tell nothing about anybody."""
-    columns = ["image", "caption", "worker", "control", "level", "simulated", "control_retired", "counted"]
-    texts: Any = dict.fromkeys(columns[:4], str)
-    rows = pd.read_csv(path, usecols=columns, dtype=texts, keep_default_na=False)
-    return rows[(rows.pop("counted") == 1) & (rows.pop("control_retired") == 0)].reset_index(drop=True)
-
-
-def label_errors(path: Path) -> dict[str, dict[str, int]]:
-    """Count the answers on gold controls in a judgments file, and the wrong ones, by polarity.
-
-    ``counted_*`` are those of answer sets that entered the verdicts: fewer are wrong, as failed controls lead to a
-    check. Retired controls are left out.
-    """
-    rows = pd.read_csv(path, usecols=["control", "level", "counted", "control_retired"], keep_default_na=False)
-    errors = {}
-    for polarity, right in RIGHT_LEVELS.items():
-        answers = rows[(rows["control"] == polarity) & (rows["control_retired"] == 0)]
-        wrong, counted = ~answers["level"].isin(right), answers["counted"] == 1
-        errors[str(polarity)] = {
-            "answers": len(answers),
-            "wrong": int(wrong.sum()),
-            "counted_answers": int(counted.sum()),
-            "counted_wrong": int((wrong & counted).sum()),
-        }
-    return errors

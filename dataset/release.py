@@ -27,14 +27,15 @@ from dataset.contents import (
     proposals_of,
     queries_of,
 )
-from dataset.judgment_rows import judgment_rows, label_errors, pseudonym_key, read_votes
+from dataset.judgment_rows import judgment_rows, pseudonym_key
 from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Version, released
 from dataset.provenance import refuse_unfinished
-from dataset.rendering import pair_order, render_contents, render_gallery, render_judgments, render_reviews
+from dataset.released_votes import label_errors, read_votes
+from dataset.rendering import render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, review_rows
-from dataset.version_files import describe_files, manifest_bytes, written_files
+from dataset.version_files import describe_files, manifest_bytes, pair_order, written_files
 from hits.models import Round
 from hits.question import Level
 

@@ -12,12 +12,20 @@ from core.progress import Progress, tracked
 from corpus.models import Collection
 from dataset.contents import Contents
 from dataset.judgment_rows import ReleasedJudgment
-from dataset.merging import Pair
 from dataset.review_rows import REVIEW_COLUMNS, Row
-from dataset.version_files import GALLERY, JUDGMENTS, PAIRS, REVIEWS, GalleryRow, ReleasedPair, positives_file
+from dataset.version_files import (
+    GALLERY,
+    JUDGMENTS,
+    PAIRS,
+    REVIEWS,
+    GalleryRow,
+    ReleasedPair,
+    number_or_text,
+    pair_order,
+    positives_file,
+    sort_key,
+)
 from mitl.models import Direction
-
-Key = int | str
 
 
 def render_gallery(collection: Collection, folder: Path) -> Path:
@@ -50,21 +58,6 @@ def render_contents(name: str, contents: Contents, folder: Path) -> list[Path]:
         written.append(folder / positives_file(name, direction))
         written[-1].write_text(_positives_json(contents, direction))
     return [*written, _write_csv(folder / PAIRS, ReleasedPair._fields, _pair_rows(contents))]
-
-
-def sort_key(key: str) -> tuple[bool, int, str]:
-    """Sort ids that are numbers by size and before texts."""
-    number = number_or_text(key)
-    return (isinstance(number, str), number if isinstance(number, int) else 0, key)
-
-
-def pair_order(pair: Pair) -> tuple[tuple[bool, int, str], tuple[bool, int, str]]:
-    return sort_key(pair[0]), sort_key(pair[1])
-
-
-def number_or_text(key: str) -> Key:
-    """Return an id as a number if it is written like one, as COCO's are."""
-    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
 
 
 def _positives_json(contents: Contents, direction: Direction) -> str:

@@ -14,10 +14,11 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
 from corpus.models import Match
 from dataset.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
-from dataset.judgment_rows import ReleasedJudgment, judgment_rows, label_errors, read_votes
+from dataset.judgment_rows import ReleasedJudgment, judgment_rows
 from dataset.manifest import count, describe_sample, source_rows
 from dataset.models import Version
 from dataset.packing_replay import check_packing
+from dataset.released_votes import label_errors, read_votes
 from dataset.rendering import gallery_rows, render_contents
 from dataset.review_rows import Reviewed, read_reviews
 from dataset.version_files import (

@@ -74,6 +74,22 @@ def positives_file(version: str, direction: Direction) -> str:
     return f"{version}_{sides[direction]}.json"
 
 
+def sort_key(key: str) -> tuple[bool, int, str]:
+    """Sort ids that are numbers by size and before texts."""
+    number = number_or_text(key)
+    return (isinstance(number, str), number if isinstance(number, int) else 0, key)
+
+
+def pair_order(pair: tuple[str, str]) -> tuple[tuple[bool, int, str], tuple[bool, int, str]]:
+    """Sort pairs by image, then by caption."""
+    return sort_key(pair[0]), sort_key(pair[1])
+
+
+def number_or_text(key: str) -> int | str:
+    """Return an id as a number if it is written like one, as COCO's are."""
+    return int(key) if key.isascii() and key.isdigit() and str(int(key)) == key else key
+
+
 def describe_files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Return name → SHA-256 and size, for the manifest."""
     return {file.name: {"sha256": sha256_of(file), "bytes": file.stat().st_size} for file in files}

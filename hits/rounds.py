@@ -18,7 +18,6 @@ from corpus.models import Collection
 from hits.controls import Avoided, Keys, avoided_pairs, negative_pairs, original_pairs
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
-from hits.packing.colouring import pack_pairs
 from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
 from hits.parameters import PackParameters
@@ -115,6 +114,8 @@ def plan_pairs(
     progress: Progress = silent,
 ) -> Plan:
     """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, without what is ``avoided``."""
+    from hits.packing.colouring import pack_pairs  # numba takes half a second and 70 MB to import
+
     streams = np.random.default_rng(seed).spawn(5)
     images, captions = pairs.T
     progress("filling HITs", 0, None)

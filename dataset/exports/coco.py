@@ -10,7 +10,7 @@ from pyarrow import compute
 from dataset.exports.gallery import gallery_captions, gallery_images
 from dataset.exports.request import COLUMNS, Export
 from dataset.exports.tables import pair_batches
-from dataset.rendering import number_or_text
+from dataset.version_files import number_or_text
 
 
 def write_coco(export: Export) -> None:

@@ -6,7 +6,6 @@ from math import isqrt
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numba import njit, prange
 from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
@@ -160,12 +159,16 @@ class Best:
 
         Items (columns) that are not open are ignored.
         """
+        from mitl.hubness.heaps import offer
+
         heaps = self._items, self._scores, self._sizes
-        _offer(np.ascontiguousarray(block), rows, queries, first, is_open, *self._after, *heaps)
+        offer(np.ascontiguousarray(block), rows, queries, first, is_open, *self._after, *heaps)
 
     def lists(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return items and scores (Q, depth), best first; shorter lists end in -1 and -inf. Called once."""
-        _settle(self._items, self._scores, self._sizes)
+        from mitl.hubness.heaps import settle
+
+        settle(self._items, self._scores, self._sizes)
         return self._items, self._scores
 
 
@@ -201,63 +204,3 @@ def best_places(
                 best.offer_some(block, rows[queries] - strip.start, queries, columns.start, is_open[columns])
         progress(step, strip.stop, n)
     return best.lists()
-
-
-@njit(cache=True)
-def _is_worse(score, item, than_score, than_item):  # type: ignore[no-untyped-def]
-    return score < than_score or (score == than_score and item > than_item)
-
-
-@njit(parallel=True, cache=True)
-def _offer(  # type: ignore[no-untyped-def]
-    block, rows, queries, first, is_open, after_scores, after_items, items, scores, sizes
-):
-    for n in prange(len(rows)):
-        q = queries[n]
-        for column in range(block.shape[1]):
-            score, item = np.float64(block[rows[n], column]), first + column
-            full = sizes[q] == items.shape[1]
-            if full and score < scores[q, 0]:
-                continue
-            if is_open[column] and _is_worse(score, item, after_scores[q], after_items[q]):
-                if not full:
-                    _push(items[q], scores[q], sizes[q], item, score)
-                    sizes[q] += 1
-                elif _is_worse(scores[q, 0], items[q, 0], score, item):
-                    _sink(items[q], scores[q], sizes[q], item, score)
-
-
-@njit(cache=True)
-def _push(items, scores, size, item, score):  # type: ignore[no-untyped-def]
-    """Add to a heap whose root is its worst place."""
-    at = size
-    while at > 0 and _is_worse(score, item, scores[(at - 1) // 2], items[(at - 1) // 2]):
-        above = (at - 1) // 2
-        items[at], scores[at] = items[above], scores[above]
-        at = above
-    items[at], scores[at] = item, score
-
-
-@njit(cache=True)
-def _sink(items, scores, size, item, score):  # type: ignore[no-untyped-def]
-    """Replace the root by a place, and let it sink until the worst is the root again."""
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and _is_worse(scores[below + 1], items[below + 1], scores[below], items[below]):
-            below += 1
-        if not _is_worse(scores[below], items[below], score, item):
-            break
-        items[at], scores[at] = items[below], scores[below]
-        at = below
-    items[at], scores[at] = item, score
-
-
-@njit(parallel=True, cache=True)
-def _settle(items, scores, sizes):  # type: ignore[no-untyped-def]
-    """Sort every heap in place, best first."""
-    for q in prange(len(sizes)):
-        for last in range(sizes[q] - 1, 0, -1):
-            item, score = items[q, last], scores[q, last]
-            items[q, last], scores[q, last] = items[q, 0], scores[q, 0]
-            _sink(items[q], scores[q], last, item, score)

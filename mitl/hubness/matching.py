@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from math import isinf, isnan
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
@@ -83,6 +82,8 @@ def _column_cap(k: int, relaxation: float, n: int) -> int:
 
 
 def _matched(side: _Side, wanted: int, memory: int, progress: Progress) -> tuple[Pairs, NDArray[np.float64]]:
+    from mitl.hubness.heaps import walk
+
     n_walkers, n_items = side.blocks.shape
     pairs, scores = np.empty((wanted, 2), dtype=np.int64), np.empty(wanted)
     after = np.full(n_walkers, np.inf), np.full(n_walkers, -1, dtype=np.int64)
@@ -101,7 +102,7 @@ def _matched(side: _Side, wanted: int, memory: int, progress: Progress) -> tuple
             progress=progress,
         )
         at = np.zeros(len(walkers), dtype=np.int64)
-        done = _walk(items, best, at, walkers, side.walkers_left, side.items_left, side.by_rows, pairs, scores, done)
+        done = walk(items, best, at, walkers, side.walkers_left, side.items_left, side.by_rows, pairs, scores, done)
         _remember(after, walkers, items, best, at)
         ended = np.take_along_axis(items, np.minimum(at, depth - 1)[:, None], 1)[:, 0] < 0
         walkers, depth = walkers[(side.walkers_left[walkers] > 0) & ~ended], 4 * depth
@@ -114,62 +115,3 @@ def _remember(after: tuple[NDArray, NDArray], walkers: NDArray, items: NDArray, 
     last = at[moved] - 1
     after[0][walkers[moved]] = best[moved, last]
     after[1][walkers[moved]] = items[moved, last]
-
-
-@njit(cache=True)
-def _walk(  # type: ignore[no-untyped-def]
-    items, best, at, walkers, walkers_left, items_left, by_rows, pairs, scores, done
-):
-    """Match from the best head of all lists down, until all pairs are matched or an incomplete list runs out.
-
-    ``at`` is each walker's place in its list. The heap holds the walkers that may still match, by their current
-    places; a walker at the end of its list keeps the last place, before which nothing is missing.
-    """
-    depth = items.shape[1]
-    heap = np.arange(len(walkers))
-    size = len(heap)
-    for start in range(size // 2 - 1, -1, -1):
-        _sift(heap, size, start, items, best, at, by_rows)
-    while size > 0 and done < len(pairs):
-        top = heap[0]
-        if at[top] == depth:
-            return done
-        walker, item = walkers[top], items[top, at[top]]
-        if item >= 0 and items_left[item] > 0:
-            pairs[done, 0], pairs[done, 1], scores[done] = walker, item, best[top, at[top]]
-            walkers_left[walker] -= 1
-            items_left[item] -= 1
-            done += 1
-        if item < 0 or walkers_left[walker] == 0:
-            size -= 1
-            heap[0] = heap[size]
-        else:
-            at[top] += 1
-        _sift(heap, size, 0, items, best, at, by_rows)
-    return done
-
-
-@njit(cache=True)
-def _sift(heap, size, start, items, best, at, by_rows):  # type: ignore[no-untyped-def]
-    """Let one walker sink until the heap's root is the next to match."""
-    above, moving = start, heap[start]
-    while 2 * above + 1 < size:
-        below = 2 * above + 1
-        if below + 1 < size and _comes_first(heap[below + 1], heap[below], items, best, at, by_rows):
-            below += 1
-        if not _comes_first(heap[below], moving, items, best, at, by_rows):
-            break
-        heap[above] = heap[below]
-        above = below
-    heap[above] = moving
-
-
-@njit(cache=True)
-def _comes_first(one, other, items, best, at, by_rows):  # type: ignore[no-untyped-def]
-    """Whether one walker's place is before another's: the higher score, then the lower row, then the lower column."""
-    x, y = min(at[one], items.shape[1] - 1), min(at[other], items.shape[1] - 1)
-    if best[one, x] != best[other, y]:
-        return best[one, x] > best[other, y]
-    if by_rows or items[one, x] == items[other, y]:
-        return one < other
-    return items[one, x] < items[other, y]

@@ -10,8 +10,9 @@ from core.errors import CounterpartError
 from core.models import Event
 from core.progress import silent
 from dataset.aggregation import METHODS, conclude
-from dataset.judgment_rows import judgment_rows, read_votes
+from dataset.judgment_rows import judgment_rows
 from dataset.models import Aggregation, Verdict
+from dataset.released_votes import read_votes
 from dataset.rendering import render_judgments
 from dataset.verdicts import aggregate_round, votes_of
 from hits.models import Control
