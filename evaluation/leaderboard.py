@@ -113,7 +113,8 @@ def board_of_run(run: Run, version: Version) -> Board:
 def board_from(scored: Iterable[Scored], runs: Mapping[str, Run] | None = None) -> Board:
     """Return the board of scored models, with the marks of significance."""
     models = list(scored)
-    metrics = [metric for metric in SCORED if any(_has(one, metric) for one in models)]
+    known = dict.fromkeys(metric for one in models for metrics in one.figures.values() for metric in metrics)
+    metrics = sorted(known, key=lambda metric: SCORED.index(metric) if metric in SCORED else len(SCORED))
     columns = [Column(part, metric) for part in PARTS for metric in metrics]
     figures = {one.model: _figures(one, metrics) for one in models}
     columns = [column for column in columns if any(column in found for found in figures.values())]
@@ -132,6 +133,25 @@ def board_from(scored: Iterable[Scored], runs: Mapping[str, Run] | None = None) 
     ]
     first = columns[0] if columns else None
     return Board(columns, sorted(rows, key=lambda row: _place(row, first)))
+
+
+def joined(boards: Mapping[str, Board]) -> Board:
+    """Return the boards of several benchmarks as one: all averages first, then each direction."""
+    columns = {
+        (name, column): Column(column.part, column.metric, name)
+        for part in PARTS
+        for name, board in boards.items()
+        for column in board.columns
+        if column.part == part
+    }
+    rows: dict[str, Row] = {}
+    for name, board in boards.items():
+        for row in board.rows:
+            cells = {columns[name, column]: cell for column, cell in row.cells.items()}
+            before = rows.get(row.model, Row(row.model, {}))
+            notes = [*before.notes, *(f"{name}, {note}" for note in row.notes)]
+            rows[row.model] = Row(row.model, {**before.cells, **cells}, notes=notes)
+    return Board(list(columns.values()), list(rows.values()))
 
 
 def history_of(collection: Collection, metric: str) -> Moves:
@@ -250,10 +270,6 @@ def _stored(run: Run, scores: Sequence[Score]) -> Scored:
         if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:
             values.setdefault(direction, {})[one.metric] = kept
     return Scored(run.model, figures, values, {})
-
-
-def _has(scored: Scored, metric: str) -> bool:
-    return any(metric in metrics for metrics in scored.figures.values())
 
 
 def _figures(scored: Scored, metrics: Sequence[str]) -> dict[Column, Figure]:

@@ -109,13 +109,19 @@ def score(run: Run, qrels: Mapping[Direction, Qrels], *, progress: Progress = si
 
 def scored_of(model: str, found: Mapping[Direction, Found]) -> Scored:
     """Compute the figures of one model from where the judged items stand."""
-    values = {direction: {name: metric(one) for name, metric in METRICS.items()} for direction, one in found.items()}
-    return Scored(
-        model,
-        {direction: {name: figure_of(one) for name, one in metrics.items()} for direction, metrics in values.items()},
-        values,
-        {direction: cut for direction, one in found.items() if (cut := _truncation(one)).queries},
-    )
+    values = {direction: {name: METRICS[name](one) for name in SCORED} for direction, one in found.items()}
+    truncated = {direction: cut for direction, one in found.items() if (cut := truncation_of(one)).queries}
+    return scored_from(model, values, truncated)
+
+
+def scored_from(
+    model: str, values: Mapping[Direction, Mapping[str, Values]], truncated: Mapping[Direction, Truncation]
+) -> Scored:
+    """Compute the figures of one model from the values of single queries."""
+    figures = {
+        direction: {name: figure_of(one) for name, one in metrics.items()} for direction, metrics in values.items()
+    }
+    return Scored(model, figures, values, truncated)
 
 
 def figure_of(values: Values) -> Figure:
@@ -166,7 +172,7 @@ def unscored(version: Version) -> list[Run]:
     return [run for run in runs.select_related("collection", "retrieval") if run.has_lists]
 
 
-def _truncation(found: Found) -> Truncation:
+def truncation_of(found: Found) -> Truncation:
     lacking = np.maximum(found.qrels.positives - found.lengths, 0)
     return Truncation(int((lacking > 0).sum()), int(lacking.max(initial=0)))
 

@@ -211,8 +211,8 @@ def heat_map(title: str, names: Sequence[str], values: NDArray, *, form: str, sc
         "height": {"step": 44},
         "data": {"values": cells},
         "encoding": {
-            "x": {"field": "column", "axis": _plain_axis("top")} | axis,
-            "y": {"field": "row", "axis": _plain_axis("left")} | axis,
+            "x": {"field": "column", "axis": plain_axis("top")} | axis,
+            "y": {"field": "row", "axis": plain_axis("left")} | axis,
         },
         "layer": _coloured_figures(form, *scale),
     }
@@ -236,7 +236,7 @@ def _coloured_figures(form: str, palest: float, strongest: float) -> list[Spec]:
     ]
 
 
-def _plain_axis(orient: str) -> Spec:
+def plain_axis(orient: str) -> Spec:
     return {"orient": orient, "domain": False, "ticks": False, "grid": False, "labelAngle": 0, "labelLimit": 72}
 
 
@@ -314,52 +314,4 @@ def _interval_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str) -> Sp
         "height": {"step": 24},
         "data": {"values": [dict(one) for one in rows]},
         "layer": marks,
-    }
-
-
-def rank_chart(title: str, subtitle: str, columns: Sequence[str], ranks: Mapping[str, Mapping[str, int]]) -> Spec:
-    """Draw how ranks move: a line a model over the columns, its name at both ends; rank 1 is on top.
-
-    Args:
-        columns: metrics or versions, in their order.
-        ranks: model → column → rank, from 1; a column that a model lacks interrupts its line.
-    """
-    rows = [
-        {"model": model, "column": column, "rank": places[column]}
-        for model, places in ranks.items()
-        for column in columns
-        if column in places
-    ]
-    most = max((rank for places in ranks.values() for rank in places.values()), default=1)
-    names = list(ranks)
-    x = {"field": "column", "type": "ordinal", "sort": None, "title": None, "axis": _plain_axis("top")}
-    scale = {"domain": [0.5, most + 0.5], "reverse": True, "nice": False, "zero": False}
-    y = {"field": "rank", "type": "quantitative", "title": "rank", "scale": scale}
-    ticks = {"values": list(range(1, most + 1)), "format": "d", "grid": False}
-    colour = {"scale": {"domain": names, "range": COLOURS}, "field": "model", "legend": None}
-    dash = {"scale": {"domain": names, "range": DASHES}, "field": "model", "legend": None}
-    both = {"x": x, "y": y | {"axis": ticks}}
-    return {
-        "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "width": {"step": 150},
-        "height": max(120, 26 * most),
-        "data": {"values": rows},
-        "encoding": both,
-        "layer": [
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"color": colour, "strokeDash": dash}},
-            {"mark": {"type": "circle", "size": 60, "opacity": 1}, "encoding": {"color": colour}},
-            *(
-                _end_labels(columns[end], align, dx)
-                for end, align, dx in ((0, "right", -10), (-1, "left", 10))
-                if columns
-            ),
-        ],
-    }
-
-
-def _end_labels(column: str, align: str, dx: int) -> Spec:
-    return {
-        "transform": [{"filter": {"field": "column", "equal": column}}],
-        "mark": {"type": "text", "align": align, "dx": dx, "fontSize": 11, "color": INK},
-        "encoding": {"text": {"field": "model"}},
     }

@@ -19,7 +19,8 @@ from evaluation.leaderboard import Moves, averages_of, board_of, board_of_run, h
 from evaluation.models import Run
 from evaluation.scoring import SCORED
 from evaluation.tasks import start_registration, start_scoring_run
-from mitl.charts import Spec, chart_bytes, rank_chart
+from mitl.charts import Spec, chart_bytes
+from mitl.rank_chart import rank_chart
 
 
 @members_only

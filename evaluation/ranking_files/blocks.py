@@ -37,14 +37,15 @@ class Keys:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def find(self, ids: NDArray) -> Whole:
+    def find(self, ids: NDArray) -> NDArray[np.integer]:
         """Return the numbers of ids, whole numbers or texts of any shape; -1 for those that are unknown."""
         flat = ids.ravel()
         if flat.dtype.kind in "iu":
             places, numbers = self._whole.get_indexer(pd.Index(flat.astype(np.int64))), self._whole_numbers
         else:
             places, numbers = self._texts.get_indexer(pd.Index(flat, dtype=object)), self._numbers
-        found = np.full(len(flat), -1, np.int64)
+        small = self._numbers.max(initial=0) < 2**31  # half the memory for whole rankings
+        found: NDArray[np.integer] = np.full(len(flat), -1, np.int32 if small else np.int64)
         found[places >= 0] = numbers[places[places >= 0]]
         return found.reshape(ids.shape)
 
@@ -102,7 +103,9 @@ def ranked_block(
     if len(np.unique(found)) < len(found):
         raise CounterpartError(f"{name} ranks a query {direction.label} twice. Keep one list of each query.")
     order = np.argsort(found)
-    return Block(direction, Rankings(found[order], listed[order], None if scores is None else scores[order]))
+    return Block(
+        direction, Rankings(found[order].astype(np.int64), listed[order], None if scores is None else scores[order])
+    )
 
 
 def padded(flat: NDArray, lengths: Whole) -> tuple[NDArray, NDArray[np.bool_]]:

@@ -10,7 +10,13 @@ from scipy.stats import bootstrap, permutation_test
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from evaluation import significance
-from evaluation.significance import bootstrap_difference, bootstrap_interval, fisher_randomisation, mcnemar
+from evaluation.significance import (
+    bootstrap_difference,
+    bootstrap_interval,
+    fisher_randomisation,
+    mcnemar,
+    randomisation_pvalues,
+)
 
 OUTCOMES = st.integers(1, 120).flatmap(lambda n: st.tuples(*[arrays(np.int8, n, elements=st.integers(0, 1))] * 2))
 VALUES = st.integers(2, 9).flatmap(
@@ -164,3 +170,19 @@ def test_the_bootstrap_interval_covers_the_truth_at_its_rate_over_200_pools(metr
 def test_what_cannot_be_compared_is_refused(call, message):
     with pytest.raises(ValueError, match=message.replace("(", r"\(").replace(")", r"\)")):
         call()
+
+
+def test_many_randomisations_at_once_agree_with_single_ones():
+    rng = np.random.default_rng(3)
+    first = rng.random(60)
+    others = np.stack([first - 0.3 + rng.normal(0, 0.4, 60), first + rng.normal(0, 0.4, 60), first], 1)
+    together = randomisation_pvalues(first[:, None] - others, samples=40_000)
+    alone = [fisher_randomisation(first, other, samples=40_000, seed=1).pvalue for other in others.T]
+    assert together == pytest.approx(alone, abs=0.01)
+    assert together[2] == 1.0
+
+
+@pytest.mark.parametrize("differences", [[1.0, 2.0], [[[1.0]]]])
+def test_many_randomisations_need_a_column_for_each_pair(differences):
+    with pytest.raises(ValueError, match="must have the shape"):
+        randomisation_pvalues(differences)

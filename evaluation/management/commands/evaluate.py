@@ -1,4 +1,4 @@
-"""evaluate --version V [--rankings FILE ...]: score models on a released version."""
+"""evaluate (--version V | --benchmark B) [--rankings FILE ...]: score models on a released version or a benchmark."""
 
 from pathlib import Path
 from typing import Any
@@ -6,14 +6,19 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
+from core.errors import CounterpartError
 from core.progress import TerminalBar
 from dataset.models import Version
-from evaluation.leaderboard import board_from, csv_table, figures_of, latex_table, plain_table
+from evaluation.benchmark_scores import ORDER, evaluate_benchmarks
+from evaluation.leaderboard import Board, board_from, csv_table, figures_of, latex_table, plain_table
 from evaluation.scoring import evaluate_version
 
 
 class Command(ActCommand):
-    help = "Score models on a released version: mAP@R, R-Precision and R@k, on average and in both directions."
+    help = (
+        "Score models on a released version or on named benchmarks: mAP@R, R-Precision and R@k, on average and in both "
+        "directions."
+    )
     figures = True
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
@@ -21,7 +26,14 @@ class Command(ActCommand):
         return super().create_parser(prog_name, subcommand, conflict_handler="resolve", **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--version", required=True, help="name of the version")
+        on = parser.add_mutually_exclusive_group(required=True)
+        on.add_argument("--version", help="name of a version; the rankings are registered and scored on it")
+        on.add_argument(
+            "--benchmark",
+            type=lambda text: text.split(","),
+            metavar="B,B",
+            help=f"named benchmarks on COCO's test images: {', '.join(ORDER)}; ids are COCO's, nothing is stored",
+        )
         parser.add_argument(
             "--rankings",
             type=Path,
@@ -32,15 +44,38 @@ class Command(ActCommand):
             "of the version's rounds",
         )
         parser.add_argument("--model", default="", help="name of the model (default: the file's, without its suffix)")
+        parser.add_argument(
+            "--categories", type=Path, metavar="FILE", help="COCO's instances_val2014.json, which pmrp needs"
+        )
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--latex", action="store_true", help="print a LaTeX tabular")
         form.add_argument("--csv", action="store_true", help="print CSV")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        version = Version.objects.named(options["version"])
-        scored = evaluate_version(version, rankings=options["rankings"], model=options["model"], progress=progress)
-        board = board_from(scored)
+        board = self._on_benchmarks(progress, options) if options["benchmark"] else self._on_version(progress, options)
         if options["json"]:
             return figures_of(board)
         table = latex_table if options["latex"] else csv_table if options["csv"] else plain_table
         return table(board)
+
+    def _on_version(self, progress: TerminalBar, options: dict[str, Any]) -> Board:
+        version, rankings = Version.objects.named(options["version"]), options["rankings"]
+        _check_one(rankings, options["model"])
+        return board_from(evaluate_version(version, rankings=rankings, model=options["model"], progress=progress))
+
+    def _on_benchmarks(self, progress: TerminalBar, options: dict[str, Any]) -> Board:
+        if not options["rankings"]:
+            raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
+        _check_one(options["rankings"], options["model"])
+        return evaluate_benchmarks(
+            options["benchmark"],
+            options["rankings"],
+            model=options["model"],
+            categories=options["categories"],
+            progress=progress,
+        )
+
+
+def _check_one(rankings: list[Path], model: str) -> None:
+    if model and len(rankings) != 1:
+        raise CounterpartError(f"--model names one file of rankings, not {len(rankings)}. Leave it out.")

@@ -1,0 +1,109 @@
+"""evaluate --benchmark: named benchmarks with COCO's ids, on an empty database."""
+
+import csv
+import json
+from io import StringIO
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from evaluation import metrics
+from evaluation.models import Run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def rankings(tmp_path_factory):
+    """Lists of the first 30 right items and then wrong ones, for the queries of ECCV Caption; and one query less."""
+    folder, rng = tmp_path_factory.mktemp("rankings"), np.random.default_rng(0)
+    lists, gallery = {}, {side: metrics.positives("coco-5k")[side].queries for side in ("t2i", "i2t")}
+    for side, other in (("i2t", "t2i"), ("t2i", "i2t")):
+        qrels, known = metrics.positives("eccv")[side], set(gallery[other].tolist())
+        lists[side] = {}
+        for row, query in enumerate(qrels.queries.tolist()):
+            right = [item for item in qrels.items[qrels.starts[row] : qrels.starts[row + 1]].tolist() if item in known]
+            drawn = dict.fromkeys(gallery[other][rng.integers(len(known), size=40)].tolist())
+            wrong = [item for item in drawn if item not in right]
+            lists[side][str(query)] = right if row % 2 else [*wrong[:1], *right, *wrong[1:]]
+    (folder / "good.json").write_text(json.dumps(lists))
+    del lists["i2t"][next(iter(lists["i2t"]))]
+    (folder / "short.json").write_text(json.dumps(lists))
+    return folder
+
+
+def evaluate(*arguments: object) -> str:
+    out = StringIO()
+    call_command("evaluate", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def test_a_benchmark_needs_no_rows_and_agrees_with_the_library(rankings):
+    printed = json.loads(evaluate("--benchmark", "eccv", "--rankings", rankings / "good.json", "--json"))
+    given = json.loads((rankings / "good.json").read_text())
+    read = {
+        side: metrics.Rankings.of({int(query): row for query, row in lists.items()}) for side, lists in given.items()
+    }
+    wanted = metrics.score(read, "eccv")["eccv"]
+    for metric, sides in wanted.items():
+        for side, value in sides.items():
+            assert printed["good"]["eccv"][side][metric]["value"] == pytest.approx(value, abs=1e-12)
+        average = printed["good"]["eccv"]["average"][metric]["value"]
+        assert average == pytest.approx(sum(sides.values()) / 2, abs=1e-12)
+    assert not Run.objects.exists()
+
+
+def test_several_models_share_a_table(rankings, tmp_path):
+    (tmp_path / "again.json").write_bytes((rankings / "good.json").read_bytes())
+    text = evaluate("--benchmark", "eccv", "--rankings", rankings / "good.json", tmp_path / "again.json", "--csv")
+    rows = list(csv.DictReader(StringIO(text)))
+    assert [row["model"] for row in rows] == ["again", "good"]
+    assert rows[0]["eccv average mAP@R"] == rows[1]["eccv average mAP@R"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--benchmark", "eccv,mscoco"), "Unknown benchmarks mscoco: choose of eccv, cxc, coco-1k, coco-5k, pmrp"),
+        (("--benchmark", "pmrp"), "pmrp needs the categories of the images: pass --categories"),
+        (("--benchmark", "coco-5k"), "good on coco-5k, image → captions: 3739 queries have no ranking"),
+        (("--benchmark", "eccv", "--version", "v1"), "not allowed with argument"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(rankings, arguments, message):
+    with pytest.raises(CommandError, match=message):
+        evaluate(*arguments, "--rankings", rankings / "good.json")
+
+
+def test_a_query_that_is_missing_is_counted(rankings):
+    with pytest.raises(CommandError, match="short on eccv, image → captions: 1 queries have no ranking"):
+        evaluate("--benchmark", "eccv", "--rankings", rankings / "short.json")
+
+
+def test_a_benchmark_asks_for_rankings(db):
+    with pytest.raises(CommandError, match="Pass --rankings FILE"):
+        evaluate("--benchmark", "eccv")
+
+
+def test_one_name_is_not_given_to_several_models(rankings):
+    both = rankings / "good.json", rankings / "short.json"
+    with pytest.raises(CommandError, match="--model names one file of rankings, not 2"):
+        evaluate("--benchmark", "eccv", "--model", "mine", "--rankings", *both)
+
+
+def test_pmrp_reads_cocos_instances(tmp_path):
+    whole = metrics.positives("coco-5k")
+    images, captions = whole["i2t"].queries, whole["t2i"].queries
+    shown = {int(image): int(place % 2) for place, image in enumerate(images)}
+    annotations = [{"image_id": image, "category_id": 18} for image, kind in shown.items() if kind]
+    (tmp_path / "instances.json").write_text(
+        json.dumps({"images": [{"id": image} for image in shown], "annotations": annotations})
+    )
+    asked = captions[:3].tolist()
+    owner = {caption: int(whole["t2i"].items[whole["t2i"].starts[place]]) for place, caption in enumerate(asked)}
+    alike = {c: [i for i in shown if shown[i] == shown[owner[c]]][:60] for c in asked}
+    lists = {str(caption): alike.get(caption, [int(images[0])]) for caption in captions.tolist()}
+    (tmp_path / "m.json").write_text(json.dumps({"t2i": lists}))
+    arguments = ("--benchmark", "pmrp", "--rankings", tmp_path / "m.json", "--categories", tmp_path / "instances.json")
+    assert json.loads(evaluate(*arguments, "--json"))["m"]["pmrp"]["t2i"]["PMRP"]["queries"] == 25_000

@@ -1,0 +1,77 @@
+"""The board: what is best, what is as good, and how ranks move."""
+
+import numpy as np
+import pytest
+
+from evaluation.leaderboard import Column, averages_of, board_from, csv_table, joined, latex_table, ranks_of
+from evaluation.scoring import Scored, scored_from
+from mitl.models import Direction
+
+I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
+
+
+def model(name: str, i2t, t2i) -> Scored:
+    return scored_from(name, {I2T: {"R@1": np.array(i2t, float)}, T2I: {"R@1": np.array(t2i, float)}}, {})
+
+
+def test_an_average_weighs_both_directions_alike_whatever_their_queries():
+    board = board_from([model("a", [1, 0], [1, 1, 1, 0])])
+    (row,) = board.rows
+    figure = row.cells[Column("average", "R@1")].figure
+    assert (figure.value, figure.queries) == (0.625, 6)
+    # By hand: half of the root of the sum of squared distances to the ends of both intervals.
+    i2t, t2i = (row.cells[Column(part, "R@1")].figure for part in ("i2t", "t2i"))
+    assert figure.low == pytest.approx(0.625 - np.hypot(0.5 - i2t.low, 0.75 - t2i.low) / 2)
+
+
+def test_the_best_is_marked_and_what_does_not_differ_from_it():
+    rng = np.random.default_rng(0)
+    best = (rng.random(200) < 0.6).astype(float)
+    near, far = best.copy(), np.zeros(200)
+    near[:3] = 1 - near[:3]
+    near[3] = 0
+    cells = {row.model: row.cells[Column("i2t", "R@1")] for row in
+             board_from([model(n, v, v) for n, v in (("far", far), ("near", near), ("best", best))]).rows}  # fmt: skip
+    marks = {name: (cell.best, cell.tied) for name, cell in cells.items()}
+    assert marks["far"] == (False, False)
+    assert sorted([marks["best"], marks["near"]]) == [(False, True), (True, False)]
+
+
+def test_models_of_equal_value_are_both_the_best():
+    board = board_from([model("a", [1, 0], [1, 0]), model("b", [0, 1], [1, 0])])
+    assert [row.cells[Column("i2t", "R@1")].best for row in board.rows] == [True, True]
+
+
+def test_a_model_of_one_direction_has_no_average():
+    one = scored_from("one", {T2I: {"R@1": np.array([1.0, 0.0])}}, {})
+    board = board_from([model("both", [1, 0], [1, 1]), one])
+    assert [(row.model, Column("average", "R@1") in row.cells) for row in board.rows] == [
+        ("both", True),
+        ("one", False),
+    ]
+    assert csv_table(board).splitlines()[2] == "one,,,50.0"
+
+
+def test_equal_values_share_a_rank():
+    values = {"a": {"R@1": 0.5, "mAP@R": 0.1}, "b": {"R@1": 0.5}, "c": {"R@1": 0.7, "mAP@R": 0.2}}
+    assert ranks_of(values) == {"a": {"R@1": 2, "mAP@R": 2}, "b": {"R@1": 2}, "c": {"R@1": 1, "mAP@R": 1}}
+
+
+def test_averages_are_those_of_the_board():
+    assert averages_of(board_from([model("a", [1, 0], [1, 1])])) == {"a": {"R@1": 0.75}}
+
+
+def test_benchmarks_stand_beside_one_another_averages_first():
+    boards = {name: board_from([model("a_b", [1, 0], [1, 1])]) for name in ("eccv", "cxc")}
+    board = joined(boards)
+    assert list(map(str, board.columns)) == [
+        "eccv average R@1", "cxc average R@1", "eccv i2t R@1", "cxc i2t R@1", "eccv t2i R@1", "cxc t2i R@1"
+    ]  # fmt: skip
+    head = latex_table(board).splitlines()
+    assert r"\multicolumn{1}{c}{eccv average}" in head[2]
+    assert head[5].startswith(r"a\_b & \textbf{75.0}")
+
+
+def test_no_models_make_an_empty_board():
+    board = board_from([])
+    assert (list(board.columns), list(board.rows)) == ([], [])
