@@ -6,7 +6,7 @@ Porter's stemmer replaces the lemmas, a word's ending its tag: a word whose stem
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -121,19 +121,20 @@ def _stemmer() -> "PorterStemmer":
 UNLIKELY_BELOW = 0.25  # drops 86.0% of pairs, and 6.7% of those with an expert score of 2 2/3 or more (section 4.3.2)
 
 
-def bleu_1(caption: str, references: Sequence[str]) -> float:
+def bleu_1(caption: str, references: Sequence[str], *, words: Callable[[str], list[str]] = content_words) -> float:
     """Return the clipped precision of the caption's words against the references (section 4.2.2).
 
     Sum over words of min(count in the caption, largest count in a reference) / number of words, after stemming and
-    without stop words; no brevity penalty. 0 for a caption of stop words only.
+    without stop words; no brevity penalty. 0 for a caption of stop words only. ``words=words_of`` takes all words as
+    they are.
 
     >>> bleu_1("two dogs are running", ["a dog runs", "the dog jumped"])
     0.6666666666666666
     """
-    counts = Counter(content_words(caption))
+    counts = Counter(words(caption))
     if not counts:
         return 0.0
     most: Counter[str] = Counter()
     for reference in references:
-        most |= Counter(content_words(reference))
+        most |= Counter(words(reference))
     return (counts & most).total() / counts.total()
