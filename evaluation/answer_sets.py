@@ -134,7 +134,7 @@ def read_answers(round: str | None, version: str | None, *, progress: Progress) 
 
 
 def _of_rounds(names: Sequence[str]) -> Answered:
-    rounds = [Round.objects.named(name) for name in dict.fromkeys(names)]
+    rounds = [Round.objects.named(name) for name in dict.fromkeys(name.strip() for name in names)]
     collections = {one.pool.collection for one in rounds}
     if len(collections) > 1:
         raise CounterpartError(
@@ -153,8 +153,7 @@ def _of_rounds(names: Sequence[str]) -> Answered:
     answers = pd.DataFrame({name.removesuffix("_id"): read[name] for name in columns})
     gold = pd.DataFrame(list(controls), columns=["item", "control", "state"]).set_index("item")
     answers["control"] = answers["item"].map(gold["control"]).fillna("")
-    state = sets["state"]
-    answers["counted"] = answers["assignment"].map(state == Assignment.State.ACCEPTED).fillna(False).astype(bool)
+    answers["counted"] = answers["assignment"].map(sets["accepted"]).fillna(False).astype(bool)
     workers = _workers(rounds)
     answers["simulated"] = answers["worker"].map(workers["simulated"]).astype(bool)
     rehearsed = {one.pk for one in rounds if one.rehearsal}
@@ -176,7 +175,6 @@ def _of_rounds(names: Sequence[str]) -> Answered:
 
 
 def _sets_of(rounds: Sequence[Round], assignments: Any) -> pd.DataFrame:
-    State = Assignment.State  # noqa: N806
     submitted = Assignment.objects.filter(hit__round__in=rounds, state__in=Assignment.SUBMITTED)
     columns = {"pk": "pk", "worker": "worker", "state": "state", "active_seconds": "seconds", "hit__round": "round"}
     rows: Any = list(submitted.order_by("pk").values_list(*columns))
@@ -186,8 +184,8 @@ def _sets_of(rounds: Sequence[Round], assignments: Any) -> pd.DataFrame:
     ids, numbers = np.unique(assignments, return_counts=True)
     return sets.assign(
         seconds=sets["seconds"].astype(float),
-        accepted=sets["state"] == State.ACCEPTED,
-        excluded=sets["state"] == State.EXCLUDED,
+        accepted=sets["state"] == Assignment.State.ACCEPTED,
+        excluded=sets["state"] == Assignment.State.EXCLUDED,
         rejected=sets.index.isin(list(standing.values_list("assignment_id", flat=True))).astype(float),
         pairs=pd.Series(numbers, ids).reindex(sets.index, fill_value=0),
     )

@@ -58,7 +58,8 @@ def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
     timed = found.sets[found.sets["seconds"].notna()].groupby("worker")[["seconds", "pairs"]].sum()
     controls = found.right.groupby(found.answers["worker"])
     counted = found.answers[found.answers["counted"]]
-    described = full_conclusion(counted, method=method, seed=seed).workers
+    proposals = found.proposals if method == "consensus" else None
+    described = full_conclusion(counted, method=method, proposals=proposals, seed=seed).workers
     shared = found.votes[found.votes.duplicated(PAIR, keep=False)].merge(found.verdicts, on=PAIR)
     agrees = (shared["level_x"] == shared["level_y"]).groupby(shared["worker"]).mean()
     table = pd.DataFrame(
@@ -141,7 +142,7 @@ def _text(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame, method: s
     columns = ["worker", "HITs", *shares[:3], "with majority", "reliability", shares[3]]
     more = f"\n... and {len(table) - SHOWN:,} more workers; --json and --csv list all." if len(table) > SHOWN else ""
     return (
-        f"{found.name}: HITs submitted, what became of them, and the controls answered in all of them\n"
+        f"{found.note}\n\nHITs submitted, what became of them, and the controls answered in all of them\n"
         f"{text_table([*heads, *shares], per_bucket)}\n\n"
         f"Each worker; agreement and reliability ({method}) by the {len(found.votes):,} judgments that count\n"
         f"{text_table(columns, each)}{more}"

@@ -91,6 +91,24 @@ def test_the_interval_of_alpha_is_that_of_resampled_units():
     assert alpha_interval(counts, [1, 2, 3, 4], "ordinal", samples=2000) == (low, high)
 
 
+def test_the_interval_of_alpha_covers_the_truth_at_its_rate_over_200_rounds():
+    rng = np.random.default_rng(8)
+
+    def round_of(units: int) -> np.ndarray:
+        """Three raters who are right with a probability of 0.7, otherwise at any level."""
+        truth = rng.integers(0, 4, (units, 1))
+        given = np.where(rng.random((units, 3)) < 0.7, truth, rng.integers(0, 4, (units, 3)))
+        return value_counts(np.repeat(range(units), 3), given.ravel(), (units, 4))
+
+    true = alpha_of_counts(round_of(300_000), [1, 2, 3, 4], "interval")
+    assert true == pytest.approx(0.49, abs=0.005)  # the product of two raters' reliabilities
+    covered = 0
+    for seed in range(200):
+        low, high = alpha_interval(round_of(150), [1, 2, 3, 4], "interval", seed=seed)
+        covered += low <= true <= high
+    assert 181 <= covered <= 198  # 190 are expected; three standard deviations are 9
+
+
 def test_kappa_by_hand():
     # 50 units: both yes 20, both no 15, only a 5, only b 10. p_o = 0.7, p_e = 0.5 x 0.6 + 0.5 x 0.4 = 0.5.
     a = [1] * 25 + [0] * 25
