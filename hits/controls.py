@@ -79,7 +79,7 @@ def negative_pairs(
     domain = _domain(pool, sides, avoided)
     listed = [domain.numbers(*known.T), domain.numbers(*avoided.pairs.T)]
     for retrieval in pool.retrievals.all():
-        for direction, ranked in load_lists(retrieval).items():
+        for direction, ranked in load_lists(retrieval, pool.sample).items():
             listed.append(domain.numbers(*_listed(ranked.top(pool.control_depth), direction, sides)))
     outside = distinct(np.concatenate(listed))
     if len(outside) == domain.size:

@@ -95,7 +95,7 @@ def pool_proposals(
     if existing := Pool.objects.filter(name=name).first():
         return _same(existing, wanted, retrievals)
     progress("joining lists", 0, None)
-    parts = [part for part in _parts(retrievals, directions, top_k) if len(part.images)]
+    parts = [part for part in _parts(retrievals, sample, directions, top_k) if len(part.images)]
     if not parts:
         raise CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
     proposals, wanted.n_pairs = _by_pair(_Proposals._make(map(np.concatenate, zip(*parts, strict=True))), gallery)
@@ -227,9 +227,11 @@ def _stored(pool: Pool, proposals: _Proposals, retrievals: list[Retrieval], prog
         raise CounterpartError(f"Another process made a pool {pool} meanwhile; run the same command again.") from error
 
 
-def _parts(retrievals: list[Retrieval], directions: list[Direction], top_k: int) -> Iterator[_Proposals]:
+def _parts(
+    retrievals: list[Retrieval], sample: Sample, directions: list[Direction], top_k: int
+) -> Iterator[_Proposals]:
     for retrieval in retrievals:
-        lists = load_lists(retrieval)
+        lists = load_lists(retrieval, sample)
         for direction in directions:
             if direction in lists:
                 yield _flattened(retrieval.annotator_id, direction, lists[direction].top(top_k))

@@ -75,6 +75,12 @@ class Gallery:
         """Whether every image and every caption is a query."""
         return len(self.image_queries) == len(self.image_ids) and len(self.caption_queries) == len(self.caption_ids)
 
+    @property
+    def of_all(self) -> "Gallery":
+        """The same gallery, asked by every image and every caption."""
+        everything = np.arange(len(self.image_ids)), np.arange(len(self.caption_ids))
+        return Gallery(self.collection, None, self.image_ids, self.caption_ids, *everything, self.checksums)
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of ids, picture checksums and queries: equal galleries have equal search results."""
@@ -162,6 +168,12 @@ class RankedLists:
         """Return the first ``k`` places of every list."""
         return RankedLists(self.queries, self.items[:, :k], self.scores[:, :k])
 
+    def of(self, queries: Ids) -> "RankedLists":
+        """Return the lists of some of the queries, in their order; all must be there."""
+        order = np.argsort(self.queries)
+        rows = order[np.searchsorted(self.queries, queries, sorter=order)]
+        return RankedLists(queries, self.items[rows], self.scores[rows])
+
 
 BothLists = dict[Direction, RankedLists]
 
@@ -188,8 +200,36 @@ def store_lists(prefix: str, lists: BothLists) -> StoredFile:
     return write_arrays(prefix, **arrays)
 
 
-def load_lists(retrieval: Retrieval) -> BothLists:
-    """Read a retrieval's lists; a direction that was not searched is absent."""
+def load_lists(retrieval: Retrieval, sample: Sample | None = None) -> BothLists:
+    """Read a retrieval's lists; a direction that was not searched is absent.
+
+    ``sample``: of a search of the whole gallery, only the lists of the sample's queries.
+    """
+    lists = _stored_lists(retrieval)
+    if sample is None or retrieval.sample_id is not None:
+        return lists
+    asked = {
+        Direction.IMAGE_TO_CAPTION: _ids(sample.images.order_by("pk")),
+        Direction.CAPTION_TO_IMAGE: _ids(sample.captions.order_by("pk")),
+    }
+    return {direction: lists[direction].of(queries) for direction, queries in asked.items() if len(queries)}
+
+
+def rankings_of(retrieval: Retrieval) -> dict[str, dict[str, list[str]]]:
+    """Return a retrieval's lists by direction and by the source data's ids, as ``evaluate --rankings`` reads them."""
+    sides = retrieval.collection.images, retrieval.collection.captions
+    images, captions = (dict(side.values_list("pk", "key").iterator()) for side in sides)
+    keys = {Direction.IMAGE_TO_CAPTION: (images, captions), Direction.CAPTION_TO_IMAGE: (captions, images)}
+    return {
+        direction.value: {
+            keys[direction][0][query]: [keys[direction][1][item] for item in items if item]
+            for query, items in zip(ranked.queries.tolist(), ranked.items.tolist(), strict=True)
+        }
+        for direction, ranked in _stored_lists(retrieval).items()
+    }
+
+
+def _stored_lists(retrieval: Retrieval) -> BothLists:
     arrays = read_arrays(StoredFile(retrieval.file, retrieval.sha256))
     return {
         direction: RankedLists(*(arrays[f"{direction.value}_{part}"] for part in ("queries", "items", "scores")))

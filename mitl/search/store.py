@@ -66,10 +66,15 @@ def open_checkpoints(search: Search, annotator: Annotator) -> Checkpoints:
 def newest_retrieval(annotator: Annotator, gallery: Gallery, depth: int) -> Retrieval | None:
     """Return the last search for these queries, at least this deep, that the annotator as it is now has made.
 
-    With or without a cascade or a re-ranking; the annotator of a cascade must be unchanged too.
+    Without one, the last search of the whole gallery, whose lists are those of every sample. With or without a cascade
+    or a re-ranking; the annotator of a cascade must be unchanged too.
     """
-    made = annotator.retrievals.filter(sample=gallery.sample, depth__gte=depth).select_related("cascade")
-    return next((one for one in made if one.fingerprint == _fingerprint_now(one, annotator, gallery)), None)
+    for asked in (gallery, gallery.of_all) if gallery.sample else (gallery,):
+        made = annotator.retrievals.filter(collection=gallery.collection, sample=asked.sample, depth__gte=depth)
+        for one in made.select_related("cascade"):
+            if one.fingerprint == _fingerprint_now(one, annotator, asked):
+                return one
+    return None
 
 
 def _fingerprint_now(retrieval: Retrieval, annotator: Annotator, gallery: Gallery) -> str:
@@ -137,4 +142,4 @@ def newest_lists(
             f" captions; this gallery allows 1 to {gallery.depth}."
         )
     found = newest_retrievals(annotators, gallery, depth)
-    return NewestLists(list(annotators), gallery, depth, [load_lists(retrieval) for retrieval in found])
+    return NewestLists(list(annotators), gallery, depth, [load_lists(retrieval, sample) for retrieval in found])

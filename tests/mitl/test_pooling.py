@@ -143,7 +143,7 @@ def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, machines, mo
     lists = load_lists(Retrieval.objects.first())
     lists[I2T].items[0, 1:] = 0
     lists[I2T].scores[0, 1:] = -np.inf
-    monkeypatch.setattr("mitl.pooling.load_lists", lambda retrieval: lists)
+    monkeypatch.setattr("mitl.pooling.load_lists", lambda retrieval, sample: lists)
     assert pool(sample, machines[:1], direction="i2t").n_proposals == 6 * 3 - 2
 
 

@@ -1,0 +1,44 @@
+"""remove THING NAME: remove something that nothing depends on."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from console.removal import check_removable, remove
+from console.things import THINGS, find
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+
+
+class Command(ActCommand):
+    help = (
+        "Remove something that nothing depends on, with its files; otherwise say what does. A draft of a round, a job "
+        "that has ended and an annotator whose lists no pool uses can go; what was published or released stays. Asks "
+        "before it removes."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        words = ", ".join(word.removesuffix("s") for word in THINGS)
+        parser.add_argument("thing", metavar="THING", help=words)
+        parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        thing, name = options["thing"], options["name"]
+        check_removable(*find(thing, name))
+        if not options["yes"]:
+            _ask(f"Remove {thing.removesuffix('s')} {name}? This cannot be undone. [y/N] ")
+        remove(thing, name, actor="remove")
+        return {"removed": f"{thing.removesuffix('s')} {name}"}
+
+
+def _ask(question: str) -> None:
+    """Raise CounterpartError unless the answer is yes."""
+    try:
+        answer = input(question)
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() not in ("y", "yes"):
+        raise CounterpartError("Nothing was removed. Answer y, or pass --yes.")

@@ -1,0 +1,32 @@
+"""show THING NAME: the state of one thing, its counts, and what it waits for."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from console.things import THINGS, shown
+from core.commands import ActCommand
+from core.progress import TerminalBar
+
+
+class Command(ActCommand):
+    help = "Show one thing: its state, its counts, and what it waits for."
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        words = ", ".join(word.removesuffix("s") for word in THINGS)
+        parser.add_argument("thing", metavar="THING", help=words)
+        parser.add_argument("name", metavar="NAME", help="its name; of a retrieval or job its number, as list shows it")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        figures = shown(options["thing"], options["name"])
+        if options["json"]:
+            return figures
+        return {name: _plain(value) for name, value in figures.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Names in one line; rows stay rows; "none" where there are none."""
+    if isinstance(value, list) and not (value and isinstance(value[0], dict)):
+        return ", ".join(map(str, value)) or "none"
+    return value

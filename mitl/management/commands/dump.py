@@ -1,0 +1,44 @@
+"""dump RETRIEVAL FILE: write the lists of a search as a rankings file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.files import whole_file
+from core.progress import TerminalBar
+from mitl.models import Retrieval
+from mitl.search.gallery import rankings_of
+
+
+class Command(ActCommand):
+    help = (
+        "Write the stored lists of a search as a rankings file of the collection's ids, best first: "
+        '{"i2t": {image: [captions]}, "t2i": {caption: [images]}}. evaluate --rankings and annotators of kind files '
+        "read it. list retrievals shows the numbers of the searches."
+    )
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("retrieval", type=int, metavar="RETRIEVAL", help="number of the search")
+        parser.add_argument("file", type=Path, metavar="FILE", help="file to write, .json; it must not exist")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        number, path = options["retrieval"], options["file"]
+        if path.suffix != ".json":
+            raise CounterpartError(f"Rankings are written as .json, not {path.name!r}; change the suffix.")
+        if path.exists():
+            raise CounterpartError(f"{path} already exists; remove it, or choose another name.")
+        if not path.absolute().parent.is_dir():
+            raise CounterpartError(f"There is no folder {path.parent}; create it first.")
+        retrieval = Retrieval.objects.select_related("annotator", "collection").filter(pk=number).first()
+        if retrieval is None:
+            raise CounterpartError(f"There is no search {number}; list retrievals shows those that there are.")
+        rankings = rankings_of(retrieval)
+        with whole_file(path) as part:
+            part.write_text(json.dumps(rankings))
+        lists = {f"{direction}_lists": len(found) for direction, found in rankings.items()}
+        return {"file": str(path), "annotator": retrieval.annotator.name, "depth": retrieval.depth, **lists}

@@ -1,0 +1,216 @@
+"""list, show, remove and dump: looking around and undoing from a terminal."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.management import CommandError, call_command
+
+from console.things import THINGS
+from core.models import Event, Job
+from corpus.models import Collection, Image, Sample
+from dataset.release import release_version
+from hits.models import HIT, Round
+from mitl.models import Annotator, Pool, Retrieval
+from tests.annotation.cast import answer
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*arguments: object) -> str:
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def figures(*arguments: object) -> dict:
+    return json.loads(run(*arguments, "--json"))
+
+
+def removed(*arguments: object) -> None:
+    run("remove", *arguments, "--yes")
+
+
+@pytest.fixture
+def zoo() -> Collection:
+    return make_collection(pictures=True)
+
+
+@pytest.fixture
+def draft(zoo) -> Round:
+    return make_round(zoo, published=False)
+
+
+def test_without_a_word_every_kind_is_counted(draft):
+    assert figures("list") == {
+        "collections": 1, "annotators": 0, "samples": 1, "retrievals": 0, "pools": 1, "rounds": 1, "versions": 0,
+        "jobs": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("things", THINGS)
+def test_an_empty_list_says_how_to_begin(db, things):
+    assert run("list", things).startswith(f"There are no {things} yet. Make one with {THINGS[things].made_by}.")
+    assert figures("list", things) == {things: []}
+
+
+def test_a_list_has_a_line_for_each_thing(zoo):
+    make_collection("farm", images=2)
+    assert run("list", "collections").splitlines() == [
+        "name  images  captions", "farm       2         4", "zoo        6        12",
+    ]  # fmt: skip
+
+
+def test_a_round_shows_what_it_waits_for(draft):
+    assert figures("show", "round", "round-1")["waits_for"] == "its publication (publish)"
+    opened = make_round(make_collection("farm", images=6), "round-2")
+    assert figures("show", "round", "round-2")["waits_for"] == "1 answer sets"
+    answer(opened.hits.get(), 1, 4)
+    shown = figures("show", "rounds", "round-2")
+    assert (shown["state"], shown["answer_sets"], shown["of"], shown["waits_for"]) == (
+        "open",
+        1,
+        1,
+        "a release (release)",
+    )
+
+
+def test_an_annotator_shows_its_searches_and_that_it_is_not_trained(zoo):
+    make_annotator("small", "vse")
+    assert figures("show", "annotator", "small")["waits_for"] == "its training (train_annotator)"
+    retrieval = make_retrieval(make_annotator(), make_sample(zoo))
+    assert [one["retrieval"] for one in figures("show", "annotator", "overlap")["retrievals"]] == [retrieval.pk]
+
+
+@pytest.mark.parametrize(
+    "things", ["collections", "annotators", "samples", "retrievals", "pools", "rounds", "versions"]
+)
+def test_everything_listed_can_be_shown(zoo, things):
+    sample = make_sample(zoo)
+    made = make_round(zoo)
+    made.pool.retrievals.add(make_retrieval(make_annotator(), sample))
+    release_version("v1", collection=zoo, sample=sample, merge="original")
+    rows = figures("list", things)[things]
+    assert rows
+    for row in rows:
+        shown = figures("show", things.removesuffix("s"), next(iter(row.values())))
+        assert shown["waits_for"]
+        assert "None" not in run("show", things, next(iter(row.values())))
+
+
+def test_a_job_is_shown_by_its_number(db):
+    job = Job.objects.create(title="Plan round x", task="hits.tasks.plan_round")
+    assert figures("show", "job", job.pk)["waits_for"] == "a worker of the queue"
+    with pytest.raises(CommandError, match=r"cannot be removed: 1 processes \(queued\) depend on it"):
+        removed("job", job.pk)
+    Job.objects.update(state="done")
+    removed("job", job.pk)
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("show", "zebra", "x"), "Unknown kind of thing 'zebra': use one of collections, annotators"),
+        (("show", "round", "x"), "There is no round 'x'; there is round-1."),
+        (("show", "pool", "x"), "There is no pool 'x'; there is pool-round-1."),
+        (("show", "job", "7"), "There is no job '7'; there is none yet; make one with plan_round --background."),
+        (("show", "retrieval", "one"), "There is no retrieval 'one'; there is none yet; make one with retrieve."),
+        (("remove", "version", "x"), "There is no version 'x'"),
+        (
+            ("remove", "collection", "zoo"),
+            r"zoo cannot be removed: 1 samples \(queries-zoo\), 1 pools",
+        ),
+        (("remove", "sample", "queries-zoo"), r"queries-zoo cannot be removed: 1 pools \(pool-round-1\) depend on it"),
+        (("remove", "pool", "pool-round-1"), r"pool-round-1 cannot be removed: 1 rounds \(round-1\) depend on it"),
+        (("remove", "round", "round-1"), "Nothing was removed. Answer y, or pass --yes."),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(draft, monkeypatch, arguments, message):
+    monkeypatch.setattr("builtins.input", lambda question: "")
+    with pytest.raises(CommandError, match=message):
+        run(*arguments)
+    assert (Round.objects.count(), Pool.objects.count(), HIT.objects.count()) == (1, 1, 1)
+    assert not Event.objects.filter(verb="removed").exists()
+
+
+def test_from_the_round_to_the_collection_everything_can_go(draft, django_capture_on_commit_callbacks):
+    pictures = list(Image.objects.values_list("file", flat=True))
+    with django_capture_on_commit_callbacks(execute=True):
+        for thing, name in (
+            ("round", "round-1"),
+            ("pool", "pool-round-1"),
+            ("sample", "queries-zoo"),
+            ("collection", "zoo"),
+        ):
+            removed(thing, name)
+    assert not any(model.objects.exists() for model in (Round, Pool, Sample, Collection, HIT, Image))
+    assert not any(map(default_storage.exists, pictures))
+    assert Event.objects.filter(verb="removed", actor="remove").count() == 4
+
+
+def test_a_published_round_and_a_version_stay(zoo):
+    made = make_round(zoo)
+    with pytest.raises(CommandError, match=r"round-1 cannot be removed: 1 publications \(browser\) depend on it"):
+        removed("round", made)
+    release_version("v1", collection=zoo, sample=made.pool.sample, merge="original")
+    with pytest.raises(CommandError, match="v1 cannot be removed: .*a version never goes"):
+        removed("version", "v1")
+
+
+def test_a_name_can_be_used_again_after_a_wrong_annotator_was_removed(zoo, django_capture_on_commit_callbacks):
+    retrieval = make_retrieval(make_annotator("mine"), make_sample(zoo))
+    with django_capture_on_commit_callbacks(execute=True):
+        removed("annotator", "mine")
+    assert not Annotator.objects.exists()
+    assert not Retrieval.objects.exists()
+    assert not default_storage.exists(retrieval.file)
+    run("add_annotator", "mine", "--kind", "overlap")
+
+
+def test_an_annotator_whose_lists_a_pool_uses_stays(zoo):
+    sample = make_sample(zoo)
+    retrieval = make_retrieval(make_annotator(), sample)
+    make_pool(sample, [retrieval], "top5")
+    for thing, name in (("annotator", "overlap"), ("retrieval", retrieval.pk)):
+        with pytest.raises(CommandError, match=r"cannot be removed: 1 pools \(top5\) depend on it"):
+            removed(thing, name)
+
+
+def test_dumped_lists_are_those_that_were_found(zoo, tmp_path):
+    run("add_annotator", "words", "--kind", "overlap")
+    make_sample(zoo)
+    run("retrieve", "zoo", "--annotators", "words", "--queries", "queries", "--depth", 4)
+    printed = figures("dump", Retrieval.objects.get().pk, tmp_path / "words.json")
+    assert (printed["depth"], printed["i2t_lists"], printed["t2i_lists"]) == (4, 6, 12)
+    run("add_annotator", "again", "--kind", "files", "--checkpoint", tmp_path / "words.json")
+    run("retrieve", "zoo", "--annotators", "again", "--queries", "queries", "--depth", 4)
+    again = figures("dump", Retrieval.objects.first().pk, tmp_path / "again.json")
+    assert again["annotator"] == "again"
+    assert (tmp_path / "again.json").read_text() == (tmp_path / "words.json").read_text()
+
+
+def test_evaluate_reads_a_dump(zoo, tmp_path):
+    sample = make_sample(zoo)
+    release_version("v1", collection=zoo, sample=sample, merge="original")
+    retrieval = make_retrieval(make_annotator("random"), sample, depth=6)
+    run("dump", retrieval.pk, tmp_path / "random.json")
+    assert "random" in run("evaluate", "--version", "v1", "--rankings", tmp_path / "random.json")
+
+
+@pytest.mark.parametrize(
+    ("number", "file", "message"),
+    [
+        ("99", "x.json", "There is no search 99; list retrievals shows"),
+        ("1", "x.txt", "Rankings are written as .json, not 'x.txt'"),
+        ("1", "there.json", "already exists; remove it, or choose another name"),
+        ("1", "nowhere/x.json", "There is no folder .*nowhere; create it first"),
+    ],
+)
+def test_a_dump_that_cannot_be_written_is_refused(db, tmp_path, number, file, message):
+    (tmp_path / "there.json").touch()
+    with pytest.raises(CommandError, match=message):
+        run("dump", number, tmp_path / file)
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["there.json"]
