@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, Judgment, Worker
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.seeds import check_seed
@@ -21,6 +21,12 @@ from simulation.profiles import DEFAULT, REHEARSAL, Profile, load_profile
 from simulation.truth import Seen, default_source, true_levels
 
 LARGEST_CROWD = 10_000
+
+
+NOTE = (
+    "Simulated votes stay in the round and are marked on its pages and in every version and export. Once people have "
+    "taken HITs, simulate refuses the round unless --among-people is passed."
+)
 
 
 def simulate_round(
@@ -159,6 +165,8 @@ def _figures(round: Round, workers: int, door: Door) -> dict[str, Any]:
     state = Assignment.State
     outcomes = door.outcomes()
     submitted = outcomes.total()
+    votes = Judgment.objects.filter(assignment__hit__round=round)
+    simulated = votes.simulated().count()
     return {
         "workers": workers,
         "submitted": submitted,
@@ -167,5 +175,8 @@ def _figures(round: Round, workers: int, door: Door) -> dict[str, Any]:
         "waiting for review": outcomes[state.FLAGGED],
         "share excluded": float(f"{outcomes[state.EXCLUDED] / max(submitted, 1):.4f}"),
         "seats still open": Seat.objects.filter(hit__round=round, state=Seat.State.OPEN).count(),
+        "simulated votes": simulated,
+        "people's votes": votes.count() - simulated,
+        "note": NOTE,
         **door.report(),
     }

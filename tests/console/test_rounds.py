@@ -239,6 +239,7 @@ def test_a_round_its_assignments_and_workers_say_that_their_answers_are_simulate
     assert not any("simulated" in member.get(page).content.decode() for page in pages)
     Worker.objects.update(simulated=True)
     assert all("simulated" in member.get(page).content.decode() for page in pages)
+    assert "runs only with <code>--among-people</code>" in member.get("/rounds/done/").content.decode()
 
 
 def test_a_round_tells_how_many_pairs_are_unfinished_and_what_was_added(member):

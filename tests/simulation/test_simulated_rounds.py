@@ -155,7 +155,7 @@ def test_the_quick_do_more(transactional_db, profile):
     [
         ({"workers": 0}, "Invalid number of workers 0: use 1 to 10,000"),
         ({"workers": 10_001}, "Invalid number of workers 10,001"),
-        ({"seed": -1}, "Invalid seed -1: use 0 or more"),
+        ({"seed": -1}, "Invalid seed -1: use a whole number from 0 to"),
         ({"profile": "sleepy"}, "Unknown crowd profile 'sleepy'"),
         ({"truth": "eccv"}, "zoo lacks 1 match sources: eccv"),
         ({"through_http": "localhost:8000"}, "Invalid address localhost:8000"),
@@ -198,6 +198,14 @@ def test_every_simulated_vote_is_marked_and_no_other(round, profile):
     say_all(round.hits.get(number=1))
     simulate_round(round, workers=2, profile=profile(), among_people=True)
     assert (Judgment.objects.simulated().count(), Judgment.objects.count()) == (5 * 5, 6 * 5)
+
+
+def test_the_outcome_says_whose_votes_the_round_has_and_that_they_stay_marked(round, profile):
+    say_all(round.hits.get(number=1))
+    told = simulate_round(round, workers=2, profile=profile(), among_people=True)
+    assert (told["simulated votes"], told["people's votes"]) == (25, 5)
+    assert "stay in the round and are marked" in told["note"]
+    assert "--among-people" in told["note"]
 
 
 def test_votes_of_a_rehearsal_are_simulated_whoever_gave_them(round):
