@@ -15,7 +15,7 @@ from dataset.aggregation.crowdkit_models import glad, mace
 from dataset.aggregation.dawid_skene import dawid_skene
 from dataset.aggregation.fit import Fit, describe_workers
 from dataset.aggregation.ordinal import ordinal
-from dataset.aggregation.ties import Ties, choose_levels
+from dataset.aggregation.tied_levels import Ties, choose_levels
 from dataset.aggregation.votes import LEVELS, Votes, read_votes
 
 Method = Literal["majority", "dawid-skene", "mace", "glad", "ordinal", "consensus"]

@@ -20,7 +20,7 @@ from dataset.exports.judgments_long import write_judgments_long
 from dataset.exports.mteb import write_mteb
 from dataset.exports.parquet import write_parquet_files
 from dataset.exports.qrels import write_qrels
-from dataset.exports.request import LABELS, Export, Labels
+from dataset.exports.specification import LABELS, Export, Labels
 from dataset.models import Version
 from dataset.version_files import FORM, MANIFEST, manifest_in_storage, sha256_of
 

@@ -7,8 +7,8 @@ from typing import IO, Any
 
 from pyarrow import compute
 
-from dataset.exports.gallery import gallery_captions, gallery_images
-from dataset.exports.request import COLUMNS, Export
+from dataset.exports.gallery_rows import gallery_captions, gallery_images
+from dataset.exports.specification import COLUMNS, Export
 from dataset.exports.tables import pair_batches
 from dataset.version_files import number_or_text
 

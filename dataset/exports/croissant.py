@@ -9,7 +9,7 @@ import pyarrow as pa
 from dataset.exports import statements
 from dataset.exports.columns import COLUMNS, TABLES
 from dataset.exports.data_files import describe, write_data_files
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.models import Version
 from dataset.version_files import sha256_of
 

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import parquet
 
-from dataset.exports.gallery import gallery_captions, gallery_images, query_keys
+from dataset.exports.gallery_rows import gallery_captions, gallery_images, query_keys
 from dataset.exports.judgments_long import long_batches
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.exports.tables import pair_batches, write_parquet
 from mitl.models import Direction
 

@@ -12,7 +12,7 @@ from core.errors import CounterpartError
 from core.files import StoredFile, copy_file
 from core.progress import Progress, silent
 from dataset.exports import FORMATS, export_version
-from dataset.exports.request import Labels
+from dataset.exports.specification import Labels
 from dataset.models import Version
 from dataset.version_files import sha256_of
 

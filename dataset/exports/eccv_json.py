@@ -3,7 +3,7 @@
 import json
 import shutil
 
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.exports.tables import pair_rows
 from dataset.version_files import checked_file, positives_file
 from mitl.models import Direction

@@ -8,7 +8,7 @@ import yaml
 
 from dataset.exports.card import card
 from dataset.exports.data_files import describe, write_data_files
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 
 SPLIT = "test"  # versions are to measure models on, not to train them
 SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}

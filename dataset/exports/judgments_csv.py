@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from core.progress import tracked
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.exports.tables import judgment_batches
 from hits.question import Level, Shortcoming, WrongWay
 from mitl.models import Pool, Proposal

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyarrow import compute
 
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.exports.tables import judgment_batches, write_csv
 
 

@@ -13,9 +13,9 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError, some_of
 from dataset.exports.card import card
 from dataset.exports.data_files import batches_of
-from dataset.exports.gallery import GalleryImage, gallery_captions, gallery_images, labelled_pairs, query_keys
+from dataset.exports.gallery_rows import GalleryImage, gallery_captions, gallery_images, labelled_pairs, query_keys
 from dataset.exports.hugging_face import config_info, licence_of, write_card
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.exports.tables import write_parquet
 from mitl.models import Direction
 

@@ -1,7 +1,7 @@
 """Format ``parquet``: the pairs and the judgments as Parquet files."""
 
 from dataset.exports.judgments_long import long_batches
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.exports.tables import pair_batches, write_parquet
 
 

@@ -4,8 +4,8 @@ from contextlib import ExitStack
 from typing import IO
 
 from core.errors import CounterpartError, some_of
-from dataset.exports.gallery import labelled_pairs
-from dataset.exports.request import Export
+from dataset.exports.gallery_rows import labelled_pairs
+from dataset.exports.specification import Export
 from dataset.version_files import positives_file
 from mitl.models import Direction
 

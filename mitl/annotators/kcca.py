@@ -16,7 +16,7 @@ from core.progress import Progress
 from corpus.models import Caption, Image
 from mitl.annotators.base import Arrays, EmbeddingAnnotator, Embeddings, ListAnnotator, stored_arrays
 from mitl.annotators.nn import MOST_PLACES, PictureReader, adopt, captions_by_image, learn_picture_words
-from mitl.classical.correlation import Factor, Matrix, Projection, borda, correlate, factorise, features_of
+from mitl.classical.canonical_correlation import Factor, Matrix, Projection, borda, correlate, factorise, features_of
 from mitl.classical.documents import Documents
 from mitl.classical.texts import Text, learn_text
 from mitl.classical.visual_words import Signatures, intersections

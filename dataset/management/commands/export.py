@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from dataset.exports import FORMATS, export_version
-from dataset.exports.request import LABELS
+from dataset.exports.specification import LABELS
 from dataset.models import Version
 
 

@@ -4,7 +4,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from mitl.classical.correlation import borda
+from mitl.classical.canonical_correlation import borda
 
 
 def slow_borda(rankings: list[list[int]]) -> list[int]:

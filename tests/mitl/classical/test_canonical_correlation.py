@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 from core.errors import CounterpartError
-from mitl.classical.correlation import Projection, correlate, factorise, features_of
+from mitl.classical.canonical_correlation import Projection, correlate, factorise, features_of
 
 
 def kernel_of(n: int, dim: int, seed: int) -> np.ndarray:

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from core.errors import CounterpartError, some_of
-from dataset.exports.request import Export
+from dataset.exports.specification import Export
 from dataset.exports.tables import pair_rows
 from dataset.models import Version
 from dataset.version_files import GalleryRow, load_gallery
