@@ -16,6 +16,7 @@ from console.views import (
     publishing,
     review,
     rounds,
+    trust,
     versions,
     workers,
 )
@@ -59,6 +60,7 @@ urlpatterns = [
     path("rounds/<slug:name>/", rounds.round, name="round"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
     path("rounds/<slug:name>/close/", rounds.round_close, name="round_close"),
+    path("rounds/<slug:name>/effect/", trust.round_effect, name="round_effect"),
     path("rounds/<slug:name>/aggregate/", rounds.round_aggregate, name="round_aggregate"),
     path("rounds/<slug:name>/sync/", platform.round_sync, name="round_sync"),
     path("rounds/<slug:name>/calls/send/", platform.round_calls_send, name="round_calls_send"),
@@ -97,6 +99,7 @@ urlpatterns = [
     path("rejections/<int:rejection_id>/appeal/", review.appeal_enter, name="appeal_enter"),
     path("appeals/<int:appeal_id>/answer/", review.appeal_answer, name="appeal_answer"),
     path("versions/", versions.versions, name="versions"),
+    path("versions/<slug:name>/trust/", trust.version_trust, name="version_trust"),
     path("versions/<slug:name>/", versions.version, name="version"),
     path("versions/<slug:name>/files/<str:file_name>", versions.version_file, name="version_file"),
     path("versions/<slug:name>/verify/", versions.version_verify, name="version_verify"),

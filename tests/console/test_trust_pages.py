@@ -1,0 +1,83 @@
+import pytest
+from django.urls import reverse
+
+from dataset.release import release_version
+from tests.evaluation.worlds import judge, judge_all, known_round
+from tests.factories import make_collection, make_round, make_sample
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch):
+    monkeypatch.setattr("evaluation.analyses.completeness.SAMPLES", 10)
+
+
+@pytest.fixture
+def round():
+    return known_round()
+
+
+@pytest.fixture
+def version(round):
+    judge_all(round)
+    return release_version("v1", collection=round.pool.collection, sample=round.pool.sample, rounds=[round])
+
+
+def page(client, name: str, *arguments: str) -> str:
+    answer = client.get(reverse(name, args=arguments))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_version_shows_how_far_to_trust_it(member, version):
+    assert reverse("version_trust", args=["v1"]) in page(member, "version", "v1")
+    shown = page(member, "version_trust", "v1")
+    assert "At least (Chao)" in shown
+    assert "Estimate by parts" in shown
+    assert "Non-self-bias" in shown
+    assert "Only its own" in shown
+
+
+def test_a_version_without_rounds_has_nothing_to_measure(member):
+    zoo = make_collection()
+    release_version("bare", collection=zoo, sample=make_sample(zoo), merge="original")
+    assert reverse("version_trust", args=["bare"]) not in page(member, "version", "bare")
+    assert "has no pairs that annotators proposed" in page(member, "version_trust", "bare")
+
+
+def test_a_round_shows_its_effect_as_judgments_arrive(member, round):
+    assert "HIT 1 is not judged yet" in page(member, "round_effect", "round-1")
+    for hit in round.hits.order_by("number")[:3]:
+        judge(hit)
+    judge(round.hits.get(number=5))
+    assert reverse("round_effect", args=["round-1"]) in page(member, "round", "round-1")
+    shown = page(member, "round_effect", "round-1")
+    assert "The ranking is open</strong> after 3 of" in shown
+    assert "1 more HIT is judged and counts once HIT 4 is." in shown
+
+
+def test_a_settled_round_offers_to_close_it_to_those_who_may(member, researcher, round):
+    judge_all(round)
+    close = reverse("round_close", args=["round-1"])
+    for client, may in ((member, False), (researcher, True)):
+        shown = page(client, "round_effect", "round-1")
+        assert "The ranking is settled" in shown
+        assert (close in shown) == may
+    round.refresh_from_db()
+    assert round.state == "open"
+
+
+def test_a_round_without_models_says_so(member):
+    make_round()
+    assert "a ranking needs two" in page(member, "round_effect", "round-1")
+
+
+def test_strangers_are_sent_to_the_login(client, version):
+    for name, argument in (("version_trust", "v1"), ("round_effect", "round-1")):
+        assert client.get(reverse(name, args=[argument])).status_code == 302
+
+
+def test_unknown_names_are_not_found(member):
+    for name in ("version_trust", "round_effect"):
+        assert member.get(reverse(name, args=["nothing"])).status_code == 404
