@@ -114,9 +114,10 @@ def similarity(kind: str, images: np.ndarray, captions: np.ndarray, matches: dic
 
 def rankings_of(kind: str, images: np.ndarray, captions: np.ndarray, program: Metrics) -> dict[str, Rankings]:
     every: dict[int, set[int]] = {image: set() for image in images.tolist()}
+    known = set(captions.tolist())
     for found in (program.coco_gts, program.cxc_gts, program.eccv_gts):
         for image, items in found["i2t"].items():
-            every[image] |= set(items) & set(captions.tolist())
+            every[image] |= known & set(items)
         for caption, items in found["t2i"].items():
             for image in items:
                 every[image].add(caption)
