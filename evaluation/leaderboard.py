@@ -101,24 +101,25 @@ def board_of(version: Version) -> Board:
     for one in Score.objects.filter(version=version).select_related("run").order_by("run__created_at", "run_id", "pk"):
         runs[one.run.model] = one.run
         scores.setdefault(one.run_id, []).append(one)
-    return board_from((_stored(run, scores[run.pk]) for run in runs.values()), runs)
+    return board_from(_stored(run, scores[run.pk]) for run in runs.values())
 
 
 def board_of_run(run: Run, version: Version) -> Board:
     """Return the stored scores of one run on a version as a board; without rows if there are none."""
     scores = list(run.scores.filter(version=version).order_by("pk"))
-    return board_from([_stored(run, scores)] if scores else [], {run.model: run})
+    return board_from([_stored(run, scores)] if scores else [])
 
 
-def board_from(scored: Iterable[Scored], runs: Mapping[str, Run] | None = None) -> Board:
-    """Return the board of scored models, with the marks of significance."""
+def board_from(scored: Iterable[Scored], *, compare: bool = True) -> Board:
+    """Return the board of scored models; ``compare``: with the marks of the best and of significance."""
     models = list(scored)
     known = dict.fromkeys(metric for one in models for metrics in one.figures.values() for metric in metrics)
     metrics = sorted(known, key=lambda metric: SCORED.index(metric) if metric in SCORED else len(SCORED))
     columns = [Column(part, metric) for part in PARTS for metric in metrics]
     figures = {one.model: _figures(one, metrics) for one in models}
     columns = [column for column in columns if any(column in found for found in figures.values())]
-    marks = {column: _marks(column, figures, {one.model: one for one in models}) for column in columns}
+    by_name = {one.model: one for one in models}
+    marks = {column: _marks(column, figures, by_name) if compare else {} for column in columns}
     rows = [
         Row(
             one.model,
@@ -126,7 +127,7 @@ def board_from(scored: Iterable[Scored], runs: Mapping[str, Run] | None = None) 
                 column: Cell(figure, *marks[column].get(one.model, (False, False)))
                 for column, figure in figures[one.model].items()
             },
-            (runs or {}).get(one.model),
+            one.run,
             _notes(one),
         )
         for one in models
@@ -200,7 +201,7 @@ def plain_table(board: Board) -> str:
     for row, cells in board.lines():
         shown = [_marked(cell).rjust(size) for cell, size in zip(cells, wide, strict=True)]
         lines.append("  ".join([row.model.ljust(width), *shown]).rstrip())
-    if len(board.rows) > 1:
+    if len(board.rows) > 1 and any(cell.best for row in board.rows for cell in row.cells.values()):
         lines.append("* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)")
     return "\n".join([*lines, *notes_of(board)])
 
@@ -269,7 +270,7 @@ def _stored(run: Run, scores: Sequence[Score]) -> Scored:
         figures.setdefault(direction, {})[one.metric] = Figure(one.value, low, high, one.queries)
         if (kept := arrays.get(f"{one.direction} {one.metric}")) is not None:
             values.setdefault(direction, {})[one.metric] = kept
-    return Scored(run.model, figures, values, {})
+    return Scored(run.model, figures, values, {}, run)
 
 
 def _figures(scored: Scored, metrics: Sequence[str]) -> dict[Column, Figure]:

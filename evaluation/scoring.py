@@ -1,7 +1,7 @@
 """Score runs on versions: means over queries with their intervals, and the values of single queries for tests."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -49,16 +49,18 @@ class Truncation:
 
 @dataclass(frozen=True)
 class Scored:
-    """One model on one version: ``figures[direction][metric]``, and the values of single queries, (Q,), NaN without
-    a match.
+    """One model on one version or benchmark.
 
-    Entries that a list lacks count as wrong, so figures of a direction in ``truncated`` are lower bounds.
+    ``figures[direction][metric]``; ``values`` are those of single queries, (Q,), NaN without a match. Entries that a
+    list lacks count as wrong, so figures of a direction in ``truncated`` are lower bounds. ``run`` is None for
+    rankings that are not registered.
     """
 
     model: str
     figures: Mapping[Direction, Mapping[str, Figure]]
     values: Mapping[Direction, Mapping[str, Values]]
     truncated: Mapping[Direction, Truncation]
+    run: Run | None = None
 
 
 def evaluate_version(
@@ -88,7 +90,7 @@ def evaluate_version(
 
 def score_run(run: Run, version: Version, qrels: Mapping[Direction, Qrels], *, progress: Progress = silent) -> Scored:
     """Score a run on a version and store the figures. Raises CounterpartError as ``score`` does."""
-    scored = score(run, qrels, progress=progress)
+    scored = replace(score(run, qrels, progress=progress), run=run)
     _store(run, version, scored)
     return scored
 

@@ -9,9 +9,11 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from dataset.models import Version
+from dataset.version_files import load_positives
 from evaluation.benchmark_scores import ORDER, evaluate_benchmarks
 from evaluation.leaderboard import Board, board_from, csv_table, figures_of, latex_table, plain_table
-from evaluation.scoring import evaluate_version
+from evaluation.policies import MISSING, TIES, Policies, scored_under
+from evaluation.scoring import evaluate_version, qrels_of
 
 
 class Command(ActCommand):
@@ -47,6 +49,18 @@ class Command(ActCommand):
         parser.add_argument(
             "--categories", type=Path, metavar="FILE", help="COCO's instances_val2014.json, which pmrp needs"
         )
+        parser.add_argument(
+            "--ties",
+            choices=TIES,
+            default="file",
+            help="of equal scores, keep the file's order, ours or trec_eval's, or print the interval over all orders",
+        )
+        parser.add_argument(
+            "--missing",
+            choices=MISSING,
+            default="wrong",
+            help="ranks beyond the end of a list are wrong, an interval, or refused (default wrong)",
+        )
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--latex", action="store_true", help="print a LaTeX tabular")
         form.add_argument("--csv", action="store_true", help="print CSV")
@@ -61,9 +75,17 @@ class Command(ActCommand):
     def _on_version(self, progress: TerminalBar, options: dict[str, Any]) -> Board:
         version, rankings = Version.objects.named(options["version"]), options["rankings"]
         _check_one(rankings, options["model"])
-        return board_from(evaluate_version(version, rankings=rankings, model=options["model"], progress=progress))
+        policies = Policies(options["ties"], options["missing"])
+        scored = evaluate_version(version, rankings=rankings, model=options["model"], progress=progress)
+        if policies.are_default:
+            return board_from(scored)
+        qrels = qrels_of(load_positives(version))
+        runs = [one.run for one in scored if one.run]
+        return board_from((one for run in runs for one in scored_under(policies, run, qrels)), compare=False)
 
     def _on_benchmarks(self, progress: TerminalBar, options: dict[str, Any]) -> Board:
+        if not Policies(options["ties"], options["missing"]).are_default:
+            raise CounterpartError("--ties and --missing are for versions. Leave them out.")
         if not options["rankings"]:
             raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
         _check_one(options["rankings"], options["model"])
