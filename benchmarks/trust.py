@@ -162,7 +162,9 @@ def bootstrap_of(world: World, truth: dict[str, float], seed: int) -> dict[str, 
 
     found = found_in(world, *np.nonzero(world.relevant))[NAMES[-1]]
     intervals = {metric: bootstrap_interval(METRICS[metric](found), seed=seed) for metric in METRICS_SHOWN}
-    return {metric: low <= truth[metric] <= high for metric, (low, high) in intervals.items()}
+    return {
+        f"bootstrap over queries, {metric}": low <= truth[metric] <= high for metric, (low, high) in intervals.items()
+    }
 
 
 def sequences_of(world: World, seed: int) -> dict[str, bool]:
