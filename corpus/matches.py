@@ -1,5 +1,6 @@
 """Matches known from elsewhere: imported under a source's name, and read as pairs of row ids."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from corpus.models import Collection, Match
 
 BATCH = 5_000
 MAX_SOURCE = 80
+UNUSABLE = re.compile(r"[\s,<>=]")  # in the terms of release --merge
 Rating = tuple[float | None, int | None]  # score and grade
 
 
@@ -120,8 +122,10 @@ def seal_source(collection: Collection, source: str) -> None:
 
 
 def _check_source(collection: Collection, source: str) -> None:
-    if not source.strip() or len(source) > MAX_SOURCE:
-        raise CounterpartError(f"Invalid source {source!r}: use 1 to {MAX_SOURCE} characters.")
+    if not source or len(source) > MAX_SOURCE or UNUSABLE.search(source):
+        raise CounterpartError(
+            f"Invalid source {source!r}: use 1 to {MAX_SOURCE} characters, none of them a blank, a comma, <, > or =."
+        )
     if source == Match.ORIGINAL:
         raise CounterpartError(f"The source {source!r} is reserved for import_collection; choose another name.")
     if source in Collection.objects.values_list("sealed_sources", flat=True).get(pk=collection.pk):

@@ -1,0 +1,209 @@
+"""Wrong commands, one a line in wrong_commands.txt: each ends with one clear line, and changes no row and no file."""
+
+import gzip
+import hashlib
+import shlex
+from collections import defaultdict
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from django.apps import apps
+from django.core.management import get_commands, load_command_class
+from django.db import transaction
+from django.test import override_settings
+
+from corpus.models import Sample
+from dataset.release import release_version
+from mitl.pooling import pool_proposals
+from mitl.search.gallery import open_gallery
+from mitl.search.request import Search
+from mitl.search.retrieval import retrieve
+from tests.corpus.files import jsonl, line
+from tests.factories import make_annotator, make_collection, make_round, make_sample
+
+pytestmark = pytest.mark.django_db
+
+TABLE = Path(__file__).with_name("wrong_commands.txt")
+BY_COMMAND: dict[str, list[str]] = defaultdict(list)
+for typed in TABLE.read_text().splitlines():
+    if not typed.startswith("#"):
+        BY_COMMAND[typed.split()[0]].append(typed)
+LONGEST = 700  # characters of a line: some name all kinds of annotators
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker, tmp_path_factory):
+    """A folder of bad files, and rows that last for all tests of this module, in one transaction."""
+    folder = tmp_path_factory.mktemp("wrong")
+    (folder / "var").mkdir()
+    with django_db_blocker.unblock(), override_settings(**stored_in(folder)):
+        write_files(folder)
+        with transaction.atomic():
+            write_rows()
+            yield folder
+            transaction.set_rollback(True)
+
+
+def stored_in(folder: Path) -> dict[str, Path]:
+    var = folder / "var"
+    return {"VAR_DIR": var, "MEDIA_ROOT": var / "media", "FILE_CACHE": var / "cache"}
+
+
+@pytest.fixture(autouse=True)
+def here(world, settings, monkeypatch):
+    """Commands run in the folder, as if typed, with the input of nobody."""
+    for name, path in stored_in(world).items():
+        setattr(settings, name, path)
+    monkeypatch.chdir(world)
+    monkeypatch.setattr("django.db.connections.close_all", lambda: None)  # or the transaction would end
+    monkeypatch.setattr("django.core.management.base.BaseCommand.check_migrations", lambda self: None)
+    monkeypatch.setattr("django.core.management.base.BaseCommand.check", lambda self, **more: None)
+    monkeypatch.setattr("builtins.input", lambda question: "")
+
+
+def write_rows() -> None:
+    zoo, _farm = make_collection(images=8, pictures=True), make_collection("farm", images=2)
+    queries, words = make_sample(zoo), make_annotator("words")
+    make_annotator("small", "vse")
+    one = Sample.objects.create(name="one", collection=zoo, seed=0)
+    one.images.set(zoo.images.all()[:1])
+    retrieve(Search(open_gallery(zoo, queries), [words], depth=5))
+    pool_proposals("top5", collection=zoo, annotators=[words], sample=queries, top_k=2, control_depth=5)
+    make_round(zoo, "draft", published=False)
+    make_round(zoo, "open")
+    release_version("v1", collection=zoo, sample=queries, merge="original")
+
+
+def write_files(folder: Path) -> None:
+    rows = {
+        "good": [line(1), line(2)],
+        "list": [[1, 2]],
+        "number": [7],
+        "no-text": [{"caption_id": 1, "image_id": 1, "file_name": "1.jpg"}],
+        "blank-text": [line(text="  ")],
+        "null-text": [line(text=None)],
+        "long-text": [line(text="a" * 20_000)],
+        "nul": [line(text="a\0b")],
+        "surrogate": [line(text="\ud800")],
+        "long-id": [line(caption="a" * 121)],
+        "float-id": [line(caption=1.5)],
+        "no-image": [line(image=None)],
+        "no-file": [line(file_name=7)],
+        "doubled-id": [line(1, 10), line(1, 11)],
+        "other-file": [line(1, 10), line(2, 10, file_name="other.jpg")],
+        "escape": [line(file_name="../good.jsonl")],
+    }
+    for name, some in rows.items():
+        jsonl(folder / f"{name}.jsonl", *some)
+    good = (folder / "good.jsonl").read_bytes()
+    texts = {
+        "empty.jsonl": b"",
+        "cut.jsonl": good[:-20],
+        "latin.jsonl": good + "é".encode("latin-1"),
+        "utf16.jsonl": good.decode().encode("utf-16"),
+        "deep.jsonl": b"[" * 100_000,
+        "long-line.jsonl.gz": gzip.compress(b'{"text": "' + b"a" * (2 << 20)),
+        "cut.jsonl.gz": gzip.compress(good)[:-9],
+        "damaged.jsonl.gz": gzip.compress(good)[:10] + b"x" * 30,
+        "cut.json": b'{"images": [{"id": 1, ',
+        "empty.json": b"{}",
+        "orphans.json": b'{"images": [], "annotations": [{"id": 1, "image_id": 5, "caption": "a"}]}',
+        "images-only.json": b'{"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": []}',
+        "no-sentences.json": b'{"images": [{"filename": "1.jpg"}]}',
+        "list.json": b"[1, 2]",
+        "one-way.json": b'{"i2t": {"0": ["0"]}}',
+        "doubled.json": b'{"i2t": {"0": ["0", "0"]}, "t2i": {"0": ["0"]}}',
+        "bars.txt": b"1.jpg 0 a dog\n",
+        "pairs.csv": b"image,caption\n0,0\n",
+        "unknown-pairs.csv": b"image,caption\n77,88\n",
+        "nan.csv": b"image,caption,score\n0,0,nan\n",
+        "infinite.csv": b"image,caption,score\n0,0,inf\n",
+        "grade.csv": b"image,caption,grade\n0,0,-1\n",
+        "no-header.csv": b"0,0\n1,1\n",
+        "binary.csv": bytes(range(256)) * 20,
+        "unknown-ids.txt": b"0\n7777\n",
+        "orphan-folder/a.txt": b"a dog\n",
+        "two-tables/a.csv": b"file_name,text\n",
+        "two-tables/b.csv": b"file_name,text\n",
+        "no-columns/captions.csv": b"colour,size\nred,1\n",
+        "unclosed/captions.csv": b'file_name,text\n1.jpg,"a dog\n',
+        "broken-pictures/10.jpg": b"no picture",
+    }
+    (folder / "folder").mkdir()
+    for name, content in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
+    write_arrays(folder)
+
+
+def write_arrays(folder: Path) -> None:
+    parts = {
+        "image_ids": np.arange(8), "images": np.eye(8), "caption_ids": np.arange(16), "captions": np.ones((16, 8)),
+    }  # fmt: skip
+    wrong = {
+        "good": {},
+        "nan": {"images": np.full((8, 8), np.nan)},
+        "infinite": {"captions": np.full((16, 8), np.inf)},
+        "widths": {"images": np.ones((8, 9))},
+        "doubled": {"image_ids": np.zeros(8, int)},
+        "counts": {"image_ids": np.arange(7)},
+        "objects": {"images": np.array([[object()] * 8] * 8, dtype=object)},
+        "texts": {"images": np.full((8, 8), "a")},
+        "flat": {"images": np.ones(8)},
+    }
+    for name, changed in wrong.items():
+        np.savez(folder / f"{name}.npz", **(parts | changed))
+    np.savez(folder / "no-keys.npz", a=np.ones(3))
+    (folder / "cut.npz").write_bytes((folder / "good.npz").read_bytes()[:300])
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f4", "fortran_order": False, "shape": (32, 10**9)})
+    with ZipFile(folder / "huge.npz", "w") as archive:
+        for part in parts:
+            archive.writestr(f"{part}.npy", header.getvalue())
+
+
+def digest(folder: Path) -> str:
+    """SHA-256 of every row of every table, and of the names and contents of all files."""
+    found = hashlib.sha256()
+    for model in apps.get_models(include_auto_created=True):
+        rows = model._base_manager.order_by("pk").values_list()
+        found.update(f"{model._meta.label}{list(rows)}".encode(errors="surrogatepass"))
+    for path in sorted(folder.rglob("*")):
+        if "cache" not in path.parts and "numba" not in path.parts:  # copies of stored files come and go
+            found.update(f"{path}{path.read_bytes() if path.is_file() else b''!r}".encode())
+    return found.hexdigest()
+
+
+def complaint_about(typed: str, folder: Path, before: str, capsys) -> str:
+    """Run one command; return what is wrong with its end, or nothing."""
+    name, *arguments = shlex.split(typed)
+    code: object = 0
+    try:
+        load_command_class(get_commands()[name], name).run_from_argv(["manage.py", name, *arguments])
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException as error:  # what a terminal would show as a traceback
+        capsys.readouterr()
+        return f"{typed}: {type(error).__name__}: {error}"
+    told = capsys.readouterr().err.removesuffix("\n")
+    if code in (0, None):
+        return f"{typed}: accepted"
+    if not told.startswith("CommandError: ") or "\n" in told or len(told) > LONGEST:
+        return f"{typed}: not one line: {told[:900]!r}"
+    return "" if digest(folder) == before else f"{typed}: changed rows or files"
+
+
+@pytest.mark.parametrize("name", BY_COMMAND)
+def test_wrong_commands_are_refused_in_one_line_and_change_nothing(world, django_db_blocker, capsys, name):
+    with django_db_blocker.unblock():
+        before = digest(world)
+        complaints = [complaint_about(typed, world, before, capsys) for typed in BY_COMMAND[name]]
+    assert [complaint for complaint in complaints if complaint] == []
+
+
+def test_there_are_three_hundred_of_them():
+    commands = [typed for some in BY_COMMAND.values() for typed in some]
+    assert len(set(commands)) == len(commands) >= 300
