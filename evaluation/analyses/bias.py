@@ -22,10 +22,11 @@ from evaluation.bias import (
     subset_scores,
 )
 from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, true_qrels
-from evaluation.metrics import METRICS, Metric, WithoutPositives, find, mean_over_queries
+from evaluation.metrics import METRICS, Metric, WithoutPositives, find, graded, mean_over_queries
 from mitl.charts import Spec, line_chart
 from mitl.models import Direction
 
+OFFERED = {**METRICS, **graded.METRICS}
 HELP = "How the annotators' scores depend on which annotators proposed the judged pairs (table E.1, figure E.2)."
 SHOWN = ("R@1", "R-Precision", "mAP@R")
 POLICIES = [policy for policy in get_args(WithoutPositives) if policy != "error"]
@@ -50,7 +51,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--metrics",
         default=",".join(SHOWN),
         metavar="A,B",
-        help=f"metrics, comma-separated, or all (default {','.join(SHOWN)}; there are {', '.join(METRICS)})",
+        help=f"metrics, comma-separated, or all (default {','.join(SHOWN)}; there are {', '.join(OFFERED)})",
     )
     parser.add_argument(
         "--truth", metavar="SOURCE", help="compare with the scores by all matches of this source, if the truth is known"
@@ -124,11 +125,11 @@ def _measure(
 
 
 def _metrics(names: str) -> dict[str, Metric]:
-    wanted = list(METRICS) if names == "all" else names.split(",")
-    unknown = [name for name in wanted if name not in METRICS]
+    wanted = list(OFFERED) if names == "all" else names.split(",")
+    unknown = [name for name in wanted if name not in OFFERED]
     if unknown:
-        raise CounterpartError(f"Unknown metrics {', '.join(unknown)}: use {', '.join(METRICS)}, or all.")
-    return {name: METRICS[name] for name in wanted}
+        raise CounterpartError(f"Unknown metrics {', '.join(unknown)}: use {', '.join(OFFERED)}, or all.")
+    return {name: OFFERED[name] for name in wanted}
 
 
 def _figures(bias: Bias) -> dict[str, Any]:

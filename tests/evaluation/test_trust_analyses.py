@@ -82,6 +82,14 @@ def test_bias_agrees_with_scores_counted_from_the_rows(version):
         assert one["subsets"][0]["bias"] == pytest.approx(np.mean(moved))
 
 
+def test_a_partial_match_counts_half_by_graded_metrics(version):
+    found = json.loads(analyse("bias", "v1", "--metrics", "graded R@1", "--json"))["bias"][0]
+    images, captions = version.collection.images.in_bulk(), version.collection.captions.in_bulk()
+    for name, score in zip(NAMES, found["subsets"][-1]["scores"], strict=True):
+        first = [level_of(images[query], captions[items[0]]) for query, items in lists_of(name, I2T).items()]
+        assert score == pytest.approx(np.mean([{1: 1.0, 2: 0.5}.get(level, 0.0) for level in first]))
+
+
 def test_bias_beside_the_truth_tells_the_true_scores(version):
     one = json.loads(analyse("bias", "v1", "--metrics", "R@1", "--truth", "truth", "--json"))["bias"][0]
     images, captions = version.collection.images.in_bulk(), version.collection.captions.in_bulk()
