@@ -89,6 +89,13 @@ class Board:
         labels = {AVERAGE: "average of both"} | {direction.value: direction.label for direction in Direction}
         return [(part, labels[part], sum(column.part == part for column in self.columns)) for part in self.parts]
 
+    def blocks(self) -> dict[str, list[Column]]:
+        """The columns of each part, by its title; of several benchmarks, of each part of each."""
+        blocks: dict[str, list[Column]] = {}
+        for column in self.columns:
+            blocks.setdefault(" ".join(filter(None, (column.benchmark, column.part))), []).append(column)
+        return blocks
+
     def lines(self) -> list[tuple[Row, list[Cell | None]]]:
         """Each row with its cells in the order of the columns."""
         return [(row, [row.cells.get(column) for column in self.columns]) for row in self.rows]
@@ -193,17 +200,23 @@ def ranks_of(values: Moves) -> dict[str, dict[str, int]]:
 
 
 def plain_table(board: Board) -> str:
-    """Return percentages with one decimal, one row per model; ``*`` marks the best, ``~`` those no worse for sure."""
-    heads = [str(column) for column in board.columns]
+    """Return a table of percentages for each part (and benchmark), narrow enough for a terminal: one row per model;
+    ``*`` marks the best, ``~`` those no worse for sure."""
     width = max([5, *(len(row.model) for row in board.rows)])
-    wide = [max(6, len(head)) for head in heads]
-    lines = ["  ".join(["model".ljust(width), *(head.rjust(size) for head, size in zip(heads, wide, strict=True))])]
-    for row, cells in board.lines():
-        shown = [_marked(cell).rjust(size) for cell, size in zip(cells, wide, strict=True)]
-        lines.append("  ".join([row.model.ljust(width), *shown]).rstrip())
+    lines = []
+    for title, columns in board.blocks().items():
+        wide = [max(6, len(column.metric)) for column in columns]
+        heads = [column.metric.rjust(size) for column, size in zip(columns, wide, strict=True)]
+        lines += ["", title, "  ".join(["model".ljust(width), *heads])]
+        for row in board.rows:
+            cells = [_marked(row.cells.get(column)).rjust(size) for column, size in zip(columns, wide, strict=True)]
+            lines.append("  ".join([row.model.ljust(width), *cells]).rstrip())
     if len(board.rows) > 1 and any(cell.best for row in board.rows for cell in row.cells.values()):
-        lines.append("* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)")
-    return "\n".join([*lines, *notes_of(board)])
+        lines += [
+            "",
+            "* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)",
+        ]
+    return "\n".join([*lines[1:], *notes_of(board)])
 
 
 def csv_table(board: Board) -> str:
@@ -217,9 +230,7 @@ def csv_table(board: Board) -> str:
 
 def latex_table(board: Board) -> str:
     """Return a tabular for LaTeX's booktabs: the best of a column is bold, those no worse for sure are underlined."""
-    groups = list(dict.fromkeys((column.benchmark, column.part) for column in board.columns))
-    spans = {group: sum((one.benchmark, one.part) == group for one in board.columns) for group in groups}
-    over = [rf"\multicolumn{{{spans[group]}}}{{c}}{{{_escaped(' '.join(filter(None, group)))}}}" for group in groups]
+    over = [rf"\multicolumn{{{len(columns)}}}{{c}}{{{_escaped(title)}}}" for title, columns in board.blocks().items()]
     head = ["Model", *(_escaped(column.metric) for column in board.columns)]
     rows = [" & ".join([_escaped(row.model), *map(_in_latex, cells)]) + r" \\" for row, cells in board.lines()]
     return "\n".join(

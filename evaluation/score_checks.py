@@ -8,7 +8,7 @@ from dataset.models import Version
 from dataset.verification import Check
 from dataset.version_files import load_positives
 from evaluation.models import Run, Score
-from evaluation.scoring import qrels_of, score
+from evaluation.scoring import SCORED, qrels_of, score
 
 ROUNDING = 1e-12  # figures of an earlier program were summed in another order
 
@@ -52,7 +52,9 @@ def score_changes(before: Version, after: Version) -> list[dict[str, Any]]:
             "after": round(values[after.pk], 6),
             "change": round(values[after.pk] - values[before.pk], 6),
         }
-        for (model, direction, metric), values in sorted(figures.items())
+        for (model, direction, metric), values in sorted(
+            figures.items(), key=lambda figure: (figure[0][0], figure[0][1], SCORED.index(figure[0][2]))
+        )
         if len(values) == 2
     ]
 

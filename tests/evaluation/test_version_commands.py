@@ -14,7 +14,7 @@ from core.files import write_file
 from dataset.models import Version
 from dataset.release import release_version
 from evaluation.models import Run, Score
-from evaluation.scoring import evaluate_version
+from evaluation.scoring import SCORED, evaluate_version
 from hits.designs import Design
 from tests.annotation.cast import answer
 from tests.factories import make_collection, make_sample
@@ -110,6 +110,7 @@ def test_diff_prints_json(versions):
     outcome = json.loads(run("diff", "v1", "v2", "--json"))
     assert (outcome["changed_pairs"], outcome["causes"]) == (2, {"threshold": 2})
     assert {row["model"] for row in outcome["scores"]} == set(Score.objects.values_list("run__model", flat=True))
+    assert list(dict.fromkeys(row["metric"] for row in outcome["scores"])) == list(SCORED)
 
 
 def test_diff_of_equal_versions_without_scores_says_so(db):
