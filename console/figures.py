@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.http import HttpResponse
+
 from hits.question import Level
 from mitl.annotators import kind_of
-from mitl.charts import chart_bytes, curve_chart
+from mitl.charts import Spec, chart_bytes, curve_chart
 from mitl.models import Annotator
 from mitl.training.learners import in_order
 
@@ -70,3 +72,7 @@ def losses_of(annotator: Annotator) -> tuple[str, ...]:
 def curve_of(annotator: Annotator) -> bytes:
     """Return the training curve as SVG."""
     return chart_bytes(curve_chart(f"{annotator}: {len(annotator.curve)} epochs", annotator.curve), ".svg")
+
+
+def svg_response(chart: Spec) -> HttpResponse:
+    return HttpResponse(chart_bytes(chart, ".svg"), content_type="image/svg+xml")

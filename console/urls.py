@@ -100,6 +100,7 @@ urlpatterns = [
     path("appeals/<int:appeal_id>/answer/", review.appeal_answer, name="appeal_answer"),
     path("versions/", versions.versions, name="versions"),
     path("versions/<slug:name>/trust/", trust.version_trust, name="version_trust"),
+    path("versions/<slug:name>/trust/bias.svg", trust.version_bias, name="version_bias"),
     path("versions/<slug:name>/", versions.version, name="version"),
     path("versions/<slug:name>/files/<str:file_name>", versions.version_file, name="version_file"),
     path("versions/<slug:name>/verify/", versions.version_verify, name="version_verify"),

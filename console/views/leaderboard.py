@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from console.figures import svg_response
 from console.forms import RankingsForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
@@ -19,7 +20,6 @@ from evaluation.leaderboard import Moves, averages_of, board_of, board_of_run, h
 from evaluation.models import Run
 from evaluation.scoring import SCORED
 from evaluation.tasks import start_registration, start_scoring_run
-from mitl.charts import Spec, chart_bytes
 from mitl.rank_chart import rank_chart
 
 
@@ -64,7 +64,9 @@ def leaderboard_ranks(request: HttpRequest, name: str) -> HttpResponse:
         raise Http404("No version has scores.")
     board = board_of(version)
     ranks = ranks_of(averages_of(board))
-    return _svg(rank_chart(f"Ranks on {version}", "Mean of both directions; rank 1 is best.", board.metrics, ranks))
+    return svg_response(
+        rank_chart(f"Ranks on {version}", "Mean of both directions; rank 1 is best.", board.metrics, ranks)
+    )
 
 
 @members_only
@@ -74,7 +76,7 @@ def leaderboard_history(request: HttpRequest, name: str) -> HttpResponse:
     collection, metric = get_object_or_404(Collection, name=name), _metric(request)
     values = history_of(collection, metric)
     subtitle = "Mean of both directions; versions by date, rank 1 is best."
-    return _svg(rank_chart(f"Ranks in {metric}", subtitle, _versions_in(collection, values), ranks_of(values)))
+    return svg_response(rank_chart(f"Ranks in {metric}", subtitle, _versions_in(collection, values), ranks_of(values)))
 
 
 @members_only
@@ -139,7 +141,3 @@ def _versions_in(collection: Collection, values: Moves) -> list[str]:
     scored = {version for one in values.values() for version in one}
     names = collection.versions.order_by("released_at").values_list("name", flat=True)
     return [name for name in names if name in scored]
-
-
-def _svg(spec: Spec) -> HttpResponse:
-    return HttpResponse(chart_bytes(spec, ".svg"), content_type="image/svg+xml")

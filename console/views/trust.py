@@ -1,13 +1,14 @@
 """How far to trust what was concluded: a version's bias and completeness, and the effect of a round on the models."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from console.figures import svg_response
 from console.permissions import members_only
 from core.errors import CounterpartError
 from dataset.models import Version
-from evaluation.analyses.bias import SHOWN, measure_bias
+from evaluation.analyses.bias import SHOWN, Bias, bias_chart, measure_bias
 from evaluation.analyses.completeness import measure_completeness
 from evaluation.live_effect import Effect, Settings, measure_effect, saving_of
 from evaluation.metrics import METRICS
@@ -26,12 +27,23 @@ def version_trust(request: HttpRequest, name: str) -> HttpResponse:
     context: dict[str, object] = {"version": found}
     try:
         context |= {
-            "biases": measure_bias(found, {metric: METRICS[metric] for metric in SHOWN}),
+            "biases": _biases(found),
             "completeness": measure_completeness(found),
         }
     except CounterpartError as error:
         context["trouble"] = str(error)
     return render(request, "console/trust.html", context)
+
+
+@members_only
+@require_safe
+def version_bias(request: HttpRequest, name: str) -> HttpResponse:
+    """A chart of the bias of a version by the number of annotators (figure E.2)."""
+    found = get_object_or_404(Version.objects.select_related("collection", "sample"), name=name)
+    try:
+        return svg_response(bias_chart(_biases(found)))
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
 
 
 @members_only
@@ -46,6 +58,10 @@ def round_effect(request: HttpRequest, name: str) -> HttpResponse:
     except CounterpartError as error:
         context["trouble"] = str(error)
     return render(request, "console/effect.html", context)
+
+
+def _biases(version: Version) -> list[Bias]:
+    return measure_bias(version, {metric: METRICS[metric] for metric in SHOWN})
 
 
 def _rows(effect: Effect) -> Lines:

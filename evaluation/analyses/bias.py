@@ -80,7 +80,7 @@ def analyse(
         version, _metrics(metrics), truth=truth, without_positives=without_positives, progress=progress
     )
     figures = {"version": version.name, "truth": truth, "without_positives": without_positives}
-    return Findings(figures | {"bias": [_figures(one) for one in found]}, _text(found), _chart(found), _rows(found))
+    return Findings(figures | {"bias": [_figures(one) for one in found]}, _text(found), bias_chart(found), _rows(found))
 
 
 def measure_bias(
@@ -235,7 +235,8 @@ def _rows(found: Sequence[Bias]) -> list[dict[str, Any]]:
     return rows
 
 
-def _chart(found: Sequence[Bias]) -> Spec:
+def bias_chart(found: Sequence[Bias]) -> Spec:
+    """Draw bias, self-bias and non-self-bias by the number of annotators (figure E.2)."""
     return line_chart(
         "Bias by the number of annotators",
         "Mean distance, in points, from the scores on all annotators' pairs (figure E.2).",
