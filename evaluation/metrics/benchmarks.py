@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluation.metrics import binary
 from evaluation.metrics.binary import mean_over_queries
-from evaluation.metrics.found import Found, Integers, Mask, Qrels, Rankings, find
+from evaluation.metrics.found import Found, Integers, Lists, Mask, Qrels, Rankings, find
 from evaluation.metrics.plausible import ZETAS, Categories, plausible_precision
 
 DIRECTIONS = ("i2t", "t2i")
@@ -42,7 +42,7 @@ def positives(name: str) -> dict[str, Qrels]:
     return {direction: _source(SOURCES[name], direction) for direction in DIRECTIONS}
 
 
-def find_in(name: str, direction: str, rankings: Rankings) -> Found:
+def find_in(name: str, direction: str, rankings: Rankings | Lists) -> Found:
     """Find a benchmark's matches; those of coco-1k among the 1,000 images, or their captions, of the query's fold.
 
     Rankings are of the whole gallery. All five folds have the same size, so the mean over queries is the mean over
@@ -61,7 +61,7 @@ def find_in(name: str, direction: str, rankings: Rankings) -> Found:
 
 
 def score(
-    rankings: Mapping[str, Rankings],
+    rankings: Mapping[str, Rankings | Lists],
     benchmarks: str | Sequence[str] = ("coco-1k", "coco-5k", "cxc", "eccv"),
     *,
     categories: Categories | None = None,
@@ -71,7 +71,7 @@ def score(
     A match that a list does not hold counts as missed.
 
     Args:
-        rankings: by direction, ``i2t`` and ``t2i`` or one of them.
+        rankings: by direction, ``i2t`` and ``t2i`` or one of them; arrays, or {query: items, best first}.
         categories: image → categories of objects in it (COCO's instances), needed for pmrp, which also has the mean
             over ζ as ``PMRP``.
 
@@ -108,7 +108,7 @@ def of_gallery(categories: Categories, direction: str) -> tuple[Categories, Cate
     return (images, captions) if direction == "i2t" else (captions, images)
 
 
-def _pmrp(direction: str, rankings: Rankings, categories: Categories | None) -> dict[str, float]:
+def _pmrp(direction: str, rankings: Rankings | Lists, categories: Categories | None) -> dict[str, float]:
     if categories is None:
         raise ValueError("pmrp needs the categories of the images: pass categories={image: [category, …]}.")
     values = plausible_precision(rankings, *of_gallery(categories, direction))
@@ -116,7 +116,7 @@ def _pmrp(direction: str, rankings: Rankings, categories: Categories | None) -> 
     return means | {"PMRP": float(np.mean(list(means.values())))}
 
 
-def _find_all(names: Sequence[str], direction: str, rankings: Rankings) -> dict[str, Found]:
+def _find_all(names: Sequence[str], direction: str, rankings: Rankings | Lists) -> dict[str, Found]:
     """As ``find_in``, but the lists are read once for all benchmarks of the whole gallery."""
     whole = tuple(dict.fromkeys(SOURCES[name] for name in names if name != "coco-1k"))
     found = {}

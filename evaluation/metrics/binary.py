@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from evaluation.metrics.found import Floats, Found, Integers, Qrels, Rankings, find
+from evaluation.metrics.found import Floats, Found, Integers, Qrels, find
 
 Query = TypeVar("Query", bound=Hashable)
 Item = TypeVar("Item", bound=Hashable)
@@ -228,10 +228,10 @@ def _found_in_one(ranking: Sequence[Item], positives: Collection[Item]) -> Found
 
 def _found_in_all(rankings: Mapping[Any, Sequence[Any]], positives: Mapping[Any, Collection[Any]]) -> Found:
     if all(isinstance(next(iter(items)), int | np.integer) for items in (positives, *positives.values())):
-        return find(Rankings.of({query: rankings[query] for query in positives}), Qrels.of(positives))
+        return find(rankings, Qrels.of(positives))
     numbers: dict[Hashable, int] = {}  # labels of another kind are numbered first
     lists, wanted = {}, {}
     for place, (query, items) in enumerate(positives.items()):
         lists[place] = [numbers.setdefault(item, len(numbers)) for item in rankings[query]]
         wanted[place] = {numbers.setdefault(item, len(numbers)) for item in items}
-    return find(Rankings.of(lists), Qrels.of(wanted))
+    return find(lists, Qrels.of(wanted))

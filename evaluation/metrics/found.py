@@ -15,6 +15,9 @@ Mask = NDArray[np.bool_]
 
 NO_ITEM = -1
 LARGEST_TABLE = 2**26  # ids; larger ones are numbered first
+SHALLOW, DEEPER = 64, 8  # places of lists that are read first, and the factor by which the next look is deeper
+
+Lists = Mapping[int, Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -244,15 +247,18 @@ def counts_before(mask: Mask, rows: Integers) -> Integers:
     return before[:-1] - before[np.searchsorted(rows, rows)]
 
 
-def find(rankings: Rankings, qrels: Qrels, *, gallery: ArrayLike | None = None) -> Found:
+def find(rankings: Rankings | Lists, qrels: Qrels, *, gallery: ArrayLike | None = None) -> Found:
     """Find the judged items in the rankings. Each list is read up to its last judged item.
 
     Args:
+        rankings: arrays, or {query: items, best first}.
         gallery: ids of the items that are ranked, as if no other existed (default: all).
 
     Raises:
         ValueError: for a query without a ranking that has a match, and for an item listed twice up to there.
     """
+    if not isinstance(rankings, Rankings):
+        return _find_in_lists(rankings, qrels, gallery)
     row_of = np.searchsorted(rankings.queries, qrels.queries)
     ranked = np.zeros(len(qrels.queries), np.bool_)
     inside = row_of < len(rankings.queries)
@@ -279,4 +285,23 @@ def find(rankings: Rankings, qrels: Qrels, *, gallery: ArrayLike | None = None) 
         raise ValueError(f"The ranking of query {qrels.queries[twice]} lists an item twice.")
     if counted is None:
         lengths = np.where(ranked, rankings.lengths[row_of], 0) if len(rankings.queries) else lengths
+    return Found(qrels, ranks, lengths)
+
+
+def _find_in_lists(lists: Lists, qrels: Qrels, gallery: ArrayLike | None) -> Found:
+    """As ``find``. Turning lists into arrays costs more than all else: only as much of each as holds its judged items,
+    to a factor, is turned."""
+    ends = np.array([len(lists.get(query, ())) for query in qrels.queries.tolist()], np.int64)
+    ranks, lengths = np.zeros(len(qrels.items), np.int64), ends.copy()
+    left, depth = np.ones(len(ends), np.bool_), SHALLOW
+    while left.any():
+        part = qrels.of_queries(left)
+        heads = {query: lists[query][:depth] for query in part.queries.tolist() if query in lists}
+        found = find(Rankings.of(heads), part, gallery=gallery)
+        ranks[left[qrels.rows]] = found.ranks
+        if gallery is not None:
+            lengths[left] = found.lengths
+        lacks = np.bincount(part.rows[found.ranks == 0], minlength=len(part.queries)) > 0
+        left[left] = lacks & (ends[left] > depth)
+        depth *= DEEPER
     return Found(qrels, ranks, lengths)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.binary import PLAUSIBLE
-from evaluation.metrics.found import NO_ITEM, Floats, Integers, Qrels, Rankings
+from evaluation.metrics.found import NO_ITEM, Floats, Integers, Lists, Qrels, Rankings
 
 ZETAS = (0, 1, 2)
 Categories = Mapping[int, Collection[int]]
@@ -34,7 +34,7 @@ def plausible_matches(queries: Categories, items: Categories, zeta: int = 0) -> 
 
 
 def plausible_precision(
-    rankings: Rankings, queries: Categories, items: Categories, zetas: Sequence[int] = ZETAS
+    rankings: Rankings | Lists, queries: Categories, items: Categories, zetas: Sequence[int] = ZETAS
 ) -> dict[int, Floats]:
     """Return PMRP of each query for each zeta: the share of plausible matches among the first R, R at most 50.
 
@@ -48,6 +48,8 @@ def plausible_precision(
     >>> plausible_precision(ranked, {1: [3, 5]}, {10: [3, 5], 11: [3], 12: []}, zetas=[0, 1])
     {0: array([0.]), 1: array([0.5])}
     """
+    if not isinstance(rankings, Rankings):
+        rankings = Rankings.of({query: listed[:PLAUSIBLE] for query, listed in rankings.items()})
     query_ids, of_query, item_ids, of_item, different = _kinds(queries, items)
     row = np.minimum(np.searchsorted(rankings.queries, query_ids), max(0, len(rankings.queries) - 1))
     ranked = rankings.queries[row] == query_ids if len(rankings.queries) else np.zeros(len(query_ids), np.bool_)

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import evaluation.metrics.found
 from evaluation.metrics import Qrels, Rankings, find
 
 LISTS = {7: [3, 1, 2], 2: [5, 4], 9: []}
@@ -41,6 +42,27 @@ def test_in_a_part_of_the_gallery_ranks_are_those_of_lists_without_the_rest(rank
     }
     shorter = {query: [item for item in items if item in gallery] for query, items in rankings.items()}
     assert ranks_of(rankings, wanted, gallery=sorted(gallery)) == ranks_of(shorter, wanted)
+
+
+@given(lists, judged, st.none() | st.sets(ids))
+def test_lists_give_what_their_arrays_give(rankings, wanted, part):
+    qrels = Qrels.of({query: items for query, items in wanted.items() if query in rankings})
+    gallery = None if part is None else sorted(part)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation.metrics.found, "SHALLOW", 1)
+        patch.setattr(evaluation.metrics.found, "DEEPER", 2)
+        ours = find(rankings, qrels, gallery=gallery)
+    arrays = find(Rankings.of(rankings), qrels, gallery=gallery)
+    assert (ours.ranks.tolist(), ours.lengths.tolist()) == (arrays.ranks.tolist(), arrays.lengths.tolist())
+
+
+def test_lists_are_read_no_deeper_than_their_judged_items_stand():
+    assert find({1: [*range(64), *"no ids"]}, Qrels.of({1: [63]})).ranks.tolist() == [64]
+
+
+def test_a_list_that_is_missing_is_an_error_if_its_query_has_a_match():
+    with pytest.raises(ValueError, match="1 queries have no ranking, for example 2"):
+        find({1: [5]}, Qrels.of({1: [5], 2: [5]}))
 
 
 def test_ids_too_large_for_a_table_are_found_too():
