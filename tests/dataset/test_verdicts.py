@@ -113,7 +113,7 @@ def test_an_unknown_policy_for_ties_is_refused(round):
         aggregate_round(round, ties="coin")
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32])
+@pytest.mark.parametrize("seed", [-1, 2**63])
 def test_an_invalid_seed_is_refused(round, seed):
     with pytest.raises(CounterpartError, match=f"Invalid seed {seed}: use a whole number from 0"):
         aggregate_round(round, seed=seed)
