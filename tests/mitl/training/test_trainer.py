@@ -112,7 +112,7 @@ def test_a_machine_without_weights_says_so(db):
         ({"loss": "hope"}, "embedding have no loss 'hope'; choose one of sum, max, semi-hard, hal"),
         ({"device": "tpu"}, "Unknown device 'tpu'"),
         ({"matches": "cxc"}, "no matches from 'cxc'"),
-        ({"seed": -1}, "Invalid seed -1: use 0 or a larger"),
+        ({"seed": -1}, "Invalid seed -1: use a whole number from 0"),
     ],
 )
 def test_what_cannot_be_trained_is_named(colours, arguments, message):
