@@ -18,7 +18,7 @@ WRONG_OPTIONS = 2  # the exit code, as of argparse
 
 
 class OwnOptions(DjangoHelpFormatter):
-    """Leaves Django's own options out of --help, of which they would be half. They are accepted."""
+    """Hides Django's own options, half of all, in --help. They are still accepted."""
 
     def _reordered_actions(self, actions: Iterable[Action]) -> list[Action]:
         return [action for action in actions if not self.show_last.intersection(action.option_strings)]

@@ -155,7 +155,7 @@ def _checked_terms(
 
 
 def _check_queries(round: Round, sample: Sample) -> None:
-    """Refuse a round of which no query is in the sample: its judgments would be lost."""
+    """Refuse a round that has no query in the sample: the version would lose all its judgments."""
     asked = round.pool.sample
     shared = asked.images.filter(pk__in=sample.images.values("pk")).exists()
     if not shared and not asked.captions.filter(pk__in=sample.captions.values("pk")).exists():

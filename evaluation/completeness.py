@@ -1,4 +1,4 @@
-"""Completeness of a pool: how many matches there are, of which judging found some. Pure.
+"""Completeness of a pool: how many matches exist, beside those that judging found. Pure.
 
 Two kinds of estimate, of the matches of all queries in one direction:
 
@@ -37,7 +37,7 @@ class Estimate(NamedTuple):
 
 
 def capture_cells(caught: ArrayLike) -> Floats:
-    """Count the matches of each capture history: (2^A,), of which the first, never caught, is 0.
+    """Count the matches of each capture history: (2^A,). The first history, never caught, has 0.
 
     ``caught`` (n, A) says which annotators proposed each match; annotator a is bit a of the history's number. Raises
     ValueError for a match that none proposed.

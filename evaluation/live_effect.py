@@ -98,7 +98,7 @@ class Effect:
 
     @property
     def settled_at(self) -> Moment | None:
-        """The first look at which the ranking was settled: whoever had looked then could have closed the round."""
+        """The first look at which the ranking was settled. The round could have been closed then."""
         return next((moment for moment in self.moments if moment.is_settled), None)
 
     @property

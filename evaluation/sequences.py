@@ -108,7 +108,11 @@ def _refuted_up_to(
     high = np.ones_like(low)
     for _ in range(HALVINGS):
         means = (low + high) / 2
-        to_come = means - 0 * before if population is None else (population * means - before) / (population - left)
+        to_come = (
+            np.broadcast_to(means, before.shape)
+            if population is None
+            else (population * means - before) / (population - left)
+        )
         bold = BOLDEST / np.maximum(to_come, 1e-12)
         gains = np.minimum(bets, bold) * (table - np.clip(to_come, 1e-12, 1.0))
         refuted = (np.cumsum(np.log1p(gains), axis=0) >= wanted).any(axis=0)

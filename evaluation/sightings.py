@@ -34,7 +34,7 @@ class Sightings:
         self._ranked[block.direction] |= mine
 
     def missing(self) -> dict[Direction, NDArray[np.int64]]:
-        """Return the queries with a match that were not ranked, by direction of which any query was."""
+        """Return the queries that have a match and no ranking, for each direction with any ranking."""
         return {
             direction: self._qrels[direction].queries[~ranked & (self._qrels[direction].positives > 0)]
             for direction, ranked in self._ranked.items()
@@ -42,7 +42,7 @@ class Sightings:
         }
 
     def found(self) -> dict[Direction, Found]:
-        """Return where all judged items stand, by direction of which any query was ranked."""
+        """Return where all judged items stand, for each direction with any ranking."""
         return {
             direction: Found(self._qrels[direction], self._ranks[direction], self._lengths[direction])
             for direction, ranked in self._ranked.items()

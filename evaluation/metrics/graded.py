@@ -79,7 +79,7 @@ def _ideal(found: Found) -> tuple[Floats, Integers]:
 
 
 def _running(gains: Floats, rows: Integers) -> Floats:
-    """Running sums that start anew in each row; rows ascend."""
+    """Running sums within each row; rows ascend."""
     sums = np.cumsum(gains)
     first = np.searchsorted(rows, rows)
     return sums - np.where(first > 0, sums[first - 1], 0.0)

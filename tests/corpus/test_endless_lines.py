@@ -11,7 +11,7 @@ from corpus.matches import import_matches
 from tests.corpus.files import line
 from tests.factories import make_collection
 
-ENDLESS = 40 << 20  # bytes, of which no more than the first few may be unpacked
+ENDLESS = 40 << 20  # bytes; only the first few may be unpacked
 
 
 @pytest.fixture
