@@ -52,6 +52,17 @@ def test_an_uploaded_run_is_scored_on_every_version(researcher, site, jobs_run):
     assert page.count("model a") >= 3
 
 
+def test_averages_have_intervals_on_the_board_and_every_figure_has_one_on_the_runs_page(researcher, site, jobs_run):
+    with jobs_run():
+        upload(researcher, rankings(site))
+    interval = re.compile(r"\d\.\d–\d+\.\d</span>")
+    board = researcher.get("/collections/zoo/leaderboard/").content.decode()
+    assert len(interval.findall(board)) == 5
+    assert "The intervals of each direction are on the model’s page." in board
+    page = researcher.get(f"/runs/{Run.objects.get().pk}/").content.decode()
+    assert len(interval.findall(page)) == 3 * 5
+
+
 def test_a_second_upload_of_the_same_file_leads_to_the_run(researcher, site, jobs_run):
     with jobs_run():
         upload(researcher, rankings(site))
