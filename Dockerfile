@@ -1,8 +1,8 @@
 # One image for the site, the workers and the commands. Build: docker build --build-arg TORCH_INDEX=... .
-FROM python:3.11-slim-trixie
+FROM python:3.11.14-slim-trixie
 
 ARG TORCH_INDEX=""
-ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 VAR_DIR=/var/lib/counterpart
+ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 VAR_DIR=/var/lib/counterpart WEB_CONCURRENCY=3 LOG_FORMAT=json
 WORKDIR /app
 # pg_dump and pg_restore for backups: Debian trixie has those of PostgreSQL 17, the server in docker-compose.yml.
 RUN apt-get update && apt-get install -y --no-install-recommends postgresql-client && rm -rf /var/lib/apt/lists/*
@@ -12,5 +12,4 @@ COPY . .
 RUN useradd --system --home-dir $VAR_DIR --create-home counterpart && chown counterpart $VAR_DIR && chmod 700 $VAR_DIR
 USER counterpart
 EXPOSE 8000
-# The path alone: what a platform adds to an address, and where somebody came from, name workers.
-CMD ["gunicorn", "config.wsgi", "--bind", "0.0.0.0:8000", "--workers", "3", "--access-logfile", "-", "--access-logformat", "%(t)s %(m)s %(U)s %(s)s %(B)s %(M)sms"]
+CMD ["gunicorn", "--config", "config/gunicorn.py", "--bind", "0.0.0.0:8000"]

@@ -1,6 +1,8 @@
 # make demo    a whole round on a drawn collection, then the site        (ARGS=--no-serve stops before serving)
 # make check   the fast part of the tests, on SQLite                     (a minute or two)
 # make test    everything CI runs: checks, both databases, slow and browser tests
+# make audit   known vulnerabilities of the pinned packages; asks the advisory database on the network
+# make chaos   200 kills of a site under load on each database, written into docs/reliability.md  (half an hour or more)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -15,7 +17,7 @@ KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
 PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
-.PHONY: demo check test ready lint kernels fast services slow browser clean
+.PHONY: demo check test audit ready lint kernels fast services slow browser chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
@@ -50,6 +52,16 @@ slow: $(VENV)/.dev browser
 services: $(VENV)/.dev
 	$(BIN)/python -m tests.services $(PYTEST) -m "not browser"
 
+# Not in test, which needs no network. pip-audit has an environment of its own: it would replace packages of ours.
+audit:
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	for file in requirements.txt requirements-gpu.txt; do $(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r $$file || exit 1; done
+
+chaos: $(VENV)/.dev
+	$(BIN)/python -m tests.chaos sqlite --report docs/reliability.md
+	$(BIN)/python -m tests.chaos postgresql --report docs/reliability.md
+
 browser:
 	@command -v chromium >/dev/null || (command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium) \
 		|| echo "No Chromium here and apt cannot install it; set ALLOW_NO_BROWSER=1 to go on without the browser tests."
@@ -67,4 +79,4 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	@touch $@
 
 clean:
-	rm -rf $(VENV) var .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-audit var .mypy_cache .ruff_cache .pytest_cache .hypothesis

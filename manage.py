@@ -15,6 +15,8 @@ def terminate(signal: int, frame: FrameType | None) -> None:
 
 
 def main() -> None:
+    from django.db.utils import OperationalError
+
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     signal.signal(signal.SIGTERM, terminate)
     try:
@@ -34,6 +36,9 @@ def main() -> None:
             "set VAR_DIR to one that is.",
             file=sys.stderr,
         )
+        sys.exit(1)
+    except OperationalError as error:  # of Django's own commands, such as migrate
+        print(f"The database of DATABASE_URL could not be used: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(1)
 
 

@@ -22,7 +22,7 @@ from annotation.qualification_tests import Tries, tries_of
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record
-from hits.models import HIT, Item, Round
+from hits.models import Item, Round
 
 MOST = 1_000_000
 
@@ -59,13 +59,17 @@ class Permit:
 
 
 def make_admission(
-    *, capacity: int | None = None, per_worker: int | None = None, test: QualificationTest | None = None
+    *,
+    capacity: int | None = None,
+    per_worker: int | None = None,
+    test: QualificationTest | None = None,
+    invited: bool = False,
 ) -> Admission:
     """Return an admission for a round to be published. Raises CounterpartError for limits out of range."""
     for name, wanted in {"capacity": capacity, "per_worker": per_worker}.items():
         if wanted is not None and not 1 <= wanted <= MOST:
             raise CounterpartError(f"Invalid {name} {wanted}: use 1 to {MOST:,}, or leave it out for no limit.")
-    return Admission(capacity=capacity, per_worker=per_worker, test=test)
+    return Admission(capacity=capacity, per_worker=per_worker, test=test, invited=invited)
 
 
 def admission_of(round: Round) -> Admission:
@@ -140,12 +144,9 @@ def _left(round: Round, worker: Worker) -> int | None:
     return max(0, per_worker - hits_of(worker).filter(hit__round=round).count())
 
 
-def pairs_seen(worker: Worker, *, again: HIT | None = None) -> Pairs:
-    """Return the pairs of every HIT that the worker holds or has answered, whatever its round, and of their tests.
-
-    Who has returned a HIT on its platform may take it ``again``, as long as the platform has not listed their work.
-    """
-    theirs = hits_of(worker).exclude(CLAIM, hit=again, platform_state=PlatformState.UNCONFIRMED)
+def pairs_seen(worker: Worker) -> Pairs:
+    """Return the pairs of every HIT that the worker holds or has answered, whatever its round, and of their tests."""
+    theirs = hits_of(worker)
     # A union, as one condition with an "or" in it would read every item there is.
     seen = Item.objects.filter(hit__in=theirs.values("hit")).values_list("image", "caption")
     tested = TestItem.objects.filter(test__tries__worker=worker).values_list("image", "caption")
@@ -153,10 +154,10 @@ def pairs_seen(worker: Worker, *, again: HIT | None = None) -> Pairs:
 
 
 def hits_of(worker: Worker) -> AssignmentQuerySet:
-    """Return the worker's assignments but for those that they returned or let expire, unpaid, and those that they only
-    opened on a platform."""
+    """Return the worker's assignments but for those that they returned or let expire, unpaid, and claims: until the
+    platform lists the work, anybody may have made it in their name."""
     is_paid = Exists(
         Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED)
     )  # as work that we lost is
     theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker)
-    return theirs.exclude(CLAIM, receipt="", platform_state=PlatformState.UNCONFIRMED)
+    return theirs.exclude(CLAIM, platform_state=PlatformState.UNCONFIRMED)

@@ -99,6 +99,22 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         return _lease_next(round, worker) if admit(round, worker) and has_room_for_seat(round) else None
 
 
+def can_extend(assignment: Assignment) -> bool:
+    """Whether its worker may take more time: once, while the lease is theirs."""
+    is_first = assignment.deadline - assignment.leased_at < 1.5 * _lease_time()
+    return assignment.state == State.LEASED and assignment.seat_id is not None and is_first
+
+
+def extend_lease(assignment: Assignment) -> bool:
+    """Give the worker LEASE_MINUTES more, once. False: they had them already, or the lease is not theirs any more."""
+    running = Assignment.objects.filter(pk=assignment.pk, state=State.LEASED, deadline=assignment.deadline)
+    with transaction.atomic():
+        if not (can_extend(assignment) and running.update(deadline=assignment.deadline + _lease_time())):
+            return False
+        record("extended", assignment, actor=actor_of(assignment.worker))
+    return True
+
+
 def return_assignment(assignment: Assignment, *, actor: str) -> bool:
     """Give a lease back and offer its seat again. False: it is not leased any more."""
     return move(assignment, come_from=State.LEASED, to=State.RETURNED, actor=actor)
@@ -110,6 +126,28 @@ def expire_leases() -> int:
     while done := _expire_some():
         expired += done
     return expired
+
+
+def idle_leases(round: Round, *, with_answers: bool = True) -> AssignmentQuerySet:
+    """Return the leases of the round whose workers never submitted anything, in any round; on demand only those
+    without saved answers."""
+    submitted = Assignment.objects.filter(worker=OuterRef("worker"), submitted_at__isnull=False)
+    idle = Assignment.objects.filter(~Exists(submitted), hit__round=round, state=State.LEASED, seat__isnull=False)
+    return idle if with_answers else idle.filter(drafts=None)
+
+
+def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
+    """Expire the round's idle leases and free the places of their workers, who may join again while there are some.
+    Returns the number of leases. Answers stay saved, and may be sent while nobody else has the seat."""
+    ended = 0
+    with transaction.atomic():
+        while done := _expire(idle_leases(round, with_answers=with_answers)[:AT_ONCE], actor=actor):
+            ended += done
+        holding = Assignment.objects.filter(worker=OuterRef("worker"), state__in=Assignment.HOLDING)
+        submitted = Assignment.objects.filter(worker=OuterRef("worker"), submitted_at__isnull=False)
+        places, _ = round.participants.filter(~Exists(holding), ~Exists(submitted)).delete()
+        record("ended idle leases", round, actor=actor, leases=ended, places=places)
+    return ended
 
 
 def _lease_next(round: Round, worker: Worker) -> Assignment | None:
@@ -148,11 +186,15 @@ def _take_one_of(hits: Iterable[int]) -> Seat | None:
 
 
 def _lease(seat: Seat, worker: Worker) -> Assignment:
-    deadline = timezone.now() + timedelta(minutes=settings.LEASE_MINUTES)
+    deadline = timezone.now() + _lease_time()
     seat.state = Seat.State.TAKEN
     assignment = Assignment.objects.create(seat=seat, hit_id=seat.hit_id, worker=worker, deadline=deadline)
     record("leased", assignment, actor=actor_of(worker))
     return assignment
+
+
+def _lease_time() -> timedelta:
+    return timedelta(minutes=settings.LEASE_MINUTES)
 
 
 def _overdue(assignments: AssignmentQuerySet) -> AssignmentQuerySet:
@@ -165,10 +207,10 @@ def _expire_some() -> int:
     return _expire(_overdue(Assignment.objects.all())[:AT_ONCE])
 
 
-def _expire(overdue: QuerySet[Assignment]) -> int:
-    """Expire those of ``overdue`` that no other transaction is moving just now."""
-    assignments = list(overdue.select_for_update(skip_locked=True))
+def _expire(leases: QuerySet[Assignment], *, actor: str = "reconciler") -> int:
+    """Expire those of ``leases`` that no other transaction is moving just now."""
+    assignments = list(leases.select_for_update(skip_locked=True, of=("self",)))
     Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments]).update(state=State.EXPIRED)
     Seat.objects.filter(pk__in=[assignment.seat_id for assignment in assignments]).update(state=Seat.State.OPEN)
-    record_each("expired", assignments, actor="reconciler")
+    record_each("expired", assignments, actor=actor)
     return len(assignments)

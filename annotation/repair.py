@@ -14,7 +14,6 @@ from annotation.leases import AT_ONCE, expire_leases
 from annotation.models import Assignment
 from annotation.retirement import repair_controls
 from core.events import record_each
-from core.jobs import resend_stale_jobs
 from hits.models import Seat
 
 logger = logging.getLogger(__name__)
@@ -22,12 +21,11 @@ logger = logging.getLogger(__name__)
 
 def repair() -> dict[str, int]:
     """Expire leases, open seats that nobody holds, grade what waits, and again where controls were retired, add HITs
-    for disputed pairs, send stale jobs again. Returns the counts."""
+    for disputed pairs. Returns the counts."""
     return run_each(
         {
             "expired leases": expire_leases,
             "orphaned seats": free_orphaned_seats,
-            "stale jobs": resend_stale_jobs,
             "ungraded assignments": grade_waiting,
             "regraded assignments": repair_controls,
             "added HITs": top_up_rounds,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
-from statistics import median
+from statistics import median, quantiles
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -17,22 +17,28 @@ from hits.models import Round, Seat
 from hits.prices import CENT
 
 PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
-LEAST_TIMED = 5  # submissions below which a median tells nothing
+LEAST_TIMED = 5  # accepted assignments below which a median tells nothing
 HOUR = 3600
 TOP_UP = "Top-up: this work took longer than we had planned."  # a bonus with this reason is given once
 
 
 @dataclass(frozen=True)
 class Timing:
-    """How long submitted work of a round took: medians in seconds over ``n`` assignments. ``active`` is with the page
-    visible and in use, ``elapsed`` from taking the HIT to submitting it."""
+    """How long accepted work of a round took: medians in seconds over ``n`` assignments. ``active`` is with the page
+    visible and in use, half of it from ``low`` to ``high`` (quartiles), ``elapsed`` from taking to submitting it."""
 
     n: int
     active: float
+    low: float
+    high: float
     elapsed: float
 
     def __str__(self) -> str:
-        return f"median active {self.active / 60:.1f} min, elapsed {self.elapsed / 60:.1f} min, of {self.n} assignments"
+        half = f"half of them {self.low / 60:.1f} to {self.high / 60:.1f}"
+        return (
+            f"median active {self.active / 60:.1f} min ({half}), elapsed {self.elapsed / 60:.1f} min, "
+            f"of {self.n} accepted assignments"
+        )
 
 
 @dataclass(frozen=True)
@@ -54,13 +60,17 @@ class TopUp:
     total: Decimal
 
 
-def timing_of(round: Round) -> Timing | None:
-    """Return how long the round's work took, rejected work left out; None below LEAST_TIMED submissions."""
-    timed = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False, active_seconds__isnull=False)
+def timing_of(round: Round, *, at_least: int = LEAST_TIMED) -> Timing | None:
+    """Return how long the round's work took; None where less than ``at_least`` is timed. Only accepted work counts, as
+    anybody can submit; work whose rejection is proposed does not."""
+    timed = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED, active_seconds__isnull=False)
     rows = timed.exclude(rejections__dropped_at=None, rejections__isnull=False)
     times = rows.annotate(elapsed=F("submitted_at") - F("leased_at")).values_list("active_seconds", "elapsed")
     active, elapsed = [float(one or 0) for one, _ in times], [one.total_seconds() for _, one in times]
-    return Timing(len(active), median(active), median(elapsed)) if len(active) >= LEAST_TIMED else None
+    if len(active) < at_least:
+        return None
+    low, middle, high = quantiles(active, n=4, method="inclusive") if len(active) > 1 else active * 3
+    return Timing(len(active), middle, low, high, median(elapsed))
 
 
 def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] | None:
@@ -98,12 +108,12 @@ def shortfall_of(round: Round) -> TopUp:
     """Measure what the round's reward falls short of its wage floor, by the median active time of its own work.
 
     Everybody who is paid gets the same, as one worker's own time tells little. Raises CounterpartError where too little
-    was submitted to tell.
+    was accepted to tell.
     """
     timing = timing_of(round)
     if timing is None:
         raise CounterpartError(
-            f"Round {round} has fewer than {LEAST_TIMED} timed submissions; it is too early to tell."
+            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments; it is too early to tell."
         )
     fair = fair_reward(timing.active, round.wage_floor)
     bonus = max(fair - round.reward, Decimal("0.00"))
@@ -116,7 +126,7 @@ def shortfall_of(round: Round) -> TopUp:
 def top_up(round: Round, *, actor: str, progress: Progress = silent) -> TopUp:
     """Owe every paid assignment of the round what it falls short, all or none of them. Who had a top-up gets no other.
 
-    Raises CounterpartError where too little was submitted, CeilingError where the ceiling leaves less than it takes.
+    Raises CounterpartError where too little was accepted, CeilingError where the ceiling leaves less than it takes.
     """
     with transaction.atomic():
         held = locked(round)
@@ -156,7 +166,8 @@ def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
     if timing := timing_of(pilot):
         return timing
     raise CounterpartError(
-        f"Round {pilot} has fewer than {LEAST_TIMED} timed submissions; wait for more, or state the expected minutes."
+        f"Round {pilot} has fewer than {LEAST_TIMED} timed, accepted assignments; wait for more, or state the expected "
+        "minutes."
     )
 
 

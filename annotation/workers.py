@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Exclusion, Worker, WorkerIdentity
@@ -48,6 +49,14 @@ def give_consent(worker: Worker) -> bool:
 def mark_simulated(worker: Worker) -> None:
     """Note that a program plays this worker, so that its votes are marked wherever they go."""
     Worker.objects.filter(pk=worker.pk).update(simulated=True)
+
+
+def renew_links(worker: Worker, *, by: str) -> None:
+    """Make every link void that leads to the worker's pages and HITs. New ones are made with the worker given here."""
+    with transaction.atomic():
+        Worker.objects.filter(pk=worker.pk).update(link_version=F("link_version") + 1)
+        record("given a new link", worker, actor=by)
+    worker.refresh_from_db(fields=["link_version"])
 
 
 def locked(worker_id: int) -> Worker:

@@ -67,7 +67,7 @@ def heading() -> str:
 def pools(collection, seed: int):
     """Return the training set with its validation split, the pool's images and one caption of each."""
     rng = np.random.default_rng(seed)
-    learned = list(collection.images.filter(split="train").prefetch_related("captions"))
+    learned = list(collection.images.training().prefetch_related("captions"))
     places = rng.permutation(len(learned))
     n_chosen_on = len(learned) // 6
     training = examples([learned[p] for p in np.sort(places[n_chosen_on:])], None)

@@ -1,8 +1,11 @@
-"""A complete round over ECCV Caption's queries, from public files to an export: python -m benchmarks.eccv_caption DATA
+"""A complete round over ECCV Caption's queries, from public files to an export:
+
+    python -m benchmarks.eccv_caption DATA [--write]
 
 DATA is a folder with the public files listed in docs/eccv-caption.md. An annotator proposes pairs by word overlap, a
 simulated crowd answers from ECCV Caption's positives, and the release merges CxC as in the paper. Prints the seconds
-of every step, then the figures of docs/eccv-caption.md as JSON.
+of every step, then the figures as JSON; with --write the tables of docs/eccv-caption.md are written from them. All
+seeds are fixed, so only the seconds differ between two runs.
 """
 
 import argparse
@@ -11,6 +14,9 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.fixtures import Stopwatch, fresh_database
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "eccv-caption.md"
+BEGIN, END = "<!-- What follows is written by the command above, with --write. -->\n", "<!-- Until here. -->\n"
 
 # Appendix C.1 of the paper: captions that say no picture was shown, and captions that are wrong for their picture.
 MEANINGLESS = (
@@ -44,9 +50,19 @@ def import_everything(data: Path, run) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, help="the folder of public files")
-    data: Path = parser.parse_args().data
+    parser.add_argument("--write", action="store_true", help="write the tables of docs/eccv-caption.md")
+    options = parser.parse_args()
     with fresh_database(), tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(whole_round(data, Path(folder)), indent=2))
+        made = whole_round(options.data, Path(folder))
+    print(json.dumps(made, indent=2))
+    if options.write:
+        PAGE.write_text(with_tables(PAGE.read_text(), tables(made)))
+
+
+def with_tables(page: str, tables: str) -> str:
+    """Return the page with these tables in place of those between its two marks."""
+    before, rest = page.split(BEGIN)
+    return before + BEGIN + "\n" + tables + "\n" + END + rest.split(END)[1]
 
 
 def whole_round(data: Path, folder: Path) -> dict:
@@ -65,7 +81,7 @@ def whole_round(data: Path, folder: Path) -> dict:
     run("add_annotator", "overlap", "--kind=overlap")
     run("retrieve", "coco", "--annotators=overlap", "--queries=eccv-queries")
     run("pool", "overlap-5", "--collection=coco", "--annotators=overlap", "--queries=eccv-queries", "--top-k=5")
-    run("pack", "eccv-round", "--pool=overlap-5", "--ceiling=5000")
+    run("pack", "eccv-round", "--pool=overlap-5", "--ceiling=5000", "--seed=0")
     run("publish", "eccv-round", "--channel=browser", "--skip-missing")
     run("simulate", "eccv-round", "--workers=200", "--truth=eccv", "--seed=0")
     run("aggregate", "eccv-round")
@@ -84,23 +100,76 @@ def whole_round(data: Path, folder: Path) -> dict:
 
 def figures() -> dict:
     """Return the figures of the round from its rows."""
+    from annotation.models import Assignment
     from corpus.matches import known_pairs
     from dataset.models import Version
     from hits.models import Round
 
     version, made = Version.objects.get(name="eccv-overlap"), Round.objects.get(name="eccv-round")
+    work = Assignment.objects.filter(hit__round=made, submitted_at__isnull=False)
     published = {tuple(pair) for pair in known_pairs(version.collection, "eccv").tolist()}
     found = {tuple(pair) for pair in known_pairs(version.collection, version.name, min_score=1).tolist()}
     return {
         "plan": made.summary,
+        "submissions": work.count(),
+        "excluded": work.filter(state=Assignment.State.EXCLUDED).count(),
         "released": version.manifest["counts"],
         "positives per source": version.manifest["sources"],
-        "share of ECCV Caption's positives found": round(len(found & published) / len(published), 4),
+        "positives of ECCV Caption": len(published),
+        "share of them found": round(len(found & published) / len(published), 4),
         "from the published files alone (t2i, i2t)": {
             other.name: [other.manifest["counts"]["t2i"], other.manifest["counts"]["i2t"]]
             for other in Version.objects.filter(name__startswith="published").order_by("name")
         },
     }
+
+
+SOURCES = {
+    "original": "original",
+    "judged": "judged",
+    "cxc>=3": "CxC ≥ 3",
+    "eccv-overlap": "**released** (judged ∪ CxC ≥ 3 ∪ original)",
+}
+PUBLISHED = {
+    "published": "ECCV Caption ∪ CxC",
+    "published-meaningless": "without the 18 meaningless captions of appendix C.1",
+    "published-all-of-c1": "without all 32 captions of appendix C.1",
+}
+
+
+def tables(made: dict) -> str:
+    """Return the figures of a round as the tables of the page."""
+    plan, cost = made["plan"], made["plan"]["cost"]
+    sharing = plan["shared_images"] + plan["shared_captions"]
+    by_source = {row["source"]: row for row in made["positives per source"]}
+    published = made["from the published files alone (t2i, i2t)"]
+    lines = [
+        "| the round | |",
+        "|---|---|",
+        f"| pairs in the pool (word overlap, top 5, both directions) | {plan['pairs']:,} |",
+        f"| HITs, by `eccv-18` | {plan['hits']:,} |",
+        f"| gold controls, positive and negative | {plan['positives']:,} and {plan['negatives']:,} |",
+        f"| two pairs of a HIT sharing an image or a caption | {sharing or 'none'} |",
+        f"| cost at $0.65 without fees / with a 20% fee | ${cost['browser']['total']} / ${cost['mturk']['total']} |",
+        f"| submissions of 200 careful simulated workers | {made['submissions']:,} |",
+        f"| excluded, and judged again by somebody else | {made['excluded']:,} |",
+        f"| ECCV Caption's {made['positives of ECCV Caption']:,} positives that the version holds"
+        f" | {made['share of them found']:.1%} |",
+        "",
+        "| positives on the queries | images | × original | captions | × original |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {title} | {row['images']:,} | {row['times_images']:.2f} | {row['captions']:,}"
+            f" | {row['times_captions']:.2f} |"
+            for name, title in SOURCES.items()
+            for row in [by_source[name]]
+        ),
+        "",
+        "| the published dataset, made again | caption → images | image → captions |",
+        "|---|---|---|",
+        *(f"| {title} | {published[name][0]:,} | {published[name][1]:,} |" for name, title in PUBLISHED.items()),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def write_vectors(collection, folder: Path) -> None:
     from mitl.nn.patches import PICTURE_FEATURES, read_pictures
 
     patches = PICTURE_FEATURES["patches"]
-    training = patches.learn(read_pictures(list(collection.images.filter(split="train"))), 0)
+    training = patches.learn(read_pictures(list(collection.images.training())), 0)
     images = list(collection.images.order_by("pk"))
     rows = patches.of(read_pictures(images), training)
     rows = (rows - rows.mean(0)) / (rows.std(0) + 1e-3)

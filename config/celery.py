@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from celery import Celery
+from celery.signals import setup_logging
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps
 
@@ -50,3 +51,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("counterpart")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@setup_logging.connect
+def keep_logging(**_: Any) -> None:
+    """Keep the logging of the settings: a worker writes the same lines as the site, masked."""

@@ -1,5 +1,6 @@
-"""Typed environment variables: an unset one has a default, an invalid one is an error that names it."""
+"""Typed environment variables: an unset one has a default, an invalid one ends the process with one line."""
 
+import hashlib
 import os
 import secrets
 import tempfile
@@ -10,18 +11,41 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
-from environs import Env, ValidationError, validate
+import django
+from environs import Env, EnvValidationError, ValidationError, validate
 
-env = Env()
+
+class Variables:
+    """What ``environs`` reads. It is read before anything can tell errors, so an invalid value ends the process."""
+
+    def __getattr__(self, kind: str) -> Any:
+        read = getattr(Env(), kind)
+
+        def value(name: str, *default: Any, **options: Any) -> Any:
+            try:
+                return read(name, *default, **options)
+            except EnvValidationError as error:
+                raise SystemExit(_invalid(name, " ".join(error.error_messages))) from error
+
+        return value
+
+
+env = Variables()
 LOCK_SECONDS = 20  # less than gunicorn lets a request take
+CONNECT_SECONDS = 10
 at_least_one = validate.Range(min=1, error="must be at least 1")
 
 
 def scheme_in(*schemes: str) -> Callable[[str], None]:
-    """Accept an empty value or a URL with one of ``schemes``."""
+    """Accept an empty value or a URL with one of ``schemes``, and a port that is a number."""
 
     def check(url: str) -> None:
-        if url and urlsplit(url).scheme not in schemes:
+        try:
+            scheme = urlsplit(url).scheme
+            _ = scheme == "sqlite" or urlsplit(url).port
+        except ValueError as error:  # Its text may hold a part of the password.
+            raise ValidationError("is no address; write special characters in it as %23 and the like") from error
+        if url and scheme not in schemes:
             raise ValidationError(f"must start with {' or '.join(f'{scheme}://' for scheme in schemes)}")
 
     return check
@@ -43,7 +67,12 @@ def database(sqlite_path: Path) -> dict[str, Any]:
         env.str("DATABASE_URL", "", validate=scheme_in("postgres", "postgresql", "sqlite"))
         or f"sqlite:///{sqlite_path}"
     )
-    settings: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)}
+    try:
+        settings: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True)}
+    except ValueError as error:
+        raise SystemExit(
+            _invalid("DATABASE_URL", "not postgres://user:password@host/name or sqlite:///path")
+        ) from error
     if settings["ENGINE"].endswith("sqlite3"):
         if settings["NAME"] != ":memory:":
             _make_private(Path(str(settings["NAME"])))
@@ -57,6 +86,7 @@ def database(sqlite_path: Path) -> dict[str, Any]:
         # The connection's options replace those of PGOPTIONS.
         options = f"-c lock_timeout={LOCK_SECONDS}s {os.environ.get('PGOPTIONS', '')}"
         settings.setdefault("OPTIONS", {}).setdefault("options", options.strip())
+        settings["OPTIONS"].setdefault("connect_timeout", CONNECT_SECONDS)
     return settings
 
 
@@ -86,15 +116,27 @@ def is_local(url: str) -> bool:
 
 def _make_private(database: Path) -> None:
     """Create the file before SQLite does. SQLite gives its WAL the same permissions."""
-    database.parent.mkdir(parents=True, exist_ok=True)
     try:
+        database.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(database, os.O_CREAT, 0o600))
     except OSError:
         return  # Whatever is wrong with the path, the first query tells it.
     _close_to_others(database)
 
 
+def _invalid(name: str, reason: str) -> str:
+    return f"Invalid environment variable {name}: {reason.rstrip('.')}. docs/operators.md lists all of them."
+
+
 def _close_to_others(path: Path) -> None:
     status = path.stat()
     if status.st_uid == os.geteuid() and status.st_mode & 0o077:
         path.chmod(status.st_mode & 0o700)
+
+
+def fingerprint(folder: Path) -> str:
+    """Return 12 hexadecimal digits that differ if the name or content of any file in ``folder`` differs, or Django."""
+    digest = hashlib.sha256(django.__version__.encode())
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"\0{path.relative_to(folder)}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]

@@ -5,6 +5,7 @@ from urllib.parse import unquote
 
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -18,3 +19,13 @@ def refuse_nul(get_response: GetResponse) -> GetResponse:
         return get_response(request)
 
     return answer
+
+
+class CompressText(GZipMiddleware):
+    """Compress pages, scripts and tables for who takes them so; pictures and archives are compressed already."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        kind = response.headers.get("Content-Type", "")
+        is_text = kind.startswith("text/") or any(name in kind for name in ("javascript", "json", "svg"))
+        # A part of a file (206) has its place in the file as it is.
+        return super().process_response(request, response) if is_text and response.status_code != 206 else response

@@ -6,7 +6,16 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from environs import validate
 
-from config.environment import at_least_one, database, env, folder, kept_secrets, private_folder, scheme_in
+from config.environment import (
+    at_least_one,
+    database,
+    env,
+    fingerprint,
+    folder,
+    kept_secrets,
+    private_folder,
+    scheme_in,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = folder("VAR_DIR", BASE_DIR / "var")
@@ -21,10 +30,12 @@ DEBUG = env.bool("DEBUG", False)
 _given = env.str("SECRET_KEY", "")
 SECRET_KEY, *SECRET_KEY_FALLBACKS = [_given] if _given else kept_secrets(VAR_DIR / "secret_key")
 SECRET_KEY_FALLBACKS += env.list("SECRET_KEY_FALLBACKS", [])
-SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+SITE_URL = env.str("SITE_URL", "http://127.0.0.1:8000", validate=scheme_in("http", "https")).rstrip("/")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", SITE_URL.startswith("https://"))
+# How many proxies stand before the site: who asks is read from what they add to X-Forwarded-For (core.throttles).
+PROXY_COUNT = env.int("PROXY_COUNT", 0, validate=validate.Range(min=0, error="must be at least 0"))
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -50,11 +61,14 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "config.probes.probes",
     "django.middleware.security.SecurityMiddleware",
+    "config.middleware.CompressText",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "config.bodies.BodyLimit",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -92,13 +106,13 @@ CACHES = {
         "KEY_PREFIX": REDIS_PREFIX,
     }
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}
 }
 
 # Pictures and other stored files. None has a public URL: views check the permissions.
 MEDIA_ROOT = folder("MEDIA_ROOT", VAR_DIR / "media")
 AWS_STORAGE_BUCKET_NAME = env.str("AWS_STORAGE_BUCKET_NAME", "")
-AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None)
+AWS_S3_ENDPOINT_URL = env.str("AWS_S3_ENDPOINT_URL", None, validate=scheme_in("http", "https"))
 AWS_DEFAULT_ACL = None
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_CACHE = folder("FILE_CACHE", VAR_DIR / "cache")
@@ -108,7 +122,9 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-STATIC_URL = "static/"
+# Browsers keep style sheets and scripts for ever, as a change of any of them changes the addresses of all.
+STATIC_URL = "static/" if DEBUG else f"static/{fingerprint(BASE_DIR / 'static')}/"
+WHITENOISE_IMMUTABLE_FILE_TEST = "^/static/[0-9a-f]{12}/"
 STATIC_ROOT = folder("STATIC_ROOT", VAR_DIR / "static")
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
@@ -124,9 +140,15 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-AXES_FAILURE_LIMIT = 10
-AXES_COOLOFF_TIME = 0.25
+AXES_HANDLER = "console.login_lock.LoginLock"
+AXES_CLIENT_IP_CALLABLE = "core.throttles.client_address"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = 10
+LOGIN_FAILURES_OF_ALL = 50  # wrong passwords for one account from all addresses
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # Nor does a locked address add to the failures of all.
+AXES_COOLOFF_MESSAGE = "Too many wrong passwords. Wait 15 minutes, or log in from where you have logged in before."
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
@@ -182,8 +204,9 @@ CELERY_TIMEZONE = "UTC"
 RECONCILE_SECONDS = env.int("RECONCILE_SECONDS", 30, validate=at_least_one)
 # How often open rounds are synced with their platform, and how long its lists may be out of date.
 SYNC_SECONDS = env.int("SYNC_SECONDS", 60, validate=at_least_one)
-SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120)
+SYNC_LAG_SECONDS = env.int("SYNC_LAG_SECONDS", 120, validate=validate.Range(min=0))
 CELERY_BEAT_SCHEDULE = {
+    "heartbeat": {"task": "core.tasks.heartbeat", "schedule": RECONCILE_SECONDS},
     "reconcile": {"task": "crowd.tasks.reconcile", "schedule": RECONCILE_SECONDS},
     "sync": {"task": "crowd.tasks.sync_rounds", "schedule": SYNC_SECONDS},
 }
@@ -194,15 +217,32 @@ CONTACT = env.str("CONTACT", "")
 
 # How long a worker may keep a HIT before its seat is offered to another worker.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)
+# What one address may do in a round within an hour (core.throttles).
+JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", 10, validate=at_least_one)
+TAKES_PER_HOUR = env.int("TAKES_PER_HOUR", 120, validate=at_least_one)
+ARRIVALS_PER_HOUR = env.int("ARRIVALS_PER_HOUR", 120, validate=at_least_one)
 FEEDBACK_HOURS = env.int("FEEDBACK_HOURS", 24, validate=at_least_one)
 
+# Whoever scrapes /metrics has to send it; without it there is no such page.
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+
+LOG_FORMAT = env.str("LOG_FORMAT", "plain", validate=validate.OneOf(["plain", "json"]))
+LOG_LEVEL = env.str("LOG_LEVEL", "WARNING", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
+# One line per request and per job, in JSON at any level.
+_each = {"level": "INFO" if LOG_FORMAT == "json" else LOG_LEVEL}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {
-        "handlers": ["stderr"],
-        "level": env.str("LOG_LEVEL", "WARNING", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])),
+    "formatters": {
+        "plain": {"()": "config.logs.MaskedFormatter", "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "config.logs.JsonFormatter"},
     },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "loggers": {
+        "django": {"handlers": []},  # Its own handlers would write unmasked addresses.
+        "django.server": {"handlers": ["stderr"], "propagate": False},
+        "requests": _each,
+        "core.jobs": _each,
+    },
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
 }

@@ -1,6 +1,5 @@
 """System checks of settings that do not work together, run at every start."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,8 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
+
+from core.health import storage_trouble
 
 MIN_KEY_LENGTH, MIN_KEY_CHARACTERS = 50, 5  # as in Django's check --deploy
 
@@ -69,13 +70,22 @@ def hosts_include_the_site(app_configs: Sequence[AppConfig] | None, **_: Any) ->
     ]
 
 
+def proxies_are_counted(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
+    """Something before the site speaks TLS. If it is not counted, all visitors come from its address."""
+    if settings.BEHIND_TLS and not settings.PROXY_COUNT:
+        return [
+            Warning(
+                "All visitors count as one address: the site is behind TLS, and PROXY_COUNT is 0.",
+                hint="Set PROXY_COUNT to the number of proxies before the site, and have each extend X-Forwarded-For.",
+                id="console.W003",
+            )
+        ]
+    return []
+
+
 def storage_is_writable(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
     """Pictures and other files are stored in MEDIA_ROOT, unless a bucket is configured."""
-    if settings.AWS_STORAGE_BUCKET_NAME:
-        return []
-    folder = Path(settings.MEDIA_ROOT).resolve()
-    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if nearest.is_dir() and os.access(nearest, os.W_OK):
+    if settings.AWS_STORAGE_BUCKET_NAME or not storage_trouble():
         return []
     return [
         Error(
@@ -104,6 +114,7 @@ ALL = (
     secret_keys_are_strong,
     local_state_is_private,
     hosts_include_the_site,
+    proxies_are_counted,
     storage_is_writable,
     redis_needs_postgresql,
 )

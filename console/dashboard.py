@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import CLAIM, Appeal, Assignment, Judgment, PlatformState, Rejection
-from console.templatetags.console import ago, counted, dollars
+from console.templatetags.console import ago, dollars
 from core.models import Job
+from core.text import counted
 from corpus.models import Collection
 from crowd.channels import market_of
 from crowd.funds import shortages

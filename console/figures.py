@@ -1,5 +1,6 @@
 """Figures that pages draw: level bars and training curves."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,3 +77,8 @@ def curve_of(annotator: Annotator) -> bytes:
 
 def svg_response(chart: Spec) -> HttpResponse:
     return HttpResponse(chart_bytes(chart, ".svg"), content_type="image/svg+xml")
+
+
+def svg_address(chart: Spec) -> str:
+    """Return the chart as the address of a picture, for a page that has its figures at hand."""
+    return f"data:image/svg+xml;base64,{b64encode(chart_bytes(chart, '.svg')).decode()}"

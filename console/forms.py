@@ -12,6 +12,7 @@ from django.db.models import Model, QuerySet
 from annotation.admission import make_admission
 from annotation.models import Admission, QualificationTest, Rejection
 from annotation.wages import alike_rounds
+from console.embeddings import FORMS as EMBEDDING_FORMS
 from core.errors import CounterpartError, some_of
 from core.seeds import SeedField
 from corpus.models import Collection, Match, Sample
@@ -92,6 +93,12 @@ class AdmissionForm(forms.Form):
         empty_label="none",
         label="Test before the first HIT",
         help_text="Create tests with the make_test command.",
+    )
+
+    invited = forms.BooleanField(
+        required=False,
+        label="By invitation only",
+        help_text="Without it everybody who has the join link may join. Invitations are made on the round's page.",
     )
 
     def admission(self) -> Admission:
@@ -203,6 +210,27 @@ class RankingsForm(forms.Form):
             except CounterpartError as error:
                 self.add_error("model", str(error))
         return cleaned
+
+
+class EmbeddingsForm(forms.Form):
+    """An uploaded file of embeddings or lists, and the name of the annotator that it becomes."""
+
+    name = forms.SlugField(label="Name of the annotator", max_length=80)
+    file = forms.FileField(label="File", max_length=255, help_text="Embeddings (.npz) or ranked lists (.json).")
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Annotator.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"There is an annotator {name} already. Choose another name.")
+        return name
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if Path(file.name).suffix.lower() not in EMBEDDING_FORMS:
+            raise forms.ValidationError("Choose a file that ends in .npz or .json.")
+        if file.size > LARGEST_UPLOAD:
+            raise forms.ValidationError("The file is larger than 4 GB. Add it with the add_annotator command.")
+        return file
 
 
 class ReleaseForm(forms.Form):

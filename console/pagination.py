@@ -7,10 +7,18 @@ from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
+LONGEST = 10  # digits of a number in an address
+
 
 def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = 50) -> Page:
     """Return the page in ``?page=``, or the nearest existing one."""
     return Paginator(rows, size).get_page(request.GET.get("page"))
+
+
+def number_in(request: HttpRequest, name: str) -> int:
+    """Return a number of the address; 0 where it is none, or longer than any of ours."""
+    text = request.GET.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < LONGEST else 0
 
 
 def count_of(model: type[Model], path: str, **only: Any) -> Coalesce:

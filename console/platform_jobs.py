@@ -6,16 +6,16 @@ from typing import Any
 from django.db import transaction
 
 from annotation.workers import mask_workers
-from console.templatetags.console import counted
 from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress
+from core.text import counted
 from crowd.channels import market_of
 from crowd.differences import Difference, find_differences, repair
 from crowd.funds import note_funds
 from crowd.models import Audit, Outbox
 from crowd.offers import Offer
-from crowd.outbox import deliver_due, send_failed_again
+from crowd.outbox import deliver_due, send_failed_again, send_waiting
 from crowd.postings import overview_of
 from crowd.publication import close_round, publish_round
 from crowd.sync import sync_round
@@ -43,6 +43,7 @@ def publish_on_platform(params: dict[str, Any], *, actor: str, progress: Progres
         actor=actor,
     )
     send_failed_again(round, actor=actor)
+    send_waiting(round)
     deliver_due(round, progress=progress)
     note_funds(round)
     return _posted(round)
@@ -71,6 +72,7 @@ def sync_on_platform(round: Round, *, progress: Progress) -> str:
 
     Raises CounterpartError for a round on no platform, and if nothing could be listed.
     """
+    send_waiting(round)
     synced = sync_round(round, progress=progress)
     note_funds(round)
     if synced.found_nobody:

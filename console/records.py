@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from statistics import median
 
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from annotation.wages import Timing, timing_of
 from annotation.workers import mask_workers
 from crowd.channels import CHANNELS, market_of
 from crowd.models import Message
@@ -20,7 +20,7 @@ MOST_WORKERS = 50
 
 @dataclass(frozen=True)
 class WorkerLine:
-    """A worker's work; ``seconds`` is the mean active time of an assignment."""
+    """A worker's work; ``seconds`` is the mean active time of an accepted assignment."""
 
     pseudonym: str
     submitted: int
@@ -33,9 +33,10 @@ class WorkerLine:
 
 @dataclass(frozen=True)
 class Quality:
-    """Figures of a round's submitted work; ``levels`` counts the accepted judgments of candidates."""
+    """Figures of a round's submitted work; ``timing`` is of accepted work, ``levels`` counts its judgments of
+    candidates."""
 
-    median_seconds: float | None
+    timing: Timing | None
     dollars_an_hour: Decimal | None
     controls: Tally
     levels: dict[int, int]
@@ -47,12 +48,11 @@ class Quality:
 def quality_of(round: Round) -> Quality:
     """Return a round's quality, with a constant number of queries."""
     submitted = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False)
-    seconds = submitted.values_list("active_seconds", flat=True)
-    middle = median([one for one in seconds if one is not None] or [0]) or None
+    timing = timing_of(round, at_least=1)
     answered = Judgment.objects.filter(assignment__hit__round=round).order_by()
     return Quality(
-        median_seconds=middle,
-        dollars_an_hour=round.reward * 3600 / Decimal(middle) if middle else None,
+        timing=timing,
+        dollars_an_hour=round.reward * 3600 / Decimal(timing.active) if timing and timing.active else None,
         controls=controls_of(answered),
         levels=_levels(answered),
         suspected=round.controls.filter(state=Control.State.SUSPECTED).count(),
@@ -93,7 +93,7 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
             accepted=Count("pk", filter=Q(state=state.ACCEPTED)),
             flagged=Count("pk", filter=Q(state=state.FLAGGED)),
             excluded=Count("pk", filter=Q(state=state.EXCLUDED)),
-            seconds=Avg("active_seconds"),
+            seconds=Avg("active_seconds", filter=Q(state=state.ACCEPTED)),
         )
     )
     busiest = list(rows.order_by("-submitted", "worker__pseudonym")[:MOST_WORKERS])

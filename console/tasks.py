@@ -10,8 +10,11 @@ from django.urls import reverse
 
 from annotation.wages import top_up as give_top_up
 from config.celery import app
+from console.embeddings import add_embeddings
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
+from console.trust_figures import measure_trust
 from core.errors import CounterpartError
+from core.files import StoredFile
 from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
 from corpus.models import Collection, Sample
@@ -75,6 +78,21 @@ def clean_up(job_id: str) -> None:
     _run(job_id, act)
 
 
+@app.task(name="console.tasks.bring_embeddings")
+def bring_embeddings(job_id: str) -> None:
+    """Make an annotator of an uploaded file, unless an earlier run already has."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        name, collection = job.params["name"], Collection.objects.named(job.params["collection"])
+        if not Annotator.objects.filter(name=name, created_at__gte=job.created_at).exists():
+            add_embeddings(name, collection, StoredFile(*job.params["stored"]), job.params["file_name"])
+        return (
+            f"Annotator {name} can search {collection}: plan a round, or run retrieve {collection} --annotators {name}."
+        )
+
+    _run(job_id, act)
+
+
 @app.task(name="console.tasks.verify")
 def verify(job_id: str) -> None:
     """Verify the version that the job names; problems are the message of a failed job."""
@@ -86,6 +104,18 @@ def verify(job_id: str) -> None:
             raise CounterpartError(f"Version {version} does not verify. {' '.join(problems)}")
         notes = " ".join(note for check in checks for note in check.notes)
         return f"Version {version} was rebuilt, and everything is as released. {notes}".strip()
+
+    _run(job_id, act)
+
+
+@app.task(name="console.tasks.trust")
+def trust(job_id: str) -> None:
+    """Measure how far to trust the version that the job names."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        version = Version.objects.named(job.params["version"])
+        measure_trust(version, progress=progress)
+        return f"Bias and completeness of version {version} are measured."
 
     _run(job_id, act)
 
@@ -163,6 +193,11 @@ def start_verification(version: Version, *, by: User) -> Job:
     return _start_for(version, f"Verify {version}", verify.name, by=by)
 
 
+def start_measuring(version: Version, *, by: User) -> Job:
+    """Open a job that measures how far to trust the version, or return the unfinished one."""
+    return _start_for(version, f"Measure trust in {version}", trust.name, by=by)
+
+
 def last_verification(version: Version) -> Job | None:
     """Return the latest job that verified the version to the end."""
     ended = Job.objects.filter(
@@ -181,6 +216,8 @@ def _start_for(version: Version, title: str, task: str, *, by: User, **params: A
 def outcome_of(job: Job) -> Outcome | None:
     """Return a link to the version, audit, round or annotator that the job was for, or None if it does not exist."""
     version = Version.objects.filter(name=job.params.get("version", "")).first()
+    if version and job.task == trust.name:
+        return Outcome(f"Trust in {version}", reverse("version_trust", args=[version.name]))
     if version:
         return Outcome(f"Version {version}", reverse("version", args=[version.name]))
     if job.task == clean_up.name:
@@ -198,7 +235,11 @@ def outcome_of(job: Job) -> Outcome | None:
         return Outcome(f"Audit of {round}", reverse("audit", args=[round.name]))
     if round:
         return Outcome(f"Round {round}", reverse("round", args=[round.name]))
-    trained = Annotator.objects.filter(name=job.params.get("name", "")).first() if job.task == TRAINING else None
+    trained = (
+        Annotator.objects.filter(name=job.params.get("name", "")).first()
+        if job.task in (TRAINING, bring_embeddings.name)
+        else None
+    )
     return Outcome(f"Annotator {trained}", reverse("annotator", args=[trained.name])) if trained else None
 
 

@@ -12,6 +12,7 @@ from annotation.standing import standing_of
 from core.errors import CounterpartError, some_of
 from core.files import StoredFile
 from core.models import Job
+from core.text import counted
 from corpus.models import Collection, Sample
 from dataset.models import Review, Version
 from dataset.provenance import unfinished
@@ -78,7 +79,7 @@ def _collection_details(collection: Collection) -> Figures:
 
 def _pictures_missing(collection: Collection) -> str:
     count = collection.images.lacking_file().count()
-    return f"{count:,} pictures (import_collection --images)" if count else "nothing"
+    return f"{counted(count, 'picture')} (import_collection --images)" if count else "nothing"
 
 
 def _collection_needed(collection: Collection) -> Mapping[str, Iterable[Any]]:

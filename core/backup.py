@@ -31,8 +31,9 @@ from core.version import software_version
 KEYS = "secret_key"
 MEDIA = "media"
 PAID_ANSWERS = "chat.sqlite3"  # what chat annotators were charged for (mitl.annotators.vlm)
-# Rows that migrate itself makes.
-MADE_BY_MIGRATE = {
+# Rows that migrate itself makes, and the queue.
+NOTHING_TO_LOSE = {
+    "core_heartbeat",
     "django_migrations",
     "django_content_type",
     "auth_group",
@@ -115,7 +116,7 @@ def restore(source: Path, *, replace: bool, progress: Progress = silent) -> dict
 def occupied() -> str:
     """Return in a sentence what a restored backup would replace; nothing if the database and MEDIA_ROOT are empty."""
     with connection.cursor() as cursor:
-        tables = sorted(set(connection.introspection.table_names(cursor)) - MADE_BY_MIGRATE)
+        tables = sorted(set(connection.introspection.table_names(cursor)) - NOTHING_TO_LOSE)
         filled = []
         for table in tables:
             cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {connection.ops.quote_name(table)})")  # noqa: S608  names of tables

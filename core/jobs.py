@@ -1,7 +1,8 @@
 """The life cycle of a Job: open, run, report progress, cancel, finish; every change is a conditional update."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from time import monotonic
@@ -9,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from config.celery import app
@@ -71,7 +72,8 @@ class JobProgress:
             return
         self._step, self._written = step, monotonic()
         live = Job.objects.filter(**self._mine, cancel_requested=False)
-        if not live.update(step=step[:STEP_LENGTH], done=done, total=total, heartbeat_at=timezone.now()):
+        news = {"step": step[:STEP_LENGTH], "done": done, "total": total, "heartbeat_at": timezone.now()}
+        if not _write_now(lambda: live.update(**news)):
             raise Cancelled
 
 
@@ -80,8 +82,9 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
     """Run one task of a queued job.
 
     Yields None if there is nothing to do: the job has ended, or another task of it is running. A CounterpartError
-    becomes the job's message; any other error is logged and raised again. On success the job is queued again
-    for its next task; the last task calls ``finish``.
+    becomes the job's message; any other error is logged and raised again. After an error of the database itself the
+    reconciler sends the job again. On success the job is queued again for its next task; the last task calls
+    ``finish``.
     """
     attempt = _start(job_id)
     if attempt is None:
@@ -95,6 +98,10 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
         _end(job_id, State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, **mine})
     except CounterpartError as error:
         _end(job_id, State.FAILED, str(error), only_if=mine)
+    except (OperationalError, InterfaceError):
+        # The connection to the database was cut: this attempt is as lost as one that was killed.
+        logger.exception("job %s lost its database", job_id)
+        raise
     except Exception as error:
         _end(job_id, State.FAILED, f"Unexpected {type(error).__name__}. The log has the details.", only_if=mine)
         logger.exception("job %s failed", job_id)
@@ -112,6 +119,26 @@ def resend_stale_jobs() -> int:
     Waiting in the queue costs no attempt. Returns the number of jobs sent."""
     stale = Job.objects.filter(state__in=LIVE, heartbeat_at__lt=timezone.now() - STALE_AFTER)
     return sum(_resend(job) for job in stale)
+
+
+def _write_now(write: Callable[[], int]) -> int:
+    """Commit ``write`` at once, even inside the caller's transaction. That one would keep the change invisible and the
+    row locked until its end: *Cancel* and the reconciler would wait for it.
+
+    A thread has a connection of its own. Not on SQLite: there a transaction that writes holds the lock on the whole
+    database, so a second connection could only wait for the first, and nobody else could change the row anyway.
+    """
+    if connection.vendor == "sqlite" or not connection.in_atomic_block:
+        return write()
+
+    def write_and_close() -> int:
+        try:
+            return write()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(write_and_close).result()
 
 
 def _start(job_id: UUID | str) -> int | None:
@@ -137,21 +164,32 @@ def _end(
     live = Job.objects.filter(pk=job_id, state__in=LIVE).filter(**(only_if or {}))
     if not live.update(state=state, message=message, finished_at=timezone.now()):
         return False
-    record(state.value, Job.objects.get(pk=job_id), actor=actor, message=message)
+    job = Job.objects.get(pk=job_id)
+    record(state.value, job, actor=actor, message=message)
+    transaction.on_commit(lambda: _log(job), robust=True)
     return True
+
+
+def _log(job: Job) -> None:
+    """Write one line for a job that has ended; its title and message may name people."""
+    seconds = round((timezone.now() - job.created_at).total_seconds(), 1)
+    told = {"job": str(job.pk), "task": job.task, "state": job.state, "attempts": job.attempts, "seconds": seconds}
+    logger.info("%s", " ".join(map(str, told.values())), extra={"fields": told})
 
 
 @transaction.atomic
 def _resend(job: Job) -> bool:
     lost = job.state == State.RUNNING
     unchanged = {"state": job.state, "heartbeat_at": job.heartbeat_at}
+    # Whoever has the row locked is changing it.
+    if not Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(pk=job.pk, **unchanged).first():
+        return False
     if lost and job.attempts >= MAX_ATTEMPTS:
         message = f"Lost {MAX_ATTEMPTS} times without finishing. See the worker's log."
         _end(job.pk, State.FAILED, message, actor="reconciler", only_if=unchanged)
         return False
     waiting = {"state": State.QUEUED, "heartbeat_at": timezone.now(), "attempts": job.attempts + lost}
-    if not Job.objects.filter(pk=job.pk, **unchanged).update(**waiting):
-        return False
+    Job.objects.filter(pk=job.pk).update(**waiting)
     record("resent", job, actor="reconciler", lost=lost)
     transaction.on_commit(lambda: send(job))
     return True

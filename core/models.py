@@ -1,4 +1,4 @@
-"""Event, the audit log, and Job, the state and progress of long work."""
+"""Event, the audit log; Job, the state and progress of long work; Heartbeat, the last sign of the queue."""
 
 import uuid
 
@@ -71,3 +71,14 @@ class Job(models.Model):
     def share(self) -> float | None:
         """Progress of the current step in 0..1, or None if its total is unknown."""
         return min(1.0, self.done / self.total) if self.total else None
+
+
+class Heartbeat(models.Model):
+    """When a worker last ran a task that the clock had sent. There is one row."""
+
+    QUEUE = 1
+
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S}"

@@ -26,6 +26,11 @@ def check_words(text: str, *, what: str, at_most: int) -> str:
     return text
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """``1 control``, ``2,902 HITs``; with ``many``, ``1 image lacks`` and ``2 images lack``."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 def harmless(cell: str) -> str:
     """Prefix a cell that a spreadsheet would read as a formula with an apostrophe, which makes it text."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell

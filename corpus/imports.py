@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from core.errors import CounterpartError, some_of
 from core.events import record as record_event
 from core.progress import Progress, silent, tracked
-from core.text import check_name
+from core.text import check_name, counted
 from corpus.models import Caption, Collection, Image, Match
 from corpus.pictures import StoredPicture, find_pictures, pictures_stored
 from corpus.readers import reader_of
@@ -33,10 +33,14 @@ class ImportSummary:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.captions_added:,} captions and {self.images_added:,} images added" if self.captions_added else "",
-            f"{self.captions_there:,} captions already imported" if self.captions_there else "",
-            f"{self.pictures_added:,} pictures stored" if self.pictures_added else "",
-            f"{self.images_without_captions:,} images without captions skipped" if self.images_without_captions else "",
+            f"{counted(self.captions_added, 'caption')} and {counted(self.images_added, 'image')} added"
+            if self.captions_added
+            else "",
+            f"{counted(self.captions_there, 'caption')} already imported" if self.captions_there else "",
+            f"{counted(self.pictures_added, 'picture')} stored" if self.pictures_added else "",
+            f"{counted(self.images_without_captions, 'image')} without captions skipped"
+            if self.images_without_captions
+            else "",
         ]
         text = "; ".join(part for part in parts if part)
         return f"{self.collection}: {text}{'.' if self.changed else '; nothing changed.'}"
@@ -172,8 +176,9 @@ def _check_new(found: _Comparison, path: Path, format: str, collection: Collecti
         raise CounterpartError(f"{path.name} contains no captions. Is its format {format}?")
     if collection and not append and found.new_captions:
         new = list(found.new_captions)
+        are = counted(len(new), f"caption of {path.name} is", f"captions of {path.name} are")
         raise CounterpartError(
-            f"{len(new):,} captions of {path.name} are not in collection {collection.name}: {some_of(new)}. "
+            f"{are} not in collection {collection.name}: {some_of(new)}. "
             "Pass --append to add them, or choose another name."
         )
 
@@ -193,7 +198,7 @@ def _picture_files(
     missing = [key for key, file in files.items() if file is None and key not in known]
     if missing and not skip_missing:
         raise CounterpartError(
-            f"{len(missing):,} images lack a file in {folder}: {some_of(missing)}. "
+            f"{counted(len(missing), 'image lacks', 'images lack')} a file in {folder}: {some_of(missing)}. "
             "Add the files, or pass --skip-missing."
         )
     return {key: file for key, file in files.items() if file is not None}
@@ -203,7 +208,8 @@ def _check_same_pictures(pictures: Mapping[str, StoredPicture], known: Mapping[s
     other = [key for key, picture in pictures.items() if key in known and known[key][1] != picture.sha256]
     if other:
         raise CounterpartError(
-            f"{len(other):,} images already have a different picture: {some_of(other)}. Import into a new collection."
+            f"{counted(len(other), 'image already has', 'images already have')} a different picture: {some_of(other)}."
+            " Import into a new collection."
         )
 
 
@@ -255,7 +261,7 @@ def _add_captions(collection: Collection, awaited: dict[str, bytes], records: It
         )
     if awaited:
         raise CounterpartError(
-            f"The caption file changed while it was read ({len(awaited):,} captions missing). Try again."
+            f"The caption file changed while it was read ({counted(len(awaited), 'caption')} missing). Try again."
         )
 
 

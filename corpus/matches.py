@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from corpus.match_files import Keys, Pair, keys_of, read_pairs
 from corpus.models import Collection, Match
 
@@ -39,8 +40,8 @@ class MatchSummary:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.added:,} matches added" if self.added else "",
-            f"{self.there:,} matches already imported" if self.there else "",
+            f"{counted(self.added, 'match', 'matches')} added" if self.added else "",
+            f"{counted(self.there, 'match', 'matches')} already imported" if self.there else "",
             f"{self.repeated:,} repeated with another score ignored" if self.repeated else "",
             f"{self.skipped:,} with unknown ids skipped" if self.skipped else "",
         ]

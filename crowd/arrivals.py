@@ -1,15 +1,20 @@
-"""Arrivals: a platform's visitor becomes a worker with an assignment, or is told why not."""
+"""Arrivals: a platform's visitor becomes a worker with an assignment, or is told why not.
+
+What a visitor claims counts for nothing until the platform confirms it, and is deleted if it never does.
+"""
 
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.admission import is_excluded, pairs_seen
-from annotation.models import Assignment, AssignmentQuerySet, Worker
-from annotation.workers import actor_of, give_consent, locked, worker_for
+from annotation.leases import AT_ONCE
+from annotation.models import CLAIM, Assignment, AssignmentQuerySet, PlatformState, Report, Worker
+from annotation.workers import actor_of, locked, worker_for
 from core.errors import CounterpartError
-from core.events import record
+from core.events import record, record_each
 from crowd.channels import Arrival
 from crowd.models import Posting
 from crowd.offers import offer_of
@@ -49,15 +54,14 @@ def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
 def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
     """Return the visitor's assignment to the posting's HIT, as claimed; a new one on their first visit.
 
-    Accepting the HIT on the platform is their consent. Raises TurnedAwayError, and stores nothing, if the assignment
-    was submitted by another worker or belongs to another posting, and on a first visit if the worker is excluded or has
-    had one of the pairs before.
+    Accepting the HIT on the platform is their consent, which ``intake`` notes once the platform confirms it. Raises
+    TurnedAwayError, and stores nothing, if the assignment was submitted by another worker or belongs to another
+    posting, and on a first visit if the worker is excluded or has had one of the pairs before.
     """
     place = {"channel": posting.channel, "environment": posting.environment}
     of_this_id = Assignment.objects.filter(**place, external_id=arrival.assignment_id)
     _refuse_bound(of_this_id, arrival)
     worker = worker_for(**place, external_id=arrival.worker_id)
-    give_consent(worker)
     finish = {"finish_url": arrival.finish_url, "finish_fields": dict(arrival.finish_fields)}
     with transaction.atomic():
         # One first visit of a worker at a time: otherwise two tabs could both pass the checks.
@@ -82,11 +86,62 @@ def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
     return assignment
 
 
+def has_claimed(posting: Posting, arrival: Arrival) -> bool:
+    """Whether the visitor's assignment is here already."""
+    place = {"channel": posting.channel, "environment": posting.environment}
+    claims = Assignment.objects.filter(**place, external_id=arrival.assignment_id)
+    return claims.filter(worker__identities__external_id=arrival.worker_id).exists()
+
+
+def purge_claims() -> int:
+    """Delete claims that their platform never confirmed, once nothing more can come for their posting, and the workers
+    of whom nothing else is known. Returns the number of claims."""
+    settled = Posting.objects.filter(
+        channel=OuterRef("channel"),
+        environment=OuterRef("environment"),
+        external_id=OuterRef("external_posting"),
+        settled_at__isnull=False,
+    )
+    never_confirmed = Assignment.objects.filter(CLAIM, Exists(settled), platform_state=PlatformState.UNCONFIRMED)
+    purged = 0
+    while done := _purge(never_confirmed):
+        purged += done
+    return purged
+
+
+@transaction.atomic
+def _purge(never_confirmed: AssignmentQuerySet) -> int:
+    """Delete some, but for those that another transaction is taking in."""
+    claims = list(never_confirmed.select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
+    record_each("deleted as never confirmed", claims, actor="reconciler")
+    Report.objects.filter(assignment__in=claims).delete()
+    Assignment.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
+    strangers = Worker.objects.filter(pk__in=[claim.worker_id for claim in claims], consented_at=None)
+    strangers.filter(assignments=None, exclusions=None, messages=None, tests=None, reports=None).delete()
+    return len(claims)
+
+
 def _is_over(posting: Posting, arrival: Arrival) -> bool:
     """Whoever accepted a HIT before its round was closed may still finish it; in a preview nobody has accepted it."""
     if posting.hit.round.state != "closed":
         return posting.state == Posting.State.DISPOSED
     return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
+
+
+def refuse_taken(assignment: Assignment) -> None:
+    """Raise TurnedAwayError for a claim to an assignment that another worker has submitted: after a return, a platform
+    gives one id to several workers, and no answer of the others can be confirmed any more."""
+    if not (assignment.is_claim and assignment.external_id) or assignment.platform_state:
+        return
+    of_this_id = Assignment.objects.filter(channel=assignment.channel, environment=assignment.environment)
+    if of_this_id.listed().filter(external_id=assignment.external_id).exists():
+        raise TurnedAwayError(
+            "Another worker has submitted this HIT",
+            "You returned it, or its time ran out, and the platform gave it to another worker, who has submitted it. "
+            "Answers that you give here could not be paid, so nothing more is saved. Go back to the platform and take "
+            "another HIT.",
+            status=409,
+        )
 
 
 def _refuse_bound(of_this_id: AssignmentQuerySet, arrival: Arrival) -> None:
@@ -105,7 +160,7 @@ def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
             status=403,
         )
     pairs = set(posting.hit.items.values_list("image", "caption"))
-    if twice := len(pairs & pairs_seen(worker, again=posting.hit)):
+    if twice := len(pairs & pairs_seen(worker)):
         raise TurnedAwayError(
             "You have judged some of this before",
             f"You have seen {twice} of the {len(pairs)} pairs of this HIT, and each worker judges a pair only once. "

@@ -1,6 +1,7 @@
 """Delivery: make one call of the outbox through its channel, and record its result in the same transaction."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -44,6 +45,13 @@ def mark_extended(posting: Posting) -> None:
     grown = Posting.objects.filter(pk=posting.pk, posted_assignments=known)
     if known < wanted and grown.update(posted_assignments=wanted):
         record("extended", posting, actor="outbox", max_assignments=wanted)
+
+
+def mark_prolonged(posting: Posting, until: datetime) -> None:
+    """Record that workers can accept the posting until then."""
+    live = Posting.objects.filter(pk=posting.pk, state=State.LIVE, settled_at=None)
+    if live.update(expires_at=until, over_since=None):
+        record("prolonged", posting, actor="outbox", until=until.isoformat())
 
 
 def mark_closed(posting: Posting) -> None:
@@ -121,6 +129,14 @@ def _extend(platform: Platform, row: Outbox, key: str) -> Result:
     return partial(mark_extended, posting)
 
 
+def _prolong(platform: Platform, row: Outbox, key: str) -> Result:
+    posting, until = _posting(key), datetime.fromisoformat(row.payload["until"])
+    if posting.state != State.LIVE:
+        return _nothing
+    platform.prolong(posting, until, token=str(row.pk))
+    return partial(mark_prolonged, posting, until)
+
+
 def _close(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
     if posting.state != State.LIVE:
@@ -153,9 +169,10 @@ def _reject(platform: Platform, row: Outbox, key: str) -> Result:
 
 
 def _message(platform: Platform, row: Outbox, key: str) -> Result:
-    message = Message.objects.select_related("worker").get(pk=key)
-    platform.message(message, environment=row.environment, token=str(row.pk))
-    return partial(message.save, update_fields=["failure"])
+    keys = row.payload.get("messages", [key])
+    messages = list(Message.objects.filter(pk__in=keys).select_related("worker").order_by("pk"))
+    platform.message(messages, environment=row.environment, token=str(row.pk))
+    return partial(Message.objects.bulk_update, messages, ["failure"])
 
 
 def _exclude(platform: Platform, row: Outbox, key: str) -> Result:
@@ -178,6 +195,7 @@ def _posting(key: str) -> Posting:
 CALLS: dict[Outbox.Call, Callable[[Platform, Outbox, str], Result]] = {
     Call.PUBLISH: _publish,
     Call.EXTEND: _extend,
+    Call.PROLONG: _prolong,
     Call.CLOSE: _close,
     Call.DISPOSE: _dispose,
     Call.PAY: _pay,

@@ -1,12 +1,13 @@
 """Messages to workers through their platform, the only address of theirs that is known."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Worker
+from annotation.models import Assignment, Worker, WorkerIdentity
 from annotation.workers import locked
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -14,13 +15,17 @@ from core.text import check_words
 from crowd import channels
 from crowd.models import Message, Outbox
 from crowd.outbox import put
+from hits.models import Round
 
 LONGEST = {"subject": 200, "text": 4096}
 AGAIN = timedelta(minutes=10)
 
 
-def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> list[Message]:
-    """Send the same text to each worker, one message each. If a platform cannot deliver one, its row says why.
+def write_to(
+    workers: Sequence[Worker], *, subject: str, text: str, by: str, round: Round | None = None
+) -> list[Message]:
+    """Send the same text to each worker, one message each, many with one call (of the ``round`` that it is about). If a
+    platform cannot deliver one, its row says why.
 
     Raises CounterpartError, and sends nothing, for a missing or too long text, and for workers without a platform.
     """
@@ -30,11 +35,36 @@ def write_to(workers: Sequence[Worker], *, subject: str, text: str, by: str) -> 
         raise CounterpartError(f"{len(lost)} workers have no platform to be written to: {some_of(lost)}.")
     with transaction.atomic():
         messages = [Message.objects.create(worker=worker, by=by, **words) for worker in workers]
+        at: dict[tuple[str, str], list[Message]] = defaultdict(list)
         for message in messages:
-            channel, environment = addresses[message.worker_id] or ("", "")
             record("written to", message.worker, actor=by, message=message.pk)
-            put(Outbox.Call.MESSAGE, message, channel=channel, environment=environment)
+            at[addresses[message.worker_id] or ("", "")].append(message)
+        for (channel, environment), theirs in at.items():
+            most = channels.platform(channel).most_recipients
+            for start in range(0, len(theirs), most):
+                some = theirs[start : start + most]
+                where = {"channel": channel, "environment": environment}
+                put(Outbox.Call.MESSAGE, some[0], round=round, **where, messages=[message.pk for message in some])
     return messages
+
+
+def write_to_round(round: Round, *, subject: str, text: str, by: str) -> list[Message]:
+    """Write to everybody who has submitted work in the round through its platform and was not forgotten, except those
+    whom the same person sent the same text in the last minutes. Raises CounterpartError as ``write_to`` does, and if
+    there is nobody."""
+    if round.channel not in channels.platforms():
+        raise CounterpartError(f"Round {round} is on no platform, so there is no way to write to its workers.")
+    words = _checked(subject, text)
+    identities = WorkerIdentity.objects.filter(channel=round.channel, environment=round.environment)
+    known = Worker.objects.filter(identities__in=identities, forgotten_at=None)
+    theirs = known.filter(assignments__in=Assignment.objects.listed().filter(hit__round=round)).distinct()
+    sent = Message.objects.filter(by=by, **words, at__gt=timezone.now() - AGAIN)
+    workers = list(theirs.exclude(messages__in=sent).order_by("pk"))
+    if not workers:
+        raise CounterpartError(
+            f"Nobody to write to in round {round}: no submission is listed, or all were sent this text a moment ago."
+        )
+    return write_to(workers, subject=words["subject"], text=words["text"], by=by, round=round)
 
 
 def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Message, bool]:
@@ -46,7 +76,7 @@ def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Mes
         same = Message.objects.filter(worker=worker, by=by, **words)
         if sent := same.filter(at__gt=timezone.now() - AGAIN).last():
             return sent, False
-        return write_to([worker], **words, by=by)[0], True
+        return write_to([worker], subject=words["subject"], text=words["text"], by=by)[0], True
 
 
 def address_of(worker: Worker) -> tuple[str, str] | None:

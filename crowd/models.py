@@ -54,6 +54,7 @@ class Posting(models.Model):
     posted_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True, help_text="When its submissions were last listed.")
+    tried_at = models.DateTimeField(null=True, help_text="When a sync last tried to list its submissions.")
     over_since = models.DateTimeField(null=True, help_text="Since when the platform has listed it as over.")
     settled_at = models.DateTimeField(null=True, help_text="When it had been over for SYNC_LAG_SECONDS.")
 
@@ -155,6 +156,7 @@ class Outbox(models.Model):
     class Call(models.TextChoices):
         PUBLISH = "publish", "put a HIT on the platform"
         EXTEND = "extend", "post more answer sets of a posted HIT"
+        PROLONG = "prolong", "let workers accept a posted HIT for longer"
         CLOSE = "close", "close a posted HIT"
         DISPOSE = "dispose", "remove a finished HIT from the platform"
         PAY = "pay", "pay a reward or a bonus"
@@ -184,6 +186,9 @@ class Outbox(models.Model):
     payload = models.JSONField(default=dict)
     state = models.CharField(max_length=7, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
+    waits = models.PositiveSmallIntegerField(
+        default=0, help_text="How often in a row the platform asked to wait, for money or because of too many calls."
+    )
     unclear = models.BooleanField(default=False, help_text="It was sent, and its effect is unknown.")
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)

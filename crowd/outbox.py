@@ -4,6 +4,7 @@ A row goes pending → sending → done | failed. Its id is the token by which a
 """
 
 import logging
+import random
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -32,7 +33,7 @@ WANTED = WantsCall.Call.WANTED
 SUBJECTS: dict[str, type[Payment] | type[Rejection]] = {Call.PAY: Payment, Call.REJECT: Rejection}
 
 LOST_AFTER = timedelta(minutes=5)  # a call that takes longer was lost with its process
-FIRST_PAUSE = timedelta(seconds=30)  # doubled after each failure
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MAX_ATTEMPTS = 8
 
 
@@ -61,6 +62,8 @@ def store_call(
         defaults={"round": round, "payload": payload},
     )
     if not created:
+        if row.payload != payload:
+            Outbox.objects.filter(pk=row.pk).update(payload=payload)
         _requeue(row, State.SENDING, State.DONE, State.FAILED)
     return row
 
@@ -85,6 +88,11 @@ def send_failed_again(round: Round, *, actor: str) -> int:
     """Retry every failed call of a round. Return their number."""
     failed = Outbox.objects.filter(round=round, state=State.FAILED)
     return sum(send_again(row, actor=actor) for row in failed)
+
+
+def send_waiting(round: Round) -> None:
+    """Make due what waits because the platform asked for it: a person who acts may have added money to the account."""
+    Outbox.objects.filter(round=round, state=State.PENDING, waits__gt=0).update(due_at=timezone.now())
 
 
 def deliver_due(round: Round | None = None, *, progress: Progress = silent) -> int:
@@ -178,7 +186,7 @@ def _deliver_safely(row_id: UUID) -> bool:
 
 def _requeue(row: Outbox, *come_from: Outbox.State) -> bool:
     finished = Outbox.objects.filter(pk=row.pk, state__in=come_from)
-    return bool(finished.update(state=State.PENDING, attempts=0, due_at=timezone.now()))
+    return bool(finished.update(state=State.PENDING, attempts=0, waits=0, due_at=timezone.now()))
 
 
 def _claim(row_id: UUID | str) -> Outbox | None:
@@ -225,17 +233,24 @@ def _put_off(row: Outbox, error: ChannelError) -> None:
     if error.permanent or (row.attempts >= MAX_ATTEMPTS and not patient):
         _fail(row, str(error), unclear=unclear)
         return
-    pause = error.retry_after or FIRST_PAUSE * 2 ** (row.attempts - 1)
     with transaction.atomic():
         put_off = _own(row).update(
             state=State.PENDING,
             attempts=row.attempts - patient,  # a platform that asks to wait is not failing
-            due_at=timezone.now() + pause,
+            waits=row.waits + 1 if patient else 0,
+            due_at=timezone.now() + _pause(row, error),
             unclear=unclear,
             error=str(error),
         )
         if put_off and not unclear:
             _mark(row, under_way=False)
+
+
+def _pause(row: Outbox, error: ChannelError) -> timedelta:
+    """Return a pause that doubles each time, and differs between calls that failed together."""
+    first = error.retry_after or FIRST_PAUSE
+    times = min(row.waits + row.attempts - 1, MAX_ATTEMPTS)
+    return min(first * 2**times, max(first, LONGEST_PAUSE)) * random.uniform(1, 1.5)  # noqa: S311  no secret
 
 
 def _fail(row: Outbox, error: str, *, unclear: bool) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
@@ -11,12 +12,15 @@ from django.utils import timezone
 
 from annotation.budget import locked, room
 from annotation.models import CLAIM, Assignment, PlatformState
+from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels
 from crowd.models import Outbox, Posting, undecided_work, work_on_posting
+from crowd.offers import LIMITS
 from crowd.outbox import put, send_round_on_commit, store_call
-from crowd.seats import COMING, hits_to_post
+from crowd.seats import COMING, hits_to_post, with_left
 from hits.models import HIT, Round
+from hits.prices import cents
 
 State, Call, CallState = Posting.State, Outbox.Call, Outbox.State
 
@@ -57,6 +61,48 @@ def close_postings(round: Round) -> int:
         store_call(Call.CLOSE, posting, round=round, channel=posting.channel, environment=posting.environment)
     send_round_on_commit(round)
     return len(postings)
+
+
+@dataclass(frozen=True)
+class Prolonging:
+    """What a longer life of a round's postings means: the ``postings`` that get it, the answer sets that are ``open``
+    in them, and how many of those are ``reopened``, as their posting had expired; the platform sets the ``cost`` of
+    these aside again, in US dollars with its fees."""
+
+    until: datetime
+    postings: int
+    open: int
+    reopened: int
+    cost: Decimal
+
+
+def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) -> Prolonging:
+    """Ask the platform to keep the round's live postings open for ``days`` from now; those that stay longer are left
+    as they are. ``dry``: only say what it means.
+
+    Raises CounterpartError for a number of days that no platform accepts, and a round that is not open on a platform.
+    """
+    least, most = LIMITS["lifetime_days"]
+    if not least <= days <= most:
+        raise CounterpartError(f"Invalid number of days {days}: use {least} to {most}.")
+    with transaction.atomic():
+        current = locked(round)
+        if current.state != "open" or current.channel not in channels.platforms():
+            raise CounterpartError(f"Round {round} is not open on a platform, so no posting of it can be prolonged.")
+        now = timezone.now()
+        until = (now + timedelta(days=days)).replace(microsecond=0)
+        live = Posting.objects.filter(hit__round=current, state=State.LIVE, settled_at=None, expires_at__lt=until)
+        postings = list(with_left(live).filter(left__gt=0))
+        reopened = sum(one.left for one in postings if one.expires_at <= now)
+        opened = sum(one.left for one in postings)
+        told = Prolonging(until, len(postings), opened, reopened, cents(reopened * current.seat_cost))
+        if postings and not dry:
+            for one in postings:
+                where = {"channel": one.channel, "environment": one.environment}
+                store_call(Call.PROLONG, one, round=current, **where, until=until.isoformat())
+            record("prolonged", current, actor=actor, until=until.isoformat(), postings=len(postings))
+            send_round_on_commit(current)
+    return told
 
 
 def dispose_of_finished() -> int:

@@ -113,8 +113,8 @@ def check_publishable(
     set_terms(round, channel=channel, environment=environment, offer=offer)
     if admission.terms() and round.settles:
         raise CounterpartError(
-            f"capacity, per_worker and test are for the browser pool: leave them out on {channel}, which admits "
-            "workers itself."
+            f"capacity, per_worker, test and invited are for the browser pool: leave them out on {channel}, which "
+            "admits workers itself."
         )
     _preflight(round, channel, missing)
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Payment, PlatformState
@@ -55,6 +56,13 @@ class PlatformPostings(Postings):
         return postings.exclude(state=State.DISPOSED).exists()
 
 
+def with_left(postings: QuerySet[Posting]) -> QuerySet[Any]:
+    """Add ``left`` to postings: how many of their answer sets were not submitted."""
+    of_posting = Assignment.objects.listed().filter(hit=OuterRef("hit"), external_posting=OuterRef("external_id"))
+    listed = of_posting.order_by().values("external_posting").annotate(n=Count("pk")).values("n")
+    return postings.annotate(left=F("max_assignments") - Coalesce(Subquery(listed), 0))
+
+
 def hits_to_post(round: Round) -> Iterator[tuple[HIT, int]]:
     """Yield the HITs with more open seats than answer sets that may still come, and how many more."""
     missing = _missing([round])
@@ -74,11 +82,8 @@ def _coming(rounds: Sequence[Round]) -> Counter[int]:
     """Count by HIT the answer sets of live or planned postings that are not yet submitted, and the submitted ones that
     wait to be stored, which will fill a seat each."""
     postings = Posting.objects.filter(hit__round__in=rounds, state__in=COMING).order_by()
-    of_posting = Assignment.objects.listed().filter(hit=OuterRef("hit"), external_posting=OuterRef("external_id"))
-    listed = of_posting.order_by().values("external_posting").annotate(n=Count("pk")).values("n")
-    left = F("max_assignments") - Coalesce(Subquery(listed), 0)
     coming: Counter[int] = Counter()
-    for hit, count in postings.annotate(left=left).values_list("hit", "left"):
+    for hit, count in with_left(postings).values_list("hit", "left"):
         coming[hit] += max(count, 0)
     # Read last: what another process lists meanwhile is then counted twice, which the next run corrects. Left out, it
     # would be posted and paid for once more.

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, F
 from django.utils import timezone
 
 from annotation.disputes import top_up
@@ -25,7 +26,7 @@ from crowd import channels
 from crowd.channels import ChannelError, Listed, Listing
 from crowd.delivery import mark_closed, mark_over
 from crowd.intake import take_in_waiting
-from crowd.models import Outbox, Posting, Sync
+from crowd.models import Outbox, Posting, Sync, work_on_posting
 from crowd.outbox import deliver_due
 from crowd.postings import post_open_seats
 from hits.models import Round
@@ -95,8 +96,8 @@ class Collected:
         return [*lines, f"The other {self.skipped} HITs were skipped: sync again."] if self.skipped else lines
 
 
-def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
-    """Sync a round with its platform. It may be repeated at any time.
+def sync_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Synced:
+    """Sync a round with its platform. It may be repeated at any time. ``at_most``: list so many postings, in turns.
 
     Raises CounterpartError for a round that is on no platform.
     """
@@ -104,7 +105,7 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
         raise CounterpartError(f"Round {round} is not published: publish it first.")
     if round.channel not in channels.platforms():
         raise CounterpartError(f"Round {round} is in the browser pool, which needs no sync.")
-    collected = collect_round(round, progress=progress)
+    collected = collect_round(round, at_most=at_most, progress=progress)
     taken_in = take_in_waiting(round, progress=progress)
     grade_waiting(round)
     top_up(round, actor="sync")
@@ -124,8 +125,9 @@ def sync_round(round: Round, *, progress: Progress = silent) -> Synced:
         failures=[*collected.failures, *failed.values_list("error", flat=True).distinct()],
     )
     if any(synced.news.values()):
-        Sync.objects.create(round=round, **synced.news)
-        record("synced", round, actor="sync", **synced.news)
+        with transaction.atomic():
+            Sync.objects.create(round=round, **synced.news)
+            record("synced", round, actor="sync", **synced.news)
     return synced
 
 
@@ -135,15 +137,13 @@ def rounds_to_sync() -> list[Round]:
     return list(Round.objects.filter(hits__postings__in=unfinished).order_by().distinct())
 
 
-def collect_round(round: Round, *, progress: Progress = silent) -> Collected:
-    """List every unfinished posting of the round, and keep what is new.
+def collect_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Collected:
+    """List the unfinished postings of the round (``at_most`` so many, in turns), and keep what is new.
 
     A posting that cannot be listed is named in ``failures``; the others are still listed, unless the platform cannot be
     reached at all.
     """
-    posted = Posting.objects.unfinished().filter(hit__round=round)
-    posted = posted.filter(state__in=(Posting.State.LIVE, Posting.State.CLOSED)).select_related("hit__round")
-    postings, collected, unreached = list(posted), Collected(), 0
+    postings, collected, unreached = _to_list(round, at_most), Collected(), 0
     for done, posting in enumerate(postings, 1):
         progress("listing submissions", done - 1, len(postings))
         try:
@@ -156,6 +156,8 @@ def collect_round(round: Round, *, progress: Progress = silent) -> Collected:
         if unreached == MOST_UNREACHED:
             collected.skipped = len(postings) - done
             break
+    tried = postings[: len(postings) - collected.skipped]
+    Posting.objects.filter(pk__in=[posting.pk for posting in tried]).update(tried_at=timezone.now())
     return collected
 
 
@@ -175,6 +177,20 @@ def keep(posting: Posting, listed: Listed) -> int:
     else:
         _advance(bound, listed)
     return 0
+
+
+def _to_list(round: Round, at_most: int | None) -> list[Posting]:
+    """Return the unfinished postings; of many, first those where a visitor has saved answers that no list has shown,
+    in up to half of the places, and then those that were not tried for longest."""
+    unfinished = Posting.objects.unfinished().filter(hit__round=round).select_related("hit__round")
+    posted = unfinished.filter(state__in=(Posting.State.LIVE, Posting.State.CLOSED))
+    if at_most is None:
+        return list(posted)
+    in_turn = posted.order_by(F("tried_at").asc(nulls_first=True), "pk")
+    saved = work_on_posting().filter(platform_state=PlatformState.UNCONFIRMED).exclude(receipt="")
+    first = list(in_turn.filter(Exists(saved))[: at_most // 2])
+    others = in_turn.exclude(pk__in=[posting.pk for posting in first])
+    return first + list(others[: at_most - len(first)])
 
 
 def _collect(posting: Posting) -> int:

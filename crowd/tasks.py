@@ -6,7 +6,9 @@ from django.core.cache import cache
 
 from annotation.repair import repair, run_each
 from config.celery import app
+from core.jobs import resend_stale_jobs
 from crowd import outbox
+from crowd.arrivals import purge_claims
 from crowd.funds import note_funds
 from crowd.postings import dispose_of_finished, post_open_seats
 from crowd.sync import rounds_to_sync, sync_round
@@ -14,7 +16,8 @@ from hits.models import Round
 
 logger = logging.getLogger(__name__)
 
-LONGEST_SYNC = 60 * 60  # seconds; after it a sync has died, and another one of the same round may start
+SYNC_LIFE = 5 * 60  # seconds without progress; after them a sync has died, and another one of the same round may start
+LISTED_AT_ONCE = 100  # postings, some of them with several calls: a sync has to end before the next one begins
 
 
 @app.task(name="crowd.tasks.sync_rounds")
@@ -26,23 +29,34 @@ def sync_rounds() -> None:
 
 @app.task(name="crowd.tasks.sync_one")
 def sync_one(round_id: int) -> None:
-    """Sync one round, unless another task is syncing it."""
-    if not cache.add(f"annotation.sync.{round_id}", True, timeout=LONGEST_SYNC):
+    """Sync one round, unless another task is syncing it. Two at once would do no harm but work twice."""
+    key = f"annotation.sync.{round_id}"
+    if not cache.add(key, True, timeout=SYNC_LIFE):
         return
+
+    def go_on(step: str, done: int, total: int | None) -> None:
+        cache.touch(key, SYNC_LIFE)
+
     try:
         round = Round.objects.get(pk=round_id)
-        sync_round(round)
+        sync_round(round, at_most=LISTED_AT_ONCE, progress=go_on)
         note_funds(round)
     except Exception:
         logger.exception("round %s could not be synced", round_id)
     finally:
-        cache.delete(f"annotation.sync.{round_id}")
+        cache.delete(key)
 
 
 @app.task(name="crowd.tasks.reconcile")
 def reconcile() -> dict[str, int]:
     """Repair everything once; return the number of repaired rows of each kind. Errors are logged; the rest goes on."""
-    return repair() | run_each({"finished HITs": dispose_of_finished, "late calls": outbox.deliver_due})
+    others = {
+        "stale jobs": resend_stale_jobs,
+        "finished HITs": dispose_of_finished,
+        "late calls": outbox.deliver_due,
+        "claims never confirmed": purge_claims,
+    }
+    return repair() | run_each(others)
 
 
 @app.task(name="crowd.tasks.make_wanted_calls")

@@ -11,9 +11,4 @@ urlpatterns = [
     path("<slug:channel>/<slug:environment>/<str:token>/", framed_assignment(judging.task), name="task"),
     path("<slug:channel>/<slug:environment>/<str:token>/draft/", framed_assignment(judging.draft), name="draft"),
     path("<slug:channel>/<slug:environment>/<str:token>/report/", framed_assignment(judging.report), name="report"),
-    path(
-        "<slug:channel>/<slug:environment>/<str:token>/picture/<int:place>/",
-        framed_assignment(judging.picture),
-        name="picture",
-    ),
 ]

@@ -22,10 +22,13 @@ from annotation.judging.links import Trouble, View, answered, assignment_token, 
 from annotation.judging.sheet import SAMPLE, terms_of
 from annotation.models import Assignment
 from core.errors import CounterpartError
+from core.throttles import Throttle
 from crowd import channels
-from crowd.arrivals import TurnedAwayError, claim_hit, posting_of
+from crowd.arrivals import TurnedAwayError, claim_hit, has_claimed, posting_of, refuse_taken
 from crowd.channels import Arrival, ChannelError, Platform
+from hits.models import Round
 
+ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
 FROM_THERE = "Go back to the platform and open the HIT again; your answers are saved."
 
 
@@ -84,10 +87,23 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
         if arrival.is_preview:
             round = posting.hit.round
             return render(request, "judging/preview.html", {"round": round, "sample": SAMPLE, **terms_of(round)})
+        if not has_claimed(posting, arrival):
+            _refuse_too_many(request, posting.hit.round)
         assignment = claim_hit(posting, arrival)
     except TurnedAwayError as error:
         raise Trouble(error.title, str(error), status=error.status) from error
     return redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
+
+
+def _refuse_too_many(request: HttpRequest, round: Round) -> None:
+    """Anybody may claim to be anybody: limit how many claims an address makes. In a rehearsal one computer plays all
+    workers."""
+    if not (round.rehearsal or ARRIVALS.admits(request, round.pk)):
+        raise TurnedAwayError(
+            "Many HITs have just been opened from your network",
+            "Wait an hour and open this HIT again, or return it: that costs you nothing.",
+            status=429,
+        )
 
 
 def _site(channel: str, environment: str) -> Site:
@@ -116,17 +132,23 @@ def _arrival_at(site: Site, request: HttpRequest) -> Arrival:
 
 
 def _assignment_at(site: Site, token: str) -> Assignment:
-    """Return the assignment of a token, at its own site only."""
+    """Return the assignment of a token, at its own site only, unless another worker has submitted it."""
     try:
-        key = read_assignment_token(token)
+        assignment = read_assignment_token(token)
     except SignatureExpired as error:
         raise Trouble("This page is too old", FROM_THERE, status=410) from error
     except BadSignature as error:
         raise Trouble("This address is not valid", FROM_THERE, status=404) from error
-    here = Assignment.objects.filter(channel=site.channel, environment=site.environment, pk=key)
-    assignment = here.select_related("hit__round", "worker").first()
-    if assignment is None or _origin(assignment.finish_url) not in site.origins:
+    if (
+        assignment is None
+        or (assignment.channel, assignment.environment) != (site.channel, site.environment)
+        or _origin(assignment.finish_url) not in site.origins
+    ):
         raise Trouble("This HIT is gone", FROM_THERE, status=404)
+    try:
+        refuse_taken(assignment)
+    except TurnedAwayError as error:
+        raise Trouble(error.title, str(error), status=error.status) from error
     return assignment
 
 

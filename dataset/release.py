@@ -35,7 +35,7 @@ from dataset.provenance import refuse_unfinished
 from dataset.released_votes import label_errors, read_votes
 from dataset.rendering import render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, review_rows
-from dataset.version_files import describe_files, manifest_bytes, pair_order, written_files
+from dataset.version_files import describe_files, manifest_bytes, pair_order, seal_folder, written_files
 from hits.models import Round
 from hits.question import Level
 
@@ -93,8 +93,7 @@ def release_version(
         files = [render_gallery(collection, folder), render_reviews(reviews, folder)]
         votes, errors = None, {}
         if rounds:
-            rows = judgment_rows(rounds, key=version.pseudonym_key)
-            files.append(render_judgments(rows, folder, progress))
+            files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
             votes, errors = read_votes(files[-1]), label_errors(files[-1])
             if votes.empty:
                 raise CounterpartError(f"{some_of(rounds)} has no judgments that count. Accept some work first.")
@@ -123,12 +122,8 @@ def release_version(
         with written_files(version, files, progress=progress):
             version.manifest_sha256 = hashlib.sha256(manifest_bytes(version.manifest)).hexdigest()
             version.save(update_fields=["manifest", "manifest_sha256"])
-            _enter_matches(version, contents, policies.positive_levels, progress)
-            for source in (name, *(term.source for term in policies.merge if term.source != Match.ORIGINAL)):
-                seal_source(collection, source)
-            counts = {key: count for key, count in version.manifest["counts"].items() if isinstance(count, int)}
-            record("released", version, actor=str(released_by or "command"), **counts)
-            released.send(Version, version=version)
+            _finish(version, contents, policies, progress)
+    seal_folder(version)
     return version
 
 
@@ -195,6 +190,18 @@ def _claim(name: str, collection: Collection, sample: Sample, by: User | None) -
             )
     except IntegrityError as error:
         raise CounterpartError(f"Version {name} exists already and never changes. Choose another name.") from error
+
+
+def _finish(version: Version, contents: Contents, policies: Policies, progress: Progress) -> None:
+    """Save the manifest, enter the version's matches, seal its sources, and announce the release."""
+    version.manifest_sha256 = hashlib.sha256(manifest_bytes(version.manifest)).hexdigest()
+    version.save(update_fields=["manifest", "manifest_sha256"])
+    _enter_matches(version, contents, policies.positive_levels, progress)
+    for source in (version.name, *(term.source for term in policies.merge if term.source != Match.ORIGINAL)):
+        seal_source(version.collection, source)
+    counts = {key: count for key, count in version.manifest["counts"].items() if isinstance(count, int)}
+    record("released", version, actor=str(version.released_by or "command"), **counts)
+    released.send(Version, version=version)
 
 
 def _enter_matches(version: Version, contents: Contents, levels: Sequence[int], progress: Progress) -> None:

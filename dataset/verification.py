@@ -1,6 +1,5 @@
 """Verify a version: rebuild everything from the released judgments, and compare with its files and the database."""
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from dataset.version_files import (
     load_judgments,
     manifest_in_storage,
     sha256_of,
+    stored_sha256,
 )
 
 SHOWN = 3  # problems of a kind that are named
@@ -90,17 +90,9 @@ def _changed_files(version: Version) -> list[str]:
         path = f"{version.folder}/{name}"
         if not default_storage.exists(path):
             problems.append(f"The file {path} is missing.")
-        elif (digest := _stored_sha256(path)) != described["sha256"]:
+        elif (digest := stored_sha256(path)) != described["sha256"]:
             problems.append(f"The file {path} was changed: its SHA-256 is {digest}, not {described['sha256']}.")
     return problems
-
-
-def _stored_sha256(path: str) -> str:
-    with default_storage.open(path, "rb") as file:
-        digest = hashlib.sha256()
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-        return digest.hexdigest()
 
 
 def _check_collection(version: Version, check: Check, progress: Progress) -> None:
@@ -114,7 +106,7 @@ def _check_collection(version: Version, check: Check, progress: Progress) -> Non
     changed = (
         f"The picture {file} of image {key} is missing or was changed."
         for key, file, sha256 in tracked(pictures, "pictures", progress, total=len(pictures))
-        if not default_storage.exists(file) or _stored_sha256(file) != sha256
+        if not default_storage.exists(file) or stored_sha256(file) != sha256
     )
     check.problems.extend(_shown(changed))
     sample = version.manifest["sample"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from django.core.files.storage import default_storage
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.files import StoredFile, copy_file, files_in, local_copy, write_file
 from core.progress import Progress
 from dataset.judgment_rows import NUMBERS, ReleasedJudgment
@@ -25,6 +25,7 @@ PAIRS, JUDGMENTS, REVIEWS, GALLERY, MANIFEST = (
     *("pairs.csv", "judgments.csv", "reviews.csv", "gallery.csv"),
     "manifest.json",
 )
+UNSEALED = "manifest.json.unsealed"
 FORM = 2  # of the files and the manifest; releases before 0.2.0 have none
 Positives = dict[Direction, dict[int, set[int]]]
 
@@ -100,12 +101,21 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
+def stored_sha256(path: str) -> str:
+    with default_storage.open(path, "rb") as file:
+        digest = hashlib.sha256()
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+        return digest.hexdigest()
+
+
 @contextmanager
 def written_files(version: Version, files: Sequence[Path], *, progress: Progress) -> Iterator[None]:
-    """Store the files, then the manifest; if the body fails, remove them.
+    """Store the files, then the manifest under a name that ``seal_folder`` replaces; if the body fails, remove them.
 
-    A folder with a manifest holds a whole release, perhaps of a database that was lost since. It is kept as it is.
-    Raises CounterpartError if its manifest is another one.
+    A sealed folder holds a whole release, perhaps of a database that was lost since. It is kept as it is. Raises
+    CounterpartError if its manifest is another one, or if a file is missing or was changed. Any other folder was left
+    by a release that never committed.
     """
     path, manifest = f"{version.folder}/{MANIFEST}", manifest_bytes(version.manifest)
     if released := default_storage.exists(path):
@@ -115,6 +125,7 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
                     f"The storage holds another release in {version.folder}, which this database does not know. "
                     "Choose another name."
                 )
+        _refuse_damaged(version)
     if not released:
         _clear(version.folder)
     try:
@@ -122,12 +133,34 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
             copy_file(file, f"{version.folder}/{file.name}")
             progress("files", done, len(files))
         if not released:
-            write_file(path, manifest)
+            write_file(f"{version.folder}/{UNSEALED}", manifest)
         yield
     except BaseException:
         if not released:
             _clear(version.folder)
         raise
+
+
+def _refuse_damaged(version: Version) -> None:
+    damaged = []
+    for name, described in version.manifest["files"].items():
+        path = f"{version.folder}/{name}"
+        if not default_storage.exists(path) or stored_sha256(path) != described["sha256"]:
+            damaged.append(name)
+    if damaged:
+        raise CounterpartError(
+            f"The storage holds this release in {version.folder}, with {len(damaged)} files missing or changed: "
+            f"{some_of(damaged)}. Restore them from a backup, or choose another name."
+        )
+
+
+def seal_folder(version: Version) -> None:
+    """Give the manifest its name, once the version is committed: a release that is killed before can be made again."""
+    unsealed = f"{version.folder}/{UNSEALED}"
+    if default_storage.exists(unsealed):
+        with default_storage.open(unsealed, "rb") as stored:
+            write_file(f"{version.folder}/{MANIFEST}", stored.read())
+        default_storage.delete(unsealed)
 
 
 def _clear(folder: str) -> None:
@@ -145,6 +178,8 @@ def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
 def manifest_in_storage(version: Version) -> bytes:
     """Return the manifest's file. Raises CounterpartError if it is missing or was changed."""
     path = f"{version.folder}/{MANIFEST}"
+    if not default_storage.exists(path):
+        seal_folder(version)  # the release was killed just after it committed
     if default_storage.exists(path):
         with default_storage.open(path, "rb") as file:
             content = file.read()

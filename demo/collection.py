@@ -1,5 +1,6 @@
 """The demo collection: random scenes, drawn and captioned, with a grade for every caption and gallery picture."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from demo.phrases import word
 from demo.scenes import Scene, sample_scenes
 
 FEWEST, MOST = 10, 5000  # pictures; the truth grows with their square
-ROUNDS, LESSONS = ("test", 0.4), ("val", 0.1)  # the held-out split and its share
+ROUNDS, LESSONS = (("test", 0.4), ("val", 0.1)), (("val", 0.1),)  # splits beside "train", and their shares
 LOWEST_LEVEL = 3  # level 4 is not written: a pair that the truth does not list has level 4
 BATCH = 2000
 TRUTH = "truth"
@@ -41,8 +42,8 @@ class Plate:
 def make_demo_collection(
     name: str, *, images: int = 600, seed: int = 0, lessons: bool = False, progress: Progress = silent
 ) -> Collection:
-    """Draw ``images`` pictures with five captions each, 40% of them in the split "test", the others in "train".
-    With ``lessons`` the collection is only for training annotators: 10% in "val", the others in "train".
+    """Draw ``images`` pictures with five captions each, 40% of them in the split "test", 10% in "val", the others in
+    "train". With ``lessons`` the collection is only for training annotators: 10% in "val", the others in "train".
 
     Writes the ``original`` matches, and for the test split the full truth: ``Match(source="truth", grade)``
     for every pair of grade 1-3 (see ``demo.grades``); pairs not listed have grade 4. Equal arguments give equal
@@ -55,7 +56,7 @@ def make_demo_collection(
     existing = Collection.objects.filter(name=name).first()
     if existing is not None:
         return _same(existing, drawn)
-    plates = compose(images, seed, *(LESSONS if lessons else ROUNDS))
+    plates = compose(images, seed, LESSONS if lessons else ROUNDS)
     pictures = [
         store_picture(name, plate.key, f"{plate.key}.jpg", draw_scene(plate.scene, np.random.default_rng([seed, 3, n])))
         for n, plate in enumerate(tracked(plates, "Drawing pictures", progress, total=images, every=20))
@@ -95,18 +96,20 @@ def _summary(drawn: dict[str, int | bool]) -> str:
     return f"{drawn['images']} pictures and seed {drawn['seed']}{', for lessons' if drawn['lessons'] else ''}"
 
 
-def compose(images: int, seed: int, held_out: str = ROUNDS[0], share: float = ROUNDS[1]) -> list[Plate]:
+def compose(images: int, seed: int, held_out: Sequence[tuple[str, float]] = ROUNDS) -> list[Plate]:
     """Return the plans of all pictures in the order of the collection; keys and order reveal nothing about them."""
     rng = np.random.default_rng([seed, 1])
     keys = rng.choice(np.arange(100_000, 1_000_000), size=images, replace=False)
     caption_keys = rng.choice(np.arange(1_000_000, 10_000_000), size=(images, CAPTIONS_EACH), replace=False).astype(str)
-    is_held_out = rng.permutation(images) < round(images * share)
+    splits = [split for split, share in held_out for _ in range(round(images * share))]
+    splits += ["train"] * (images - len(splits))
     plates = []
+    places = rng.permutation(images).tolist()
     for number, scene in enumerate(sample_scenes(images, seed)):
         lot = np.random.default_rng([seed, 2, number])
         meanings = meanings_of(scene, lot)
         texts = _differently_worded(meanings, lot)
-        split = held_out if is_held_out[number] else "train"
+        split = splits[places[number]]
         plates.append(Plate(str(keys[number]), split, scene, caption_keys[number].tolist(), meanings, texts))
     return plates
 

@@ -52,10 +52,10 @@ def background_worker(site_url: str) -> Iterator[None]:
 def serve(port: int, site_url: str) -> None:
     """Serve the site on this machine until it is interrupted or terminated."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
+    command = [sys.executable, "-m", "gunicorn", "--config", str(settings.BASE_DIR / "config/gunicorn.py")]
     with background_worker(site_url):
         site = subprocess.Popen(
-            [*command, "--worker-class", "gthread", "--threads", "8", "--log-level", "warning"],
+            [*command, "--bind", f"127.0.0.1:{port}", "--log-level", "warning"],
             env=os.environ | {"SITE_URL": site_url},
         )
         try:

@@ -1,6 +1,8 @@
 """Score files of rankings with COCO's ids on the named benchmarks. Nothing of it needs or changes the database."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +12,16 @@ import numpy as np
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
 from evaluation.leaderboard import Board, board_from, joined
-from evaluation.metrics import ALL_METRICS, BENCHMARKS, Rankings, find_in, plausible_precision, positives
-from evaluation.metrics.benchmarks import of_gallery
-from evaluation.ranking_files import Ids, read_rankings
-from evaluation.scoring import Scored, scored_from, truncation_of
+from evaluation.metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, positives
+from evaluation.metrics.benchmarks import folds_of, of_gallery
+from evaluation.policies import DEFAULT, Policies
+from evaluation.ranking_files import Ids, stream_rankings
+from evaluation.scoring import score_rankings
+from evaluation.targets import Part, Target
 from mitl.models import Direction
 
 ORDER = ("eccv", "cxc", "coco-1k", "coco-5k", "pmrp")  # of table 4
 Categories = Mapping[int, set[Any]]
-
-
-def check_names(names: Sequence[str], categories: Path | None) -> list[str]:
-    """Return the named benchmarks in the order of table 4. Raises CounterpartError for unknown ones and for none."""
-    if unknown := [name for name in names if name not in BENCHMARKS]:
-        raise CounterpartError(f"Unknown benchmarks {some_of(unknown)}: choose of {', '.join(ORDER)}.")
-    if not names:
-        raise CounterpartError(f"Name at least one benchmark: {', '.join(ORDER)}.")
-    if "pmrp" in names and categories is None:
-        raise CounterpartError("pmrp needs the categories of the images: pass --categories instances_val2014.json.")
-    return [name for name in ORDER if name in names]
 
 
 def evaluate_benchmarks(
@@ -37,24 +30,72 @@ def evaluate_benchmarks(
     *,
     model: str = "",
     categories: Path | None = None,
+    zetas: Sequence[int] = (0,),
+    policies: Policies = DEFAULT,
     progress: Progress = silent,
 ) -> Board:
     """Score each file on each benchmark; return the board of them all.
 
-    Raises CounterpartError for unknown benchmarks, files that cannot be read, and rankings that lack queries, with
-    their number.
+    Args:
+        zetas: of pmrp, a metric each; table 4 has 0.
+
+    Raises:
+        CounterpartError: for unknown benchmarks, files that cannot be read, and rankings that lack queries, with their
+            number.
     """
-    names = check_names(names, categories)
-    shown = read_categories(categories) if categories and "pmrp" in names else {}
-    ids = coco_ids()
-    scored: dict[str, list[Scored]] = {name: [] for name in names}
-    for path in tracked(paths, "models", progress, every=1):
-        rankings, called = read_rankings(path, ids), model or path.stem
-        for name in names:
-            scored[name].append(_scored(name, called, rankings, shown))
-    return joined({name: board_from(scored[name]) for name in names})
+    if unknown := [name for name in names if name not in BENCHMARKS]:
+        raise CounterpartError(f"Unknown benchmarks {some_of(unknown)}: choose of {', '.join(ORDER)}.")
+    if not names:
+        raise CounterpartError(f"Name at least one benchmark: {', '.join(ORDER)}.")
+    targets = [_target(name) for name in ORDER if name in names and name != "pmrp"]
+    if "pmrp" in names:
+        if categories is None:
+            raise CounterpartError("pmrp needs the categories of the images: pass --categories instances_val2014.json.")
+        targets += _plausible_targets(read_categories(categories), zetas)
+    scored = [
+        score_rankings(model or path.stem, stream_rankings(path, coco_ids()), targets, policies)
+        for path in tracked(paths, "models", progress, every=1)
+    ]
+    return joined(
+        (target.name, board_from(chain.from_iterable(column), compare=not policies.leave_interval))
+        for target, column in zip(targets, zip(*scored, strict=True), strict=True)
+    )
 
 
+def _target(name: str) -> Target:
+    metrics = {metric: METRICS[metric] for metric in BENCHMARKS[name]}
+    parts = {
+        direction: [Part.of(*fold) for fold in folds_of(direction.value)]
+        if name == "coco-1k"
+        else [Part.of(positives(name)[direction.value])]
+        for direction in Direction
+    }
+    return Target(name, metrics, parts, coco_ids)
+
+
+def _plausible_targets(shown: Categories, zetas: Sequence[int]) -> list[Target]:
+    try:
+        sides = {direction: Plausible(*of_gallery(shown, direction.value)) for direction in Direction}
+    except ValueError as error:
+        raise CounterpartError(f"pmrp: {error}") from error
+    return [
+        Target(
+            "pmrp",
+            {f"PMRP ζ={zeta}": ALL_METRICS["PMRP"]},
+            {direction: _plausible_parts(plausible, zeta) for direction, plausible in sides.items()},
+            coco_ids,
+        )
+        for zeta in zetas
+    ]
+
+
+def _plausible_parts(plausible: Plausible, zeta: int) -> list[Part]:
+    """Queries a thousand at a time: all together have 13 million matches at ζ = 2."""
+    chunks = np.array_split(plausible.queries, max(1, len(plausible.queries) // 1000))
+    return [Part(queries, partial(plausible.matches, zeta)) for queries in chunks]
+
+
+@cache
 def coco_ids() -> Ids:
     """The ids of COCO's 5,000 test images and 25,000 captions."""
     whole = positives("coco-5k")
@@ -85,20 +126,3 @@ def read_categories(path: Path) -> dict[int, set[Any]]:
             f"{path.name} holds no categories of images. Use COCO's instances_val2014.json, or {{image: [categories]}}."
         ) from error
     return shown
-
-
-def _scored(name: str, model: str, rankings: Mapping[Direction, Rankings], shown: Categories) -> Scored:
-    values, truncated = {}, {}
-    for direction, ranked in rankings.items():
-        try:
-            if name == "pmrp":
-                of_zeta = plausible_precision(ranked, *of_gallery(shown, direction.value))
-                values[direction] = {"PMRP": np.mean(list(of_zeta.values()), axis=0)}
-                continue
-            found = find_in(name, direction.value, ranked)
-        except ValueError as error:
-            raise CounterpartError(f"{model} on {name}, {direction.label}: {error}") from error
-        values[direction] = {metric: ALL_METRICS[metric](found) for metric in BENCHMARKS[name]}
-        if (cut := truncation_of(found)).queries:
-            truncated[direction] = cut
-    return scored_from(model, values, truncated)

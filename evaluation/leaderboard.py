@@ -3,11 +3,8 @@
 Averages of both directions come first, then each direction. Of several runs of a model the newest counts.
 """
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +21,8 @@ Moves = dict[str, dict[str, float]]
 """Model → column (a metric or a version) → value."""
 
 AVERAGE = "average"
-PARTS = (AVERAGE, *(direction.value for direction in Direction))
+LABELS = {AVERAGE: "average of both"} | {direction.value: direction.label for direction in Direction}
+PARTS = tuple(LABELS)
 LEVEL = 0.05  # of significance
 
 
@@ -86,14 +84,13 @@ class Board:
     @property
     def groups(self) -> list[tuple[str, str, int]]:
         """Each part with its label and its number of columns."""
-        labels = {AVERAGE: "average of both"} | {direction.value: direction.label for direction in Direction}
-        return [(part, labels[part], sum(column.part == part for column in self.columns)) for part in self.parts]
+        return [(part, LABELS[part], sum(column.part == part for column in self.columns)) for part in self.parts]
 
     def blocks(self) -> dict[str, list[Column]]:
         """The columns of each part, by its title; of several benchmarks, of each part of each."""
         blocks: dict[str, list[Column]] = {}
         for column in self.columns:
-            blocks.setdefault(" ".join(filter(None, (column.benchmark, column.part))), []).append(column)
+            blocks.setdefault(" ".join(filter(None, (column.benchmark, LABELS[column.part]))), []).append(column)
         return blocks
 
     def lines(self) -> list[tuple[Row, list[Cell | None]]]:
@@ -143,17 +140,18 @@ def board_from(scored: Iterable[Scored], *, compare: bool = True) -> Board:
     return Board(columns, sorted(rows, key=lambda row: _place(row, first)))
 
 
-def joined(boards: Mapping[str, Board]) -> Board:
-    """Return the boards of several benchmarks as one: all averages first, then each direction."""
+def joined(named: Iterable[tuple[str, Board]]) -> Board:
+    """Return the boards of several benchmarks, each with its name, as one: all averages first, then each direction."""
+    boards = list(named)
     columns = {
         (name, column): Column(column.part, column.metric, name)
         for part in PARTS
-        for name, board in boards.items()
+        for name, board in boards
         for column in board.columns
         if column.part == part
     }
     rows: dict[str, Row] = {}
-    for name, board in boards.items():
+    for name, board in boards:
         for row in board.rows:
             cells = {columns[name, column]: cell for column, cell in row.cells.items()}
             before = rows.get(row.model, Row(row.model, {}))
@@ -197,70 +195,6 @@ def ranks_of(values: Moves) -> dict[str, dict[str, int]]:
         model: {column: ordered[column].index(value) + 1 for column, value in one.items()}
         for model, one in values.items()
     }
-
-
-def plain_table(board: Board) -> str:
-    """Return a table of percentages for each part (and benchmark), narrow enough for a terminal: one row per model;
-    ``*`` marks the best, ``~`` those no worse for sure."""
-    width = max([5, *(len(row.model) for row in board.rows)])
-    lines = []
-    for title, columns in board.blocks().items():
-        wide = [max(6, len(column.metric)) for column in columns]
-        heads = [column.metric.rjust(size) for column, size in zip(columns, wide, strict=True)]
-        lines += ["", title, "  ".join(["model".ljust(width), *heads])]
-        for row in board.rows:
-            cells = [_marked(row.cells.get(column)).rjust(size) for column, size in zip(columns, wide, strict=True)]
-            lines.append("  ".join([row.model.ljust(width), *cells]).rstrip())
-    if len(board.rows) > 1 and any(cell.best for row in board.rows for cell in row.cells.values()):
-        lines += [
-            "",
-            "* best   ~ not significantly different from the best (randomisation test over queries, p ≥ 0.05)",
-        ]
-    return "\n".join([*lines[1:], *notes_of(board)])
-
-
-def csv_table(board: Board) -> str:
-    """Return a row a model: the model, and for each column its percentage."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["model", *map(str, board.columns)])
-    writer.writerows([row.model, *(cell.percent if cell else "" for cell in cells)] for row, cells in board.lines())
-    return text.getvalue().rstrip("\n")
-
-
-def latex_table(board: Board) -> str:
-    """Return a tabular for LaTeX's booktabs: the best of a column is bold, those no worse for sure are underlined."""
-    over = [rf"\multicolumn{{{len(columns)}}}{{c}}{{{_escaped(title)}}}" for title, columns in board.blocks().items()]
-    head = ["Model", *(_escaped(column.metric) for column in board.columns)]
-    rows = [" & ".join([_escaped(row.model), *map(_in_latex, cells)]) + r" \\" for row, cells in board.lines()]
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{l{'r' * len(board.columns)}}}",
-            r"\toprule",
-            " & ".join(["", *over]) + r" \\",
-            " & ".join(head) + r" \\",
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
-
-
-def figures_of(board: Board) -> dict[str, Any]:
-    """Return model → part → metric → value in 0..1, its interval, number of queries and marks."""
-    found: dict[str, Any] = {}
-    for row in board.rows:
-        one: dict[str, Any] = {}
-        for column, cell in row.cells.items():
-            place = one.setdefault(column.benchmark, {}) if column.benchmark else one
-            place.setdefault(column.part, {})[column.metric] = {
-                **{name: None if np.isnan(value) else value for name, value in vars(cell.figure).items()},
-                "best": cell.best,
-                "not_significantly_worse": cell.best or cell.tied,
-            }
-        found[row.model] = one | {"notes": list(row.notes)}
-    return found
 
 
 def notes_of(board: Board) -> list[str]:
@@ -342,7 +276,7 @@ def _marks(
 
 def _notes(scored: Scored) -> list[str]:
     return [
-        f"{direction.value}: {cut.queries} queries have more positives than entries in their list, by up to "
+        f"{direction.label}: {cut.queries} queries have more positives than entries in their list, by up to "
         f"{cut.depth}; the missing entries count as wrong."
         for direction, cut in scored.truncated.items()
     ]
@@ -351,26 +285,3 @@ def _notes(scored: Scored) -> list[str]:
 def _place(row: Row, first: Column | None) -> tuple[float, str]:
     cell = row.cells.get(first) if first else None
     return (-cell.figure.value if cell else 1.0, row.model)
-
-
-def _marked(cell: Cell | None) -> str:
-    if cell is None:
-        return "- "
-    return cell.percent + ("*" if cell.best else "~" if cell.tied else " ")
-
-
-def _in_latex(cell: Cell | None) -> str:
-    if cell is None:
-        return "--"
-    return (
-        rf"\textbf{{{cell.percent}}}" if cell.best else rf"\underline{{{cell.percent}}}" if cell.tied else cell.percent
-    )
-
-
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text)
-
-
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    sign: f"\\{sign}" for sign in "_&%$#{}"
-}

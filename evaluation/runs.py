@@ -19,8 +19,8 @@ from dataset.models import Version
 from evaluation.metrics import METRICS, Qrels, Rankings
 from evaluation.models import Run
 from evaluation.ranking_files import Block, Ids, check_form, stream_rankings
-from evaluation.sightings import Sightings
 from evaluation.suspicion import FEWEST, Watch
+from evaluation.targets import Reading, Target
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
 
@@ -149,7 +149,7 @@ def _register(run: Run) -> Run:
 
 def _look_over(collection: Collection, model: str, blocks: Iterator[Block]) -> tuple[str, dict[str, str]]:
     """Read all rankings; return the digest of their lists and the marks of suspicion with their notes."""
-    watch, original = Watch(), Sightings(_original(collection))
+    watch, original = Watch(), Reading(model, _original(collection))
     for block in blocks:
         watch.add(list(Direction).index(block.direction), block.rankings)
         original.add(block)
@@ -171,18 +171,18 @@ def _copies_of(collection: Collection, model: str, digest: str) -> list[str]:
     return sorted(set(alike.values_list("model", flat=True)))
 
 
-def _original(collection: Collection) -> dict[Direction, Qrels]:
+def _original(collection: Collection) -> Target:
     has_any = Match.objects.filter(collection=collection, source=Match.ORIGINAL).exists()
     pairs = known_pairs(collection, Match.ORIGINAL) if has_any else np.zeros((0, 2), np.int64)
     images, captions = pairs[:, 0], pairs[:, 1]
-    return {
+    qrels = {
         Direction.IMAGE_TO_CAPTION: Qrels.of_pairs(images, captions),
         Direction.CAPTION_TO_IMAGE: Qrels.of_pairs(captions, images),
     }
+    return Target.of_collection("the original matches", collection, {"R-Precision": METRICS["R-Precision"]}, qrels)
 
 
-def _all_right(original: Sightings) -> bool:
-    right = [METRICS["R-Precision"](found) for found in original.of_ranked().values()]
-    values = np.concatenate(right) if right else np.zeros(0)
+def _all_right(original: Reading) -> bool:
+    values = np.concatenate([values.ravel() for parts in original.low.values() for values in parts])
     values = values[~np.isnan(values)]
     return len(values) >= FEWEST and bool((values == 1).all())

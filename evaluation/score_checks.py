@@ -6,9 +6,8 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
 from dataset.models import Version
 from dataset.verification import Check
-from dataset.version_files import load_positives
 from evaluation.models import Run, Score
-from evaluation.scoring import SCORED, qrels_of, score
+from evaluation.scoring import SCORED, score, target_of
 
 ROUNDING = 1e-12  # figures of an earlier program were summed in another order
 
@@ -20,9 +19,9 @@ def check_scores(version: Version, *, progress: Progress = silent) -> Check:
     runs = Run.objects.filter(scores__version=version).distinct().select_related("collection", "retrieval")
     not_kept = [run.model for run in runs if not run.has_lists]
     try:
-        qrels = qrels_of(load_positives(version)) if runs else {}
-        for run in tracked([run for run in runs if run.has_lists], "models", progress, every=1):
-            figures = score(run, qrels).figures
+        target, kept = target_of(version), [run for run in runs if run.has_lists]
+        for run in tracked(kept, "models", progress, every=1):
+            figures = score(run, target).figures
             fresh = {(d.value, name): one.value for d, metrics in figures.items() for name, one in metrics.items()}
             check.problems.extend(
                 f"{run.model}, {one.direction} {one.metric}: stored {one.value:.6f}, scored again "

@@ -1,6 +1,6 @@
 """Score runs on versions: means over queries with their intervals, and the values of single queries for tests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,20 +12,20 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, write_arrays
 from core.progress import Progress, silent, tracked
-from corpus.models import Caption, Image
 from dataset.models import Version
-from dataset.version_files import Positives, load_positives
-from evaluation.metrics import METRICS, Found, Qrels
+from dataset.version_files import load_positives
+from evaluation.metrics import METRICS, Qrels
 from evaluation.metrics import mean_over_queries as mean_of
 from evaluation.models import Run, Score
+from evaluation.policies import DEFAULT, Policies
+from evaluation.ranking_files import Block
 from evaluation.runs import forget_file, read_run, register_annotators, register_file
-from evaluation.sightings import Sightings
 from evaluation.significance import bootstrap_interval
+from evaluation.targets import Reading, Target, Truncation
 from mitl.models import Direction
 
 # In the order of ECCV Caption's table 4, then those of its appendix.
 SCORED = ("mAP@R", "R-Precision", "R@1", "R@5", "R@10")
-SHOWN = 5
 Values = NDArray[np.float64]
 
 
@@ -37,14 +37,6 @@ class Figure:
     low: float
     high: float
     queries: int
-
-
-@dataclass(frozen=True)
-class Truncation:
-    """``queries`` have more matches than entries in their list, by up to ``depth`` ranks."""
-
-    queries: int
-    depth: int
 
 
 @dataclass(frozen=True)
@@ -64,11 +56,17 @@ class Scored:
 
 
 def evaluate_version(
-    version: Version, *, rankings: Sequence[Path] = (), model: str = "", progress: Progress = silent
+    version: Version,
+    *,
+    rankings: Sequence[Path] = (),
+    model: str = "",
+    policies: Policies = DEFAULT,
+    progress: Progress = silent,
 ) -> list[Scored]:
     """Register ranking files or, by default, the lists of the annotators of the version's rounds; score them on it.
 
-    Means are over the queries that have positives. Scoring the same rankings again replaces their scores.
+    Means are over the queries that have positives. Scoring the same rankings again replaces their scores. What other
+    policies than the default ones give is returned instead, and not stored.
     Raises CounterpartError and stores nothing for rankings that cannot be read, lack a query with positives, or
     list an item twice among the ranks that count.
     """
@@ -79,41 +77,58 @@ def evaluate_version(
                 runs.append(register_file(version.collection, path, model=model, progress=progress))
             if not rankings:
                 runs = register_annotators(version)
-            qrels = qrels_of(load_positives(version))
-            every = tracked(runs, "models", progress, every=1)
-            return [score_run(run, version, qrels, progress=progress) for run in every]
+            target, every = target_of(version), tracked(runs, "models", progress, every=1)
+            scored = [score_run(run, version, target, progress=progress) for run in every]
+            if policies == DEFAULT:
+                return scored
+            return [one for run in runs for one in score_rankings(run.model, read_run(run), [target], policies)[0]]
     except BaseException:
         for run in runs:
             forget_file(run)
         raise
 
 
-def score_run(run: Run, version: Version, qrels: Mapping[Direction, Qrels], *, progress: Progress = silent) -> Scored:
-    """Score a run on a version and store the figures. Raises CounterpartError as ``score`` does."""
-    scored = replace(score(run, qrels, progress=progress), run=run)
+def score_run(run: Run, version: Version, target: Target, *, progress: Progress = silent) -> Scored:
+    """Score a run on a version and store the figures. Raises CounterpartError as ``score_rankings`` does."""
+    scored = score(run, target, progress=progress)
     _store(run, version, scored)
     return scored
 
 
-def score(run: Run, qrels: Mapping[Direction, Qrels], *, progress: Progress = silent) -> Scored:
-    """Compute every metric of ``SCORED`` in each direction that the rankings have.
+def score(run: Run, target: Target, *, progress: Progress = silent) -> Scored:
+    """Score a run, and store nothing. Raises CounterpartError as ``score_rankings`` does."""
+    (scored,) = score_rankings(run.model, read_run(run, progress=progress), [target])[0]
+    return replace(scored, run=run)
 
-    Raises CounterpartError for rankings that do not cover the queries, with their number.
+
+def score_rankings(
+    model: str, blocks: Iterable[Block], targets: Sequence[Target], policies: Policies = DEFAULT
+) -> list[list[Scored]]:
+    """Read rankings once and score them on each target; under a policy of intervals, at their highest and lowest.
+
+    Raises CounterpartError for rankings that do not cover the queries, with their number, and as the policies do.
     """
-    sightings = Sightings(qrels)
-    for block in read_run(run, progress=progress):
-        sightings.add(block)
-    for direction, missing in sightings.missing().items():
-        if len(missing):
-            raise _not_covered(run, direction, missing, int((qrels[direction].positives > 0).sum()))
-    return scored_of(run.model, sightings.found())
+    readings = [Reading(model, target, policies) for target in targets]
+    for block in blocks:
+        for reading in readings:
+            reading.add(block)
+    return [_scored(reading) for reading in readings]
 
 
-def scored_of(model: str, found: Mapping[Direction, Found]) -> Scored:
-    """Compute the figures of one model from where the judged items stand."""
-    values = {direction: {name: METRICS[name](one) for name in SCORED} for direction, one in found.items()}
-    truncated = {direction: cut for direction, one in found.items() if (cut := truncation_of(one)).queries}
-    return scored_from(model, values, truncated)
+def _scored(reading: Reading) -> list[Scored]:
+    reading.check_covered()
+
+    def named(model: str, side: Mapping[Direction, Sequence[Values]]) -> Scored:
+        values = {
+            direction: dict(zip(reading.target.metrics, np.concatenate(side[direction], 1), strict=True))
+            for direction in reading.directions
+        }
+        return scored_from(model, values, reading.truncated)
+
+    model = reading.model
+    if not reading.policies.leave_interval:
+        return [named(model, reading.low)]
+    return [named(f"{model} (highest)", reading.high), named(f"{model} (lowest)", reading.low)]
 
 
 def scored_from(
@@ -132,9 +147,10 @@ def figure_of(values: Values) -> Figure:
     return Figure(mean.value, *bootstrap_interval(values), mean.queries)
 
 
-def qrels_of(positives: Positives) -> dict[Direction, Qrels]:
-    """Return a version's positives as arrays."""
-    return {direction: Qrels.of(found) for direction, found in positives.items()}
+def target_of(version: Version) -> Target:
+    """Return a version as a target of scoring."""
+    qrels = {direction: Qrels.of(found) for direction, found in load_positives(version).items()}
+    return Target.of_collection(version.name, version.collection, {name: METRICS[name] for name in SCORED}, qrels)
 
 
 def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
@@ -145,7 +161,7 @@ def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
     versions, failures = run.collection.versions.order_by("released_at"), {}
     for version in versions:
         try:
-            score_run(run, version, qrels_of(load_positives(version)), progress=progress)
+            score_run(run, version, target_of(version), progress=progress)
         except CounterpartError as error:
             failures[version.name] = str(error)
     done = [version.name for version in versions if version.name not in failures]
@@ -157,11 +173,11 @@ def score_everywhere(run: Run, *, progress: Progress = silent) -> str:
 
 def score_all_runs(version: Version, *, progress: Progress = silent) -> str:
     """Score on a version every run of its collection that is not yet; return a sentence about it."""
-    qrels, failures, done = qrels_of(load_positives(version)), [], 0
+    target, failures, done = target_of(version), [], 0
     runs = unscored(version)
     for run in tracked(runs, "models", progress, every=1):
         try:
-            score_run(run, version, qrels, progress=progress)
+            score_run(run, version, target, progress=progress)
             done += 1
         except CounterpartError as error:
             failures.append(f"{run}: {error}")
@@ -172,20 +188,6 @@ def unscored(version: Version) -> list[Run]:
     """Return the runs of a version's collection whose rankings are known and that have no scores on it."""
     runs = Run.objects.filter(collection=version.collection).exclude(scores__version=version).order_by("pk")
     return [run for run in runs.select_related("collection", "retrieval") if run.has_lists]
-
-
-def truncation_of(found: Found) -> Truncation:
-    lacking = np.maximum(found.qrels.positives - found.lengths, 0)
-    return Truncation(int((lacking > 0).sum()), int(lacking.max(initial=0)))
-
-
-def _not_covered(run: Run, direction: Direction, missing: NDArray[np.int64], of: int) -> CounterpartError:
-    asking = Image if direction == Direction.IMAGE_TO_CAPTION else Caption
-    keys = list(asking._default_manager.filter(pk__in=missing[:SHOWN].tolist()).values_list("key", flat=True))
-    return CounterpartError(
-        f"{len(missing)} of {of} queries {direction.label} have no ranking by {run}, "
-        f"for example {some_of(keys)}. Rank every query of the version."
-    )
 
 
 def _store(run: Run, version: Version, scored: Scored) -> None:

@@ -2,9 +2,18 @@
 packed with, as the words decide what a level means; a version of them is never changed, only added."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hits.question import Level, Shortcoming
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence on the drawn picture of a red kite over a green hill with a tree, its level, and why."""
+
+    level: Level
+    sentence: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -14,9 +23,10 @@ class Wording:
     levels: Mapping[Level, str]
     why: str
     shortcomings: Mapping[Shortcoming, str]
+    examples: tuple[Example, ...] = ()
 
 
-WORDINGS: Mapping[int, Wording] = {
+WORDINGS: dict[int, Wording] = {
     1: Wording(
         levels={
             Level.YES: "The sentence fits the picture. Nothing in it is wrong.",
@@ -43,4 +53,16 @@ WORDINGS: Mapping[int, Wording] = {
         shortcomings={shortcoming: shortcoming.label for shortcoming in Shortcoming},
     ),
 }
+WORDINGS[3] = replace(
+    WORDINGS[2],
+    examples=(
+        Example(Level.YES, "A kite flies over a green hill.", "all of it is true. It need not mention the tree."),
+        Example(Level.PARTIALLY_YES, "A blue kite flies over a hill with a tree.", "the kite is red."),
+        Example(Level.PARTIALLY_YES, "A child flies a kite over a hill.", "no child can be seen."),
+        Example(
+            Level.MOSTLY_NO, "Two children fly kites on a beach.", "there are no children and no beach, but a kite."
+        ),
+        Example(Level.NO, "A plate of noodles on a table.", "nothing in it is true of this picture."),
+    ),
+)
 LATEST = max(WORDINGS)

@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from core.errors import CounterpartError, some_of
-from core.text import NamedQuerySet
+from core.text import NamedQuerySet, counted
 from corpus.models import Caption, Collection, Image, Sample
 
 
@@ -26,14 +26,16 @@ class AnnotatorQuerySet(NamedQuerySet["Annotator"]):
             raise CounterpartError("Name at least one annotator.")
         doubled = sorted({name for name in names if names.count(name) > 1})
         if doubled:
-            raise CounterpartError(f"{len(doubled)} annotators are named more than once: {some_of(doubled)}.")
+            raise CounterpartError(
+                f"{counted(len(doubled), 'annotator is', 'annotators are')} named more than once: {some_of(doubled)}."
+            )
         found = {annotator.name: annotator for annotator in self.filter(name__in=names)}
         unknown = [name for name in names if name not in found]
         if unknown:
             existing = some_of(list(self.values_list("name", flat=True))) or "none yet"
             raise CounterpartError(
-                f"{len(unknown)} annotators are unknown: {some_of(unknown)}; there are {existing}."
-                f" Make one with {self.made_by}."
+                f"{counted(len(unknown), 'annotator is', 'annotators are')} unknown: {some_of(unknown)};"
+                f" there are {existing}. Make one with {self.made_by}."
             )
         return [found[name] for name in names]
 

@@ -9,7 +9,7 @@ from django.db import connection
 
 def at_once(*calls: Callable) -> list:
     """Make every call in a thread and with a database connection of its own, all starting together."""
-    barrier = Barrier(len(calls))
+    barrier = Barrier(len(calls), timeout=60)
 
     def run(call):
         barrier.wait()

@@ -1,26 +1,31 @@
 """The cast and the ground every test stands on: its own storage, and people in each role."""
 
 import os
+import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test import Client
 from hypothesis import settings as hypothesis_settings
 
 from config.celery import app
+from core import jobs
 from crowd import channels
 from tests.browser import chromium, open_page, page, phone
 from tests.crowd.fakes import FakePlatform
+from tests.transactions import own_transactions
 
 __all__ = ["chromium", "open_page", "page", "phone"]
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 
-# How long an example takes says more about what else the machine does than about the code.
-hypothesis_settings.register_profile("no deadline", deadline=None)
-hypothesis_settings.load_profile("no deadline")
+# The same examples in every run, and none judged by its time: a failure is of the code, not of the draw or the machine.
+hypothesis_settings.register_profile("repeatable", deadline=None, derandomize=True)
+hypothesis_settings.load_profile("repeatable")
 
 
 # Rows are only the input of these tests: a few images and captions made by a factory, for networks and figures that no
@@ -62,6 +67,37 @@ def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory)
         options["init_command"] = options["init_command"].replace("synchronous=FULL", "synchronous=OFF")
 
 
+@pytest.fixture(scope="session")
+def migrated(request) -> Path:
+    """Where an earlier run has left an empty SQLite database of these migrations, if one has."""
+    digest = sha256()
+    for path in sorted(Path(settings.BASE_DIR).glob("*/migrations/*.py")):
+        digest.update(path.read_bytes())
+    return request.config.cache.mkdir("databases") / f"{digest.hexdigest()[:16]}.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings, migrated) -> bool:
+    """Begin with that database: to migrate an empty one takes longer than most files of tests."""
+    if connection.vendor == "sqlite" and migrated.exists():
+        shutil.copy(migrated, connection.settings_dict["TEST"]["NAME"])
+    return connection.vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker, migrated) -> None:
+    if connection.vendor == "sqlite" and not migrated.exists():
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("VACUUM INTO %s", [f"{migrated}.{os.getpid()}"])
+        os.replace(f"{migrated}.{os.getpid()}", migrated)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def transactions():
+    with own_transactions():
+        yield
+
+
 @pytest.fixture(scope="session", autouse=True)
 def known_tasks():
     """A task that is sent by name runs at once only where its module was imported."""
@@ -82,6 +118,18 @@ def quick(settings):
     """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(autouse=True)
+def progress_in_the_tests_transaction(monkeypatch):
+    """No other connection sees the jobs of a test that is rolled back."""
+    write_now = jobs._write_now
+
+    def write(news):
+        rolled_back = any(block._from_testcase for block in connection.atomic_blocks)
+        return news() if rolled_back else write_now(news)
+
+    monkeypatch.setattr(jobs, "_write_now", write)
 
 
 @pytest.fixture(scope="session")

@@ -7,20 +7,25 @@ from datetime import timedelta
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.core import signing
 from django.core.signing import BadSignature, SignatureExpired
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 
 from annotation.admission import is_excluded
-from annotation.models import Assignment, Worker
+from annotation.models import Assignment, Invitation, Worker
 from hits.models import Round
 
-WORKER_SALT = "counterpart.judging.worker"
-ASSIGNMENT_SALT = "counterpart.judging.assignment"
+WORKER_SALT = "counterpart.judging.worker-link"
+ASSIGNMENT_SALT = "counterpart.judging.assignment-link"
+PICTURES_SALT = "counterpart.judging.pictures"
+TEST_PICTURES_SALT = "counterpart.judging.test-pictures"
+INVITATION_SALT = "counterpart.judging.invitation"
 VISIT_SALT = "counterpart.judging.visit"
 
 WORKER_LIFE = timedelta(days=180)
@@ -39,6 +44,10 @@ class Trouble(Exception):  # noqa: N818  a page to show, not a fault of ours
     def __init__(self, title: str, text: str, *, status: int, home: str = "", over: str = "") -> None:
         super().__init__(title)
         self.title, self.text, self.status, self.home, self.over = title, text, status, home, over
+
+
+class LinkReplacedError(SignatureExpired):
+    """Staff gave the worker a new link, which made all earlier ones void."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,26 @@ def refuse_large(request: HttpRequest) -> None:
         )
 
 
+def invitation_link(invitation: Invitation) -> str:
+    """Return the address at which somebody uses the invitation."""
+    token = signing.dumps(invitation.pk, salt=INVITATION_SALT)
+    return settings.SITE_URL + reverse("judging:invited", args=[token])
+
+
+def invitation_of(token: str) -> Invitation:
+    """Return the invitation of a link, which may be used or void."""
+    try:
+        number = signing.loads(token, salt=INVITATION_SALT)
+    except BadSignature as forged:
+        raise Trouble("Invalid link", "Check that it was copied whole, or ask for a new one.", status=404) from forged
+    invitation = Invitation.objects.select_related("round", "used_by").filter(pk=number).first()
+    if invitation is None or invitation.state == Invitation.State.REVOKED:
+        raise Trouble(
+            "This invitation was withdrawn", "Ask the people who sent you the link for a new one.", status=410
+        )
+    return invitation
+
+
 def joined_round(join_key: str) -> Round:
     """Return the round that a join link opens, provided that it is for browsers and people may work on it."""
     round = Round.objects.select_related("admission__test").filter(join_key=join_key, channel="browser").first()
@@ -113,16 +142,21 @@ def visit_of(token: str) -> Visit:
     """Return the worker and the round that a personal link names."""
     with_link = "Open the join link that you were sent once more; your earlier work is not lost."
     try:
-        pseudonym, round_id = read_worker_token(token)
+        visit = read_worker_token(token)
+    except LinkReplacedError as replaced:
+        raise _replaced() from replaced
     except SignatureExpired as expired:
         raise Trouble("This link has expired", with_link, status=410) from expired
     except BadSignature as forged:
         raise Trouble("Invalid link", "Check that it was copied whole. " + with_link, status=404) from forged
-    worker = Worker.objects.filter(pseudonym=pseudonym).first()
-    round = Round.objects.select_related("admission__test").filter(pk=round_id).first()
-    if worker is None or round is None:
+    if visit is None:
         raise Trouble("This round does not exist any more", "Ask the people who sent you the link.", status=404)
-    return Visit(worker, round)
+    return visit
+
+
+def _replaced() -> Trouble:
+    text = "You were given a new link, and this one is void. Use the new one, or ask the people who sent it to you."
+    return Trouble("This link was replaced", text, status=410)
 
 
 def refuse_excluded(visit: Visit) -> None:
@@ -135,16 +169,16 @@ def refuse_excluded(visit: Visit) -> None:
 def assignment_of(token: str) -> Assignment:
     """Return the assignment of the browser pool that a HIT's link names."""
     try:
-        key = read_assignment_token(token)
+        assignment = read_assignment_token(token)
+    except LinkReplacedError as replaced:
+        raise _replaced() from replaced
     except SignatureExpired as expired:
         text = "The link to a HIT holds for a week. Your own page lists what you submitted."
         raise Trouble("This link has expired", text, status=410) from expired
     except BadSignature as forged:
         text = "Check that it was copied whole, or go back to your own page and continue from there."
         raise Trouble("Invalid link", text, status=404) from forged
-    pooled = Assignment.objects.filter(external_id="").select_related("hit__round", "worker")
-    assignment = pooled.filter(pk=key).first()
-    if assignment is None:
+    if assignment is None or assignment.external_id:
         raise Trouble("This HIT does not exist any more", "Ask the people who sent you the link.", status=404)
     return assignment
 
@@ -153,12 +187,26 @@ def visit_behind(assignment: Assignment) -> Visit:
     return Visit(assignment.worker, assignment.hit.round)
 
 
-def worker_token(worker: Worker, round: Round) -> str:
-    return signing.dumps([worker.pseudonym, round.pk], salt=WORKER_SALT)
+def worker_token(worker: Worker, round: Round, *, salt: str = WORKER_SALT) -> str:
+    return signing.dumps([worker.pseudonym, round.pk, worker.link_version], salt=salt)
 
 
-def assignment_token(assignment: Assignment) -> str:
-    return signing.dumps(assignment.pk, salt=ASSIGNMENT_SALT)
+def assignment_token(assignment: Assignment, *, salt: str = ASSIGNMENT_SALT) -> str:
+    return signing.dumps([assignment.pk, assignment.worker.link_version], salt=salt)
+
+
+def address_of_pictures(assignment: Assignment) -> str:
+    """Return what the addresses of the HIT's pictures begin with. Who is given one learns no link to the HIT."""
+    return _folder("judging:picture", assignment_token(assignment, salt=PICTURES_SALT))
+
+
+def address_of_test_pictures(visit: Visit) -> str:
+    """Return what the addresses of the test's pictures begin with."""
+    return _folder("judging:test_picture", worker_token(visit.worker, visit.round, salt=TEST_PICTURES_SALT))
+
+
+def _folder(name: str, token: str) -> str:
+    return reverse(name, args=[token, 0]).removesuffix("0/")
 
 
 def copy_key(assignment: Assignment) -> str:
@@ -171,15 +219,31 @@ def visit_token() -> str:
     return signing.dumps(secrets.token_hex(16), salt=VISIT_SALT)
 
 
-def read_worker_token(token: str) -> tuple[str, int]:
-    """Return the worker's pseudonym and the round's key. Raises BadSignature, SignatureExpired among them."""
-    pseudonym, round_id = _read(token, WORKER_SALT, WORKER_LIFE)
-    return pseudonym, round_id
+def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Visit | None:
+    """Return the worker in the round; None if one of them is gone. Raises BadSignature, SignatureExpired and
+    LinkReplacedError among them."""
+    pseudonym, round_id, version = _read(token, salt, WORKER_LIFE)
+    worker = Worker.objects.filter(pseudonym=pseudonym).first()
+    round = Round.objects.select_related("admission__test").filter(pk=round_id).first()
+    if worker is None or round is None:
+        return None
+    _refuse_replaced(worker, version)
+    return Visit(worker, round)
 
 
-def read_assignment_token(token: str) -> int:
-    """Return the assignment's key. Raises BadSignature, SignatureExpired among them."""
-    return int(_read(token, ASSIGNMENT_SALT, ASSIGNMENT_LIFE))
+def read_assignment_token(token: str, *, salt: str = ASSIGNMENT_SALT) -> Assignment | None:
+    """Return the assignment; None if it is gone. Raises BadSignature, SignatureExpired and LinkReplacedError among
+    them."""
+    key, version = _read(token, salt, ASSIGNMENT_LIFE)
+    assignment = Assignment.objects.select_related("hit__round", "worker").filter(pk=key).first()
+    if assignment:
+        _refuse_replaced(assignment.worker, version)
+    return assignment
+
+
+def _refuse_replaced(worker: Worker, version: int) -> None:
+    if worker.link_version != version:
+        raise LinkReplacedError("The worker has a newer link.")
 
 
 def read_visit_token(token: str) -> str:

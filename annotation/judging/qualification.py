@@ -1,7 +1,9 @@
 """The test before a round's first HIT: its pairs on the sheet that HITs have, and its result."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
+from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -9,7 +11,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.admission import permit_of
 from annotation.answers import Answer, Places
-from annotation.judging.links import Trouble, Visit, refuse_excluded, visit_of
+from annotation.judging.links import (
+    TEST_PICTURES_SALT,
+    Trouble,
+    Visit,
+    address_of_test_pictures,
+    read_worker_token,
+    refuse_excluded,
+    visit_of,
+)
 from annotation.judging.sheet import parse_answers, parse_number, picture_response, sheet_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
@@ -39,9 +49,12 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
     """One picture of the test, while a try is left."""
-    tries = _tries_of(visit_of(token))
-    shown = tries.test.items.filter(place=place).values_list("image__file", flat=True)
-    return picture_response(shown.first() if tries.left else None, place=place)
+    tries = None
+    with suppress(BadSignature):
+        visit = read_worker_token(token, salt=TEST_PICTURES_SALT)
+        tries = _tries_of(visit) if visit else None
+    item = tries.test.items.select_related("image").filter(place=place).first() if tries and tries.left else None
+    return picture_response(item, place=place, size=request.GET.get("size", ""))
 
 
 def _tries_of(visit: Visit) -> Tries:
@@ -71,5 +84,6 @@ def _sheet(
 ) -> HttpResponse:
     test, wording = tries.test, WORDINGS[visit.round.wording]
     shown = sheet_of(test.items.all(), _places_of(test), answers or {}, wording=wording, reasons=False, problem=problem)
-    context = {"visit": visit, "round": visit.round, "tries": tries, "address": request.path, **shown}
+    addresses = {"address": request.path, "pictures": address_of_test_pictures(visit)}
+    context = {"visit": visit, "round": visit.round, "tries": tries, **addresses, **shown}
     return render(request, "judging/test.html", context, status=422 if problem else 200)

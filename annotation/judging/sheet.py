@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from mimetypes import guess_type
 from typing import Any
 
 from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
@@ -17,6 +15,7 @@ from annotation.answers import ASKS_REASONS, Answer, Places
 from annotation.models import TestItem
 from annotation.reports import Complaint
 from core.errors import CounterpartError, some_of
+from corpus.thumbnails import LARGEST, SIZES, thumbnail
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
@@ -40,6 +39,11 @@ class Pair:
     """When this answer was saved, in milliseconds since 1970; 0 if it was not."""
     reported: str = ""
     """What the worker said is wrong with the pair itself, in words."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a sharp screen shows more of it than the usual size holds."""
+        return max(self.width or 0, self.height or 0) > 800
 
     def is_finished(self, *, reasons: bool) -> bool:
         if not (reasons and self.level in ASKS_REASONS):
@@ -80,6 +84,7 @@ def sheet_of(
         "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=reasons)] if problem else [],
         "problem": problem,
         "levels": _levels(wording),
+        "examples": wording.examples,
         "why": wording.why,
         "shortcomings": [*wording.shortcomings.items()] if reasons else [],
         "wrong_ways": WrongWay.choices,
@@ -88,8 +93,9 @@ def sheet_of(
 
 def terms_of(round: Round) -> dict[str, Any]:
     """Return what a worker should know beforehand: pay, time, levels and contact."""
-    levels = _levels(WORDINGS[round.wording])
-    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "levels": levels, **contact()}
+    wording = WORDINGS[round.wording]
+    words = {"levels": _levels(wording), "examples": wording.examples}
+    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), **words, **contact()}
 
 
 def contact() -> dict[str, str]:
@@ -99,12 +105,18 @@ def contact() -> dict[str, str]:
     return {"contact": given, "contact_link": given if is_page else f"mailto:{given}" if "@" in given else ""}
 
 
-def picture_response(file: str | None, *, place: int) -> HttpResponseBase:
-    """Send the stored file as the picture at ``place``; 404 without a file, or where it is gone."""
-    if not file or not default_storage.exists(file):
+def picture_response(item: Item | TestItem | None, *, place: int, size: str) -> HttpResponseBase:
+    """Send the picture at ``place`` in one of its sizes (pixels) or else the largest; 404 where it is gone.
+
+    Workers never get the stored file: its metadata may tell places and people, and its bytes which picture it is.
+    """
+    try:
+        if item is None:
+            raise CounterpartError("No picture is shown at this place.")
+        file = thumbnail(item.image, next((known for known in SIZES if str(known) == size), LARGEST))
+    except CounterpartError:
         return HttpResponse("Picture not found.", status=404, content_type="text/plain")
-    kind = guess_type(file)[0] or "application/octet-stream"
-    response = FileResponse(default_storage.open(file), filename=f"picture-{place}", content_type=kind)
+    response = FileResponse(file.open("rb"), filename=f"picture-{place}.jpg", content_type="image/jpeg")
     response["Cache-Control"] = "private, max-age=3600"
     return response
 
@@ -170,9 +182,10 @@ def parse_reports(post: QueryDict, places: Places) -> list[Complaint]:
     ]
 
 
-def parse_active_seconds(post: QueryDict, *, since: datetime) -> int:
-    """Return the seconds of work that the page counted, or all those ``since`` it began where it did not count."""
-    elapsed = max(0, int((timezone.now() - since).total_seconds()))  # clocks of two machines may disagree
+def parse_active_seconds(post: QueryDict, *, since: datetime, until: datetime) -> int:
+    """Return the seconds of work that the page counted, at most those from ``since`` to now or ``until``; all those
+    where it did not count."""
+    elapsed = max(0, int((min(timezone.now(), until) - since).total_seconds()))  # clocks may disagree
     counted = post.get("active_seconds", "")
     return min(int(counted), elapsed) if counted.isascii() and counted.isdigit() and len(counted) < 9 else elapsed
 

@@ -8,16 +8,18 @@ from annotation.judging.links import by_assignment, by_link
 app_name = "judging"
 urlpatterns = [
     path("join/<str:join_key>/", by_link(visits.join), name="join"),
+    path("invited/<str:token>/", by_link(visits.invited), name="invited"),
     path("me/<str:token>/", by_link(visits.home), name="home"),
     path("me/<str:token>/take/", by_link(visits.take), name="take"),
     path("me/<str:token>/appeal/<int:rejection_id>/", by_link(visits.appeal_against), name="appeal"),
     path("me/<str:token>/ask/<int:assignment_id>/", by_link(visits.ask_to_be_paid), name="ask_for_pay"),
     path("me/<str:token>/test/", by_link(qualification.test), name="test"),
-    path("me/<str:token>/test/picture/<int:place>/", by_link(qualification.picture), name="test_picture"),
+    path("test-picture/<str:token>/<int:place>/", by_link(qualification.picture), name="test_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),
     path("task/<str:token>/draft/", by_assignment(views.draft), name="draft"),
     path("task/<str:token>/report/", by_assignment(views.report), name="report"),
+    path("task/<str:token>/extend/", by_assignment(views.extend), name="extend"),
     path("task/<str:token>/return/", by_assignment(views.give_back), name="give_back"),
     path("task/<str:token>/receipt/", by_assignment(views.receipt), name="receipt"),
-    path("task/<str:token>/picture/<int:place>/", by_assignment(views.picture), name="picture"),
+    path("picture/<str:token>/<int:place>/", by_link(views.picture), name="picture"),
 ]

@@ -2,6 +2,8 @@
 
 from contextlib import suppress
 
+from django.conf import settings
+from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -22,9 +24,12 @@ from annotation.answers import (
 )
 from annotation.judging.history import completion_code_of, receipt_of
 from annotation.judging.links import (
+    PICTURES_SALT,
     Trouble,
+    address_of_pictures,
     assignment_token,
     copy_key,
+    read_assignment_token,
     visit_behind,
 )
 from annotation.judging.sheet import (
@@ -38,7 +43,7 @@ from annotation.judging.sheet import (
     sheet_of,
 )
 from annotation.judging.visits import to_home
-from annotation.leases import return_assignment
+from annotation.leases import can_extend, extend_lease, return_assignment
 from annotation.models import Assignment, Report
 from annotation.reports import LONGEST_NOTE, report_pair, reported_problems
 from annotation.submissions import submit_answers
@@ -96,6 +101,13 @@ def report(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 
 @require_POST
+def extend(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+    """Give the worker more time, once, and show the HIT again."""
+    extend_lease(assignment)
+    return redirect("judging:task", token=assignment_token(assignment))
+
+
+@require_POST
 def give_back(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Return the HIT unanswered; somebody else gets it. One that another tab has submitted shows its receipt."""
     if not return_assignment(assignment, actor=actor_of(assignment.worker)) and receipt_of(assignment):
@@ -123,10 +135,14 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 
 
 @require_safe
-def picture(request: HttpRequest, assignment: Assignment, place: int) -> HttpResponseBase:
+def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
     """One picture of the HIT, under a name that reveals nothing, while the HIT may be answered."""
-    item = places_of(assignment).get(place, 0) if assignment.is_answerable else 0
-    return picture_response(Item.objects.filter(pk=item).values_list("image__file", flat=True).first(), place=place)
+    assignment = None
+    with suppress(BadSignature):
+        assignment = read_assignment_token(token, salt=PICTURES_SALT)
+    shown = places_of(assignment).get(place, 0) if assignment and assignment.is_answerable else 0
+    item = Item.objects.select_related("image").filter(pk=shown).first()
+    return picture_response(item, place=place, size=request.GET.get("size", ""))
 
 
 def _submit(request: HttpRequest, assignment: Assignment) -> str:
@@ -137,7 +153,7 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
             report_pair(assignment, complaint)
     try:
         answers = parse_answers(request.POST, places_of(assignment))
-        seconds = parse_active_seconds(request.POST, since=assignment.leased_at)
+        seconds = parse_active_seconds(request.POST, since=assignment.leased_at, until=assignment.deadline)
         submit_answers(assignment, answers=answers, active_seconds=seconds)
     except CounterpartError as error:
         _keep(assignment, answers)
@@ -187,12 +203,15 @@ def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpRe
         problem=problem,
         reported=reported_problems(assignment),
     )
-    context = shown | {"round": round, "address": request.path, **_copy_of(assignment), **contact()}
+    addresses = {"address": request.path, "pictures": address_of_pictures(assignment)}
+    context = shown | {"round": round, **addresses, **_copy_of(assignment), **contact()}
     context |= {"problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
     if not assignment.is_claim:
         context |= {
             "visit": visit_behind(assignment),
             "deadline": assignment.deadline,
+            "can_extend": can_extend(assignment),
+            "lease_minutes": settings.LEASE_MINUTES,
             "seconds_left": max(0, int((assignment.deadline - timezone.now()).total_seconds())),
         }
     return render(request, "judging/task.html", context, status=422 if problem else 200)

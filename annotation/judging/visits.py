@@ -4,20 +4,23 @@ from contextlib import suppress
 
 from django.conf import settings
 from django.core.signing import BadSignature
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.admission import has_joined, is_full, join_round, permit_of
+from annotation.admission import admission_of, has_joined, is_full, join_round, permit_of
 from annotation.appeals import appeal, ask_for_pay
+from annotation.invitations import use_invitation
 from annotation.judging.history import completion_code_of, earned, lost_work_of, rejected_work_of, work_of
 from annotation.judging.links import (
     WORKER_LIFE,
     Trouble,
     Visit,
     assignment_token,
+    invitation_of,
     joined_round,
     read_visit_token,
     read_worker_token,
@@ -29,25 +32,41 @@ from annotation.judging.sheet import (
     terms_of,
 )
 from annotation.leases import lease_seat
-from annotation.models import Assignment, Rejection, Worker
+from annotation.models import Assignment, Invitation, Rejection
 from annotation.repair import repair_if_due
 from annotation.workers import actor_of, give_consent, worker_for
 from core.errors import CounterpartError
+from core.throttles import Throttle
 from hits.models import Round
 
 REMEMBERED = "worker"
+JOINS, TAKES = Throttle("JOINS_PER_HOUR"), Throttle("TAKES_PER_HOUR")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, join_key: str) -> HttpResponse:
     """What the round is about and what it pays; consenting makes a worker, who joins the round."""
-    round = joined_round(join_key)
+    return _join(request, joined_round(join_key), None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def invited(request: HttpRequest, token: str) -> HttpResponse:
+    """The same by an invitation, which one person may use once."""
+    invitation = invitation_of(token)
+    return _join(request, joined_round(invitation.round.join_key), invitation)
+
+
+def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> HttpResponse:
     known = _remembered(request, round)
     _refuse_unwelcome(round, known)
+    _refuse_uninvited(request, round, known, invitation)
     if request.method == "POST" and known and "again" in request.POST:
-        return _enter(known)
+        return _enter(known, invitation)
     if request.method == "POST" and request.POST.get("consent") == "yes":
-        return _enter(_consent(request, round))
+        if invitation is None:
+            _refuse_too_many_joins(request, round)
+        with transaction.atomic():  # Who cannot join leaves no worker behind.
+            return _enter(_consent(request, round), invitation)
     context = {"round": round, "known": known, "visit": visit_token(), "refused": request.method == "POST"}
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
 
@@ -79,6 +98,7 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     visit = visit_of(token)
     if not _held(visit):
         refuse_excluded(visit)
+        _refuse_too_many_takes(request, visit)
     if permit_of(visit.round, visit.worker).needs_test:
         return redirect("judging:test", token=token)
     repair_if_due()
@@ -144,15 +164,49 @@ def _refuse_unwelcome(round: Round, known: Visit | None) -> None:
         raise _full()
 
 
+def _refuse_uninvited(request: HttpRequest, round: Round, known: Visit | None, invitation: Invitation | None) -> None:
+    """Let in who joined before, and whose invitation is unused; a form that was sent twice is sorted out later."""
+    if known and has_joined(round, known.worker):
+        return
+    if invitation is None and admission_of(round).invited:
+        text = "Open the invitation that you were sent, or ask the people who sent you this link for one."
+        raise Trouble("This round is by invitation", text, status=403)
+    used_by = invitation.used_by if invitation else None
+    if used_by and request.method != "POST" and not (known and known.worker == used_by):
+        raise _used()
+
+
+def _refuse_too_many_joins(request: HttpRequest, round: Round) -> None:
+    if not JOINS.admits(request, round.pk):
+        text = "Wait an hour and agree again, or ask the people who sent you the link."
+        raise Trouble("Many people have just joined from your network", text, status=429)
+
+
+def _refuse_too_many_takes(request: HttpRequest, visit: Visit) -> None:
+    if not (visit.worker.simulated or TAKES.admits(request, visit.round.pk)):
+        text = "Wait an hour, then take the next one on your own page. What you have submitted is safe."
+        title = "Many HITs have just been taken from your network"
+        raise Trouble(title, text, status=429, home=visit.token)
+
+
 def _full() -> Trouble:
     text = "As many people as it needs have joined. Thank you; the next round may have a place."
     return Trouble("This round is full", text, status=410)
 
 
-def _enter(visit: Visit) -> HttpResponse:
+def _used() -> Trouble:
+    text = "It lets one person join. If that was you, go on from the page that it led to; if not, ask for your own."
+    return Trouble("This invitation has been used", text, status=410)
+
+
+def _enter(visit: Visit, invitation: Invitation | None) -> HttpResponse:
     """Have the worker join and send them to their own page. The cookie only shows the way back from the join link."""
-    if not join_round(visit.round, visit.worker):
-        raise _full()
+    with transaction.atomic():
+        is_new = invitation and not has_joined(visit.round, visit.worker)
+        if invitation and is_new and not use_invitation(invitation, visit.worker):
+            raise _used()
+        if not join_round(visit.round, visit.worker):
+            raise _full()
     response = redirect("judging:home", token=visit.token)
     response.set_cookie(
         REMEMBERED,
@@ -168,9 +222,8 @@ def _enter(visit: Visit) -> HttpResponse:
 
 def _remembered(request: HttpRequest, round: Round) -> Visit | None:
     with suppress(BadSignature):
-        pseudonym, _round_id = read_worker_token(request.COOKIES.get(REMEMBERED, ""))
-        worker = Worker.objects.filter(pseudonym=pseudonym, consented_at__isnull=False).first()
-        return Visit(worker, round) if worker else None
+        visit = read_worker_token(request.COOKIES.get(REMEMBERED, ""))
+        return Visit(visit.worker, round) if visit and visit.worker.consented_at else None
     return None
 
 

@@ -21,6 +21,7 @@ class Worker(models.Model):
     pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
     consented_at = models.DateTimeField(null=True)
     forgotten_at = models.DateTimeField(null=True, help_text="When the platform ids were erased for good.")
+    link_version = models.PositiveIntegerField(default=0, help_text="Links of earlier versions are void.")
     simulated = models.BooleanField(default=False, help_text="A program that plays a worker; its votes are marked.")
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -141,7 +142,7 @@ class TestAttempt(models.Model):
 
 
 class Admission(models.Model):
-    """Who may join a round of the browser pool by its link. A round without one admits everybody."""
+    """Who may join a round of the browser pool. A round without one admits everybody who has its link."""
 
     round = models.OneToOneField(Round, on_delete=models.CASCADE, related_name="admission")
     capacity = models.PositiveIntegerField(null=True, help_text="Maximum number of workers; null: no limit.")
@@ -153,6 +154,7 @@ class Admission(models.Model):
         related_name="admissions",
         help_text="Test to pass before the first HIT.",
     )
+    invited = models.BooleanField(default=False, help_text="Nobody joins by the join link, only by an invitation.")
 
     def __str__(self) -> str:
         return f"admission to {self.round}"
@@ -160,7 +162,8 @@ class Admission(models.Model):
     def terms(self) -> dict[str, Any]:
         """Return the limits that are set, by name."""
         test = self.test.name if self.test else None
-        named = {"capacity": self.capacity, "per_worker": self.per_worker, "test": test}
+        invited = self.invited or None
+        named = {"capacity": self.capacity, "per_worker": self.per_worker, "test": test, "invited": invited}
         return {name: value for name, value in named.items() if value is not None}
 
 
@@ -177,3 +180,31 @@ class Participant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker_id} in round {self.round_id}"
+
+
+class Invitation(models.Model):
+    """A link by which one person may join a round, once. Its secret is the signature in the link."""
+
+    class State(models.TextChoices):
+        UNUSED = "unused"
+        USED = "used"
+        REVOKED = "revoked"
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="invitations")
+    by = models.CharField(max_length=150)
+    made_at = models.DateTimeField(default=timezone.now)
+    used_by = models.ForeignKey(Worker, null=True, on_delete=models.PROTECT, related_name="+")
+    used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"
+
+    @property
+    def state(self) -> "Invitation.State":
+        if self.used_by_id:
+            return self.State.USED
+        return self.State.REVOKED if self.revoked_at else self.State.UNUSED

@@ -69,11 +69,6 @@ def words(value: object) -> str:
     return str(value).replace("_", " ") if isinstance(value, str) and value.islower() else str(value)
 
 
-def counted(n: int, one: str, many: str = "") -> str:
-    """``1 control``, ``2,902 HITs``."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 @register.inclusion_tag("console/_nav_link.html", takes_context=True)
 def nav_link(context: template.Context, page: str, title: str) -> dict[str, object]:
     """A link of the main navigation, marked if it leads to the current page or its parent."""

@@ -1,5 +1,7 @@
 """Annotators, their training, their searches side by side, and the pools that join their proposals."""
 
+from pathlib import Path
+
 from django.core.cache import cache
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -8,12 +10,16 @@ from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from config.bodies import takes_uploads
 from console.figures import curve_of, learns, losses_of, training_of
-from console.forms import TrainForm
-from console.pagination import count_of, page_of
+from console.forms import LARGEST_UPLOAD, EmbeddingsForm, TrainForm
+from console.pagination import count_of, number_in, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.search_examples import Example, compared, examples
+from console.tasks import bring_embeddings
+from console.uploads import store_upload
 from core.errors import CounterpartError
+from core.jobs import open_job
 from corpus.models import Collection
 from hits.models import Round
 from mitl.models import Annotator, Direction, Pool, Retrieval
@@ -39,7 +45,7 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
     retrievals = list(found.retrievals.select_related("collection", "sample")[:20])
     wanted = request.GET.get("retrieval", "")
     shown = next((r for r in retrievals if str(r.pk) == wanted), retrievals[0] if retrievals else None)
-    start = int(request.GET["from"]) if request.GET.get("from", "").isdecimal() else 0
+    start = number_in(request, "from")
     context = {
         "annotator": found,
         "training": training_of(found),
@@ -69,7 +75,7 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
     """Compare all annotators' results for one query: ``?from=image`` or caption, the query's ``?number=``."""
     collection = get_object_or_404(Collection, name=name)
     direction = Direction.IMAGE_TO_CAPTION if request.GET.get("from") == "image" else Direction.CAPTION_TO_IMAGE
-    number = int(request.GET["number"]) if request.GET.get("number", "").isdecimal() else 0
+    number = number_in(request, "number")
     context: dict[str, object] = {"collection": collection, "from_images": direction == Direction.IMAGE_TO_CAPTION}
     try:
         context["shown"] = compared(collection, direction, number)
@@ -140,3 +146,24 @@ def train(request: StaffRequest, name: str) -> HttpResponse:
             form.add_error(None, str(error))
     context = {"annotator": found, "form": form}
     return render(request, "console/train.html", context, status=422 if form.errors else 200)
+
+
+@takes_uploads(LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def embeddings(request: StaffRequest, name: str) -> HttpResponse:
+    """Upload embeddings of a collection; a job makes an annotator of them."""
+    collection = get_object_or_404(Collection, name=name)
+    form = EmbeddingsForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        called, upload = form.cleaned_data["name"], form.cleaned_data["file"]
+        stored = store_upload(upload, "uploads")
+        params = {
+            "name": called,
+            "collection": collection.name,
+            "stored": [stored.path, stored.sha256],
+            "file_name": Path(upload.name).name,
+        }
+        return redirect("job", open_job(f"Add {called}", bring_embeddings.name, params, by=request.user).pk)
+    context = {"collection": collection, "form": form}
+    return render(request, "console/embeddings.html", context, status=422 if form.errors else 200)

@@ -1,25 +1,20 @@
 """Collections with their images, captions, known matches and samples; pictures and their thumbnails."""
 
 import mimetypes
-import os
-import tempfile
 from io import BytesIO
-from pathlib import Path
 
-from django.conf import settings
-from django.core.files.storage import default_storage
 from django.db.models import Count, F, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
-from PIL import Image as Picture
 
 from console.pagination import count_of, page_of
 from console.permissions import members_only
 from core.errors import CounterpartError
 from corpus.models import Caption, Collection, Image, Match, Sample
-from corpus.pictures import open_picture
+from corpus.pictures import picture_bytes
+from corpus.thumbnails import SIZES, thumbnail
 
 
 @members_only
@@ -71,7 +66,7 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
     size = request.GET.get("size", "")
     if not size:
         return _original(image)
-    if not size.isdecimal() or int(size) not in SIZES:
+    if size not in map(str, SIZES):
         raise Http404(f"Invalid size: choose one of {SIZES}, or leave it out.")
     try:
         return FileResponse(thumbnail(image, int(size)).open("rb"), content_type="image/jpeg")
@@ -80,11 +75,15 @@ def picture(request: HttpRequest, image_id: int) -> FileResponse:
 
 
 def _original(image: Image) -> FileResponse:
-    if not image.file or not default_storage.exists(image.file):
+    if not image.file:
         raise Http404(f"Picture {image} has no file.")
+    try:
+        content = picture_bytes(image.file)
+    except CounterpartError as error:
+        raise Http404(str(error)) from error
     kind = mimetypes.guess_type(image.file)[0] or ""
     safe = kind if kind.startswith("image/") and "svg" not in kind else "application/octet-stream"
-    return FileResponse(default_storage.open(image.file, "rb"), content_type=safe)
+    return FileResponse(BytesIO(content), content_type=safe)
 
 
 @members_only
@@ -100,25 +99,3 @@ def image(request: HttpRequest, image_id: int) -> HttpResponse:
     others = matches.exclude(caption__image=found)
     context = {"image": found, "captions": found.captions.all(), "matches": others[:200], "n_matches": others.count()}
     return render(request, "console/image.html", context)
-
-
-SIZES = (160, 320, 800)
-
-
-def thumbnail(image: Image, size: int) -> Path:
-    """Return the path of a cached JPEG of ``image`` whose longer side has at most ``size`` pixels.
-
-    Raises CounterpartError if the picture is missing from storage.
-    """
-    cached = Path(settings.FILE_CACHE) / "thumbnails" / f"{image.sha256 or image.pk}-{size}.jpg"
-    if cached.exists():
-        return cached
-    picture = open_picture(image)
-    picture.thumbnail((size, size), Picture.Resampling.LANCZOS)
-    buffer = BytesIO()
-    picture.save(buffer, "JPEG", quality=84, optimize=True)
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=cached.parent, delete=False) as temporary:
-        temporary.write(buffer.getvalue())
-    os.replace(temporary.name, cached)
-    return cached

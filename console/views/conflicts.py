@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.forms import ReleaseForm
 from console.permissions import StaffRequest, members_only, stewards_only
-from console.templatetags.console import counted
 from core.errors import CounterpartError
+from core.text import counted
 from corpus.models import Caption, Image
 from dataset.conflicts import conflicts_of, merge_counts, pair_ids, preview, send_to_review
 from dataset.contents import Contents, Policies

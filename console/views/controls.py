@@ -11,8 +11,8 @@ from annotation.models import Judgment
 from annotation.retirement import reinstate, retire
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
-from console.templatetags.console import counted
 from core.errors import CounterpartError
+from core.text import counted
 from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS, Level
 

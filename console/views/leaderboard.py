@@ -1,19 +1,15 @@
 """The leaderboard of a collection: models on a version, how their ranks and scores move, and registering rankings."""
 
-import hashlib
-from pathlib import Path
-
-from django.core.files.base import File
-from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from config.bodies import takes_uploads
 from console.figures import svg_response
-from console.forms import RankingsForm
+from console.forms import LARGEST_UPLOAD, RankingsForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from core.files import StoredFile
+from console.uploads import store_upload
 from corpus.models import Collection
 from dataset.models import Version
 from evaluation.leaderboard import Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of
@@ -30,6 +26,16 @@ def leaderboard(request: HttpRequest, name: str) -> HttpResponse:
     return _page(request, get_object_or_404(Collection, name=name), RankingsForm())
 
 
+@members_only
+@require_safe
+def scores(request: HttpRequest) -> HttpResponse:
+    """Go to the leaderboard of the newest version with scores, or of the newest collection."""
+    scored = Collection.objects.filter(versions__scores__isnull=False).order_by("-versions__released_at")
+    found = scored.first() or Collection.objects.order_by("-pk").first()
+    return redirect("leaderboard", found.name) if found else redirect("collections")
+
+
+@takes_uploads(LARGEST_UPLOAD)
 @researchers_only
 @require_POST
 def run_register(request: StaffRequest, name: str) -> HttpResponse:
@@ -38,19 +44,10 @@ def run_register(request: StaffRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, collection, form)
     upload, model = form.cleaned_data["file"], form.cleaned_data["model"]
-    sha256 = hashlib.sha256()
-    for chunk in upload.chunks():
-        sha256.update(chunk)
-    if (
-        known := Run.objects.filter(collection=collection, model=model, sha256=sha256.hexdigest())
-        .exclude(file="")
-        .first()
-    ):
+    stored = store_upload(upload, f"runs/{collection.name}")
+    known = Run.objects.filter(collection=collection, model=model, sha256=stored.sha256).exclude(file="").first()
+    if known:
         return redirect("run", known.pk)
-    path = f"runs/{collection.name}/{sha256.hexdigest()}{Path(upload.name).suffix.lower()}"
-    upload.seek(0)
-    default_storage.save(path, File(upload))
-    stored = StoredFile(path, sha256.hexdigest())
     job = start_registration(collection, stored, file_name=upload.name, model=model, by=request.user)
     return redirect("job", job.pk)
 

@@ -16,10 +16,10 @@ from console.conclusion_form import CONCLUSIONS, ConclusionForm
 from console.pagination import page_of
 from console.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
-from console.templatetags.console import counted
 from core.errors import CounterpartError
 from core.jobs import LIVE, open_job
 from core.models import Job
+from core.text import counted
 from corpus.models import Caption, Collection, Image
 from dataset.cases import check_queue, counts_of, queue_of, refresh_queue
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
@@ -128,7 +128,7 @@ def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> Http
 def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
     """Undo the reviews named in ``review``, and return to their pair."""
     image, _caption = _pair_or_404(image_id, caption_id)
-    named = [key for key in request.POST.getlist("review") if key.isdecimal()]
+    named = [key for key in request.POST.getlist("review") if key.isdecimal() and len(key) < 19]
     try:
         undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
         request.session.pop(LAST, None)

@@ -4,23 +4,28 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.budget import set_ceiling
 from annotation.ledger import accounts_of, earners_of, payments_as_csv
 from annotation.models import Payment
-from annotation.payroll import as_text, mark_wages, wages_of, write_wages
+from annotation.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
 from annotation.receipts import Proof, verify_code
 from annotation.wages import fair_reward, shortfall_of, timing_of
+from config.bodies import takes_uploads
 from console import tasks
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, payers_only, researchers_only
 from console.tasks import start_once
 from core.errors import CounterpartError
 from core.events import record
+from core.text import counted
 from hits.models import Round
 
 
+@takes_uploads(MAX_BYTES)
+@never_cache
 @payers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def payments(request: StaffRequest, name: str) -> HttpResponse:
@@ -77,7 +82,7 @@ def _mark(request: StaffRequest, round: Round) -> str:
         raise CounterpartError("No file selected. Choose the list that you downloaded here.")
     marked = mark_wages(round, as_text(uploaded.read()), actor=request.user.get_username())
     before = f" {marked.before:,} were already marked." if marked.before else ""
-    return f"{marked.payments:,} payments marked as paid, ${marked.amount:,} in total.{before}"
+    return f"{counted(marked.payments, 'payment')} marked as paid, ${marked.amount:,} in total.{before}"
 
 
 @members_only

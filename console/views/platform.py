@@ -16,9 +16,9 @@ from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only
 from console.platform_status import calls_of, is_on_platform
 from console.tasks import start_once
-from console.templatetags.console import counted
 from core.errors import CounterpartError
 from core.models import Job
+from core.text import counted
 from crowd.channels import market_of
 from crowd.models import Audit, Outbox
 from crowd.outbox import send_again, send_failed_again

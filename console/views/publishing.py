@@ -1,20 +1,25 @@
-"""Publishing a round: environment, offer, cost and confirmation."""
+"""Publishing a round: environment, offer, cost and confirmation; invitations to it."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.models import Admission
+from annotation.invitations import make_invitations, revoke_invitations
+from annotation.judging.links import invitation_link
+from annotation.models import Admission, Invitation
 from annotation.wages import Expectation, fair_reward, pilot_of
 from console import tasks
 from console.forms import AdmissionForm, OfferForm
+from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
 from console.tasks import start_once
 from core.errors import CounterpartError
 from core.models import Job
+from core.text import counted
 from crowd.channels import Market, find_market, usable_markets
 from crowd.funds import ask_funds
 from crowd.postings import postings_for
@@ -35,6 +40,39 @@ def round_publish(request: StaffRequest, name: str) -> HttpResponse:
     return publish(request, found, environment)
 
 
+@researchers_only
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitations(request: StaffRequest, name: str) -> HttpResponse:
+    """List a round's invitations, the unused ones with their links; on POST make more."""
+    found, trouble = get_object_or_404(Round, name=name, channel="browser"), ""
+    if request.method == "POST":
+        try:
+            count = request.POST.get("count", "")
+            number = int(count) if count.isascii() and count.isdigit() and len(count) < 6 else 0
+            made = make_invitations(found, number, by=request.user.get_username())
+            messages.success(request, f"{counted(len(made), 'invitation')} made.")
+            return redirect("invitations", name)
+        except CounterpartError as error:
+            trouble = str(error)
+    page = page_of(request, found.invitations.select_related("used_by").order_by("-pk"))
+    lines = [(one, invitation_link(one) if one.state == Invitation.State.UNUSED else "") for one in page]
+    context = {"round": found, "rows": page, "lines": lines, "trouble": trouble}
+    return render(request, "console/invitations.html", context, status=422 if trouble else 200)
+
+
+@researchers_only
+@require_POST
+def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> HttpResponse:
+    found = get_object_or_404(Round, name=name, channel="browser")
+    try:
+        revoke_invitations(found, [invitation_id], by=request.user.get_username())
+        messages.success(request, f"Invitation {invitation_id} is void.")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    return redirect("invitations", name)
+
+
 def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
     form, trouble = AdmissionForm(request.POST if request.method == "POST" else None), ""
     if request.method == "POST":
@@ -46,7 +84,8 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
                 skip_missing="skip_missing" in request.POST,
                 actor=request.user.get_username(),
             )
-            messages.success(request, f"Round {round} is open. Share the join link.")
+            share = "Make invitations." if form.cleaned_data["invited"] else "Share the join link."
+            messages.success(request, f"Round {round} is open. {share}")
             return redirect("round", round.name)
         except CounterpartError as error:
             trouble = str(error)

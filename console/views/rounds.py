@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.leases import end_idle_leases, idle_leases
 from annotation.models import Assignment, Judgment
 from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
@@ -19,6 +20,7 @@ from console.platform_status import is_on_platform, on_platform
 from console.records import quality_of
 from console.tasks import start_once
 from core.errors import CounterpartError
+from core.text import counted
 from crowd.channels import market_of, usable_markets
 from crowd.publication import close_round, join_link, quote
 from dataset.cases import update_queue
@@ -42,19 +44,20 @@ def rounds(request: HttpRequest) -> HttpResponse:
 def round(request: HttpRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     quality = quality_of(found)
-    counted = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
+    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     context = {
         "round": found,
         "standing": standing_of(found),
         "quality": quality,
         "levels": level_bar(quality.levels),
-        "simulated": counted.simulated().count(),
+        "simulated": judgments.simulated().count(),
         "n_hits": found.hits.count(),
         "cost": quote(found, environment.channel).total,
         "environment": environment,
         "platform": on_platform(found),
-        "link": join_link(found) if found.state == "open" and not environment.has_postings else "",
+        "has_link": found.state == "open" and not environment.has_postings,
+        "link": join_link(found),
         "versions": found.versions.all(),
         "aggregation": found.aggregations.annotate(verdict_count=Count("verdicts")).first(),
         "n_joined": found.participants.count(),
@@ -103,13 +106,27 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_idle(request: StaffRequest, name: str) -> HttpResponse:
+    """Show who holds a HIT and has never submitted one; end their leases once confirmed."""
+    found = get_object_or_404(Round, name=name, channel="browser")
+    if request.method == "POST":
+        ended = end_idle_leases(found, with_answers="with_answers" in request.POST, actor=request.user.get_username())
+        messages.success(request, f"{counted(ended, 'lease')} ended; the HITs can be taken again.")
+        return redirect("round", name)
+    idle = idle_leases(found).count()
+    begun = idle - idle_leases(found, with_answers=False).count()
+    return render(request, "console/idle_leases.html", {"round": found, "idle": idle, "begun": begun})
+
+
+@researchers_only
 @require_POST
 def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     """Aggregate the votes into verdicts by majority."""
     found = _round_or_404(name)
     try:
-        counted = aggregate_round(found)
-        messages.success(request, f"{counted['judgments']:,} votes counted: {counted['pairs']:,} verdicts.")
+        counts = aggregate_round(found)
+        messages.success(request, f"{counts['judgments']:,} votes counted: {counts['pairs']:,} verdicts.")
         update_queue(found)
     except CounterpartError as error:
         messages.error(request, str(error))

@@ -1,17 +1,15 @@
 """How far to trust what was concluded: a version's bias and completeness, and the effect of a round on the models."""
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
-from console.figures import svg_response
-from console.permissions import members_only
+from console.permissions import StaffRequest, members_only
+from console.tasks import start_measuring
+from console.trust_figures import stored_trust
 from core.errors import CounterpartError
 from dataset.models import Version
-from evaluation.analyses.bias import SHOWN, Bias, bias_chart, measure_bias
-from evaluation.analyses.completeness import measure_completeness
 from evaluation.live_effect import Effect, Settings, measure_effect, saving_of
-from evaluation.metrics import METRICS
 from hits.models import Round
 
 Lines = list[dict[str, object]]
@@ -22,28 +20,16 @@ LOOKS = Settings(looks=10)
 @members_only
 @require_safe
 def version_trust(request: HttpRequest, name: str) -> HttpResponse:
-    """The bias of a version by the number of annotators, and how many matches it lacks."""
+    """The bias of a version and how many matches it lacks, once a job has measured them."""
     found = get_object_or_404(Version.objects.select_related("collection", "sample"), name=name)
-    context: dict[str, object] = {"version": found}
-    try:
-        context |= {
-            "biases": _biases(found),
-            "completeness": measure_completeness(found),
-        }
-    except CounterpartError as error:
-        context["trouble"] = str(error)
-    return render(request, "console/trust.html", context)
+    return render(request, "console/trust.html", {"version": found, "figures": stored_trust(found)})
 
 
 @members_only
-@require_safe
-def version_bias(request: HttpRequest, name: str) -> HttpResponse:
-    """A chart of the bias of a version by the number of annotators (figure E.2)."""
-    found = get_object_or_404(Version.objects.select_related("collection", "sample"), name=name)
-    try:
-        return svg_response(bias_chart(_biases(found)))
-    except CounterpartError as error:
-        raise Http404(str(error)) from error
+@require_POST
+def version_measure(request: StaffRequest, name: str) -> HttpResponse:
+    """Start the job that measures how far to trust a version."""
+    return redirect("job", start_measuring(get_object_or_404(Version, name=name), by=request.user).pk)
 
 
 @members_only
@@ -58,10 +44,6 @@ def round_effect(request: HttpRequest, name: str) -> HttpResponse:
     except CounterpartError as error:
         context["trouble"] = str(error)
     return render(request, "console/effect.html", context)
-
-
-def _biases(version: Version) -> list[Bias]:
-    return measure_bias(version, {metric: METRICS[metric] for metric in SHOWN})
 
 
 def _rows(effect: Effect) -> Lines:

@@ -1,4 +1,4 @@
-"""Released versions: the list, a version's figures and files, releasing, and scores."""
+"""Released versions: the list, a version's figures and files, and releasing."""
 
 from io import BytesIO
 
@@ -139,14 +139,3 @@ def release(request: StaffRequest) -> HttpResponse:
         job = open_job(f"Release {form.cleaned_data['name']}", tasks.release.name, form.params(), by=request.user)
         return redirect("job", job.pk)
     return render(request, "console/release.html", {"form": form}, status=422 if form.errors else 200)
-
-
-@members_only
-@require_safe
-def scores(request: HttpRequest) -> HttpResponse:
-    """Scores of all models on ``?version=``, by default the newest version with scores."""
-    scored = Version.objects.filter(scores__isnull=False).distinct()
-    wanted = request.GET.get("version")
-    shown = get_object_or_404(scored, name=wanted) if wanted else scored.first()
-    board = board_of(shown) if shown else None
-    return render(request, "console/scores.html", {"versions": scored[:50], "shown": shown, "board": board})

@@ -1,22 +1,27 @@
-"""Workers by pseudonym: the list, a worker's work and payments, excluding, messaging and forgetting a worker."""
+"""Workers by pseudonym: the list, a worker's work and payments, excluding, messaging and forgetting a
+worker, and giving them a new link."""
 
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.erasure import forget_worker
+from annotation.judging.links import worker_token
 from annotation.models import Assignment, Exclusion, Payment, Worker
-from annotation.workers import exclude, readmit
+from annotation.workers import exclude, readmit, renew_links
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, payers_only, stewards_only
 from console.records import current_exclusion, messages_to, origins_of, record_of, rounds_of
-from console.templatetags.console import counted
 from core.errors import CounterpartError
+from core.text import counted
 from crowd.messages import LONGEST, address_of, write_once
 from hits.models import Round
 
@@ -100,6 +105,23 @@ def worker_write(request: StaffRequest, pseudonym: str) -> HttpResponse:
         return "The message is being sent." if is_new else "This message was sent a moment ago; it is sent only once."
 
     return _asked(request, found, "console/worker_write.html", context, act)
+
+
+@stewards_only
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def worker_link(request: StaffRequest, pseudonym: str) -> HttpResponse:
+    """Explain what a new link does; on POST make it, and show it this once."""
+    found = _worker_or_404(pseudonym)
+    context: dict[str, Any] = {"worker": found, "origins": origins_of(found)}
+    if request.method == "POST":
+        renew_links(found, by=request.user.get_username())
+        joined = Round.objects.filter(participants__worker=found).order_by("-pk")
+        context["links"] = {
+            round.name: settings.SITE_URL + reverse("judging:home", args=[worker_token(found, round)])
+            for round in joined
+        }
+    return render(request, "console/worker_link.html", context)
 
 
 @payers_only

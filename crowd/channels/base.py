@@ -113,10 +113,12 @@ class Platform(Channel, Protocol):
     """A channel whose workers, postings and payments are on a platform. Its methods raise ChannelError.
 
     A call with a ``token`` may be made twice with one token and must then take effect once. ``most_assignments`` is the
-    maximum of answer sets for one posting; ``reversible`` is how long after its submission a rejection can be reversed.
+    maximum of answer sets for one posting, ``most_recipients`` of workers that one call writes to; ``reversible`` is
+    how long after its submission a rejection can be reversed.
     """
 
     most_assignments: int
+    most_recipients: int
     reversible: timedelta
 
     def check(self, environment: str) -> None:
@@ -140,6 +142,10 @@ class Platform(Channel, Protocol):
 
     def extend(self, posting: Posting, *, token: str) -> None:
         """Raise the posting's number of answer sets to ``max_assignments``."""
+
+    def prolong(self, posting: Posting, until: datetime, *, token: str) -> None:
+        """Let workers accept the posting until then, also if it has expired. The platform sets money aside again for
+        the answer sets that it had given up."""
 
     def close(self, posting: Posting, *, token: str) -> None:
         """Let no worker accept the posting any more; work in progress may still be submitted."""
@@ -172,8 +178,9 @@ class Platform(Channel, Protocol):
     def reject(self, rejection: Rejection, *, token: str) -> None:
         """Reject the work, with the reason that the worker reads."""
 
-    def message(self, message: Message, *, environment: str, token: str) -> None:
-        """Send the message; set its ``failure`` if the platform could not deliver it."""
+    def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
+        """Send messages with one text, at most ``most_recipients``; set the ``failure`` of each that the platform could
+        not deliver."""
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         """Show the worker none of our postings, without consequences for their account."""

@@ -21,9 +21,11 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same for every member, so that equal expor
 
 @dataclass(frozen=True)
 class Download:
-    """An archive of an export, and its checksum. ``what`` is the format, with its labels if it takes any."""
+    """An archive of an export, and its checksum. ``what`` is the format, with its labels if it takes any; ``manifest``
+    the checksum of the version's manifest, so that another release of the same name has archives of its own."""
 
     version: str
+    manifest: str
     what: str
     sha256: str
 
@@ -34,7 +36,7 @@ class Download:
     @property
     def stored(self) -> StoredFile:
         """The archive in the storage. Its name has the checksum, so an archive that is there is whole."""
-        return StoredFile(f"{_folder(self.version)}/{self.what}.{self.sha256}.zip", self.sha256)
+        return StoredFile(f"{_folder(self.version)}/{self.manifest}.{self.what}.{self.sha256}.zip", self.sha256)
 
 
 def choices() -> dict[str, tuple[str, Labels | None]]:
@@ -51,8 +53,9 @@ def downloads_of(version: Version) -> list[Download]:
     if not default_storage.exists(_folder(version.name)):
         return []
     names = [name.split(".") for name in default_storage.listdir(_folder(version.name))[1]]
+    of_it = [parts for parts in names if len(parts) == 4 and parts[0] == _manifest(version) and parts[1] in choices()]
     return sorted(
-        (Download(version.name, parts[0], parts[1]) for parts in names if len(parts) == 3 and parts[0] in choices()),
+        (Download(version.name, *parts[:3]) for parts in of_it),
         key=lambda download: download.what,
     )
 
@@ -73,9 +76,13 @@ def make_download(version: Version, what: str, *, progress: Progress = silent) -
         folder, archive = Path(temporary) / "files", Path(temporary) / "archive.zip"
         export_version(version, format=format, labels=labels, out=folder, progress=progress)
         _pack(folder, archive, progress)
-        made = Download(version.name, what, sha256_of(archive))
+        made = Download(version.name, _manifest(version), what, sha256_of(archive))
         copy_file(archive, made.stored.path)
     return made
+
+
+def _manifest(version: Version) -> str:
+    return version.manifest_sha256[:16] or "unknown"  # before 0.2.0
 
 
 def _folder(version: str) -> str:

@@ -53,9 +53,9 @@ def analyse(
 
 def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
     """Return a row per worker with a submitted answer set. Controls are those of all submitted sets; ``agreement`` is
-    with the majority's level, of pairs with two judgments or more that count."""
+    with the majority's level, of pairs with two judgments or more that count; times are of accepted sets."""
     sets = found.sets.groupby("worker")
-    timed = found.sets[found.sets["seconds"].notna()].groupby("worker")[["seconds", "pairs"]].sum()
+    timed = _timed(found.sets).groupby("worker")[["seconds", "pairs"]].sum()
     controls = found.right.groupby(found.answers["worker"])
     counted = found.answers[found.answers["counted"]]
     proposals = found.proposals if method == "consensus" else None
@@ -94,7 +94,7 @@ def _buckets(table: pd.DataFrame, found: Answered) -> pd.DataFrame:
     for name, (least, most) in {**BUCKETS, "all": (1, np.inf)}.items():
         of_bucket = table[table["hits"].between(least, most)]
         sets = found.sets[found.sets["worker"].isin(of_bucket["worker"])]
-        timed = sets[sets["seconds"].notna()]
+        timed = _timed(sets)
         submitted, right = len(sets), of_bucket["controls_right"] * of_bucket["controls"]
         rows.append(
             {
@@ -111,6 +111,11 @@ def _buckets(table: pd.DataFrame, found: Answered) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _timed(sets: pd.DataFrame) -> pd.DataFrame:
+    """Return the sets whose time counts: what is not accepted may have taken whatever its worker says."""
+    return sets[sets["seconds"].notna() & sets["accepted"]]
 
 
 def _text(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame, method: str) -> str:

@@ -27,7 +27,7 @@ array([1., 0.])
 from collections.abc import Mapping
 
 from evaluation.metrics import binary, graded, unjudged
-from evaluation.metrics.benchmarks import BENCHMARKS, find_in, positives, score
+from evaluation.metrics.benchmarks import BENCHMARKS, positives, score
 from evaluation.metrics.binary import (
     METRICS,
     Mean,
@@ -43,10 +43,10 @@ from evaluation.metrics.binary import (
     success_at_k,
 )
 from evaluation.metrics.coverage import Coverage, coverage
-from evaluation.metrics.found import Found, Qrels, Rankings, find
-from evaluation.metrics.plausible import plausible_matches, plausible_precision
-from evaluation.metrics.ties import by_score, tie_interval
-from evaluation.metrics.truncation import check_depth, open_interval
+from evaluation.metrics.found import Found, Qrels, Rankings, RepeatedItemError, find, within
+from evaluation.metrics.plausible import Plausible, plausible_matches, plausible_precision
+from evaluation.metrics.ties import Names, by_score, tie_extremes, tie_interval
+from evaluation.metrics.truncation import check_depth, open_extremes, open_interval
 from evaluation.metrics.unjudged import condensed
 
 ALL_METRICS: Mapping[str, Metric] = {**METRICS, **binary.MORE, **graded.METRICS, **unjudged.METRICS}
@@ -59,19 +59,22 @@ __all__ = [
     "Found",
     "Mean",
     "Metric",
+    "Names",
+    "Plausible",
     "Qrels",
     "Rankings",
+    "RepeatedItemError",
     "WithoutPositives",
     "by_score",
     "check_depth",
     "condensed",
     "coverage",
     "find",
-    "find_in",
     "map_at_r",
     "mean_over_queries",
     "mean_rank",
     "median_rank",
+    "open_extremes",
     "open_interval",
     "plausible_matches",
     "plausible_precision",
@@ -81,5 +84,7 @@ __all__ = [
     "recall_at_k",
     "score",
     "success_at_k",
+    "tie_extremes",
     "tie_interval",
+    "within",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 
 from evaluation.metrics import binary
 from evaluation.metrics.binary import mean_over_queries
-from evaluation.metrics.found import Found, Integers, Lists, Mask, Qrels, Rankings, find
+from evaluation.metrics.found import Found, Integers, Lists, Mask, Qrels, Rankings, find_each
 from evaluation.metrics.plausible import ZETAS, Categories, plausible_precision
 
 DIRECTIONS = ("i2t", "t2i")
@@ -40,24 +40,6 @@ def positives(name: str) -> dict[str, Qrels]:
     if name not in SOURCES:
         raise ValueError(f"Unknown benchmark {name!r}; choose {', '.join(SOURCES)}.")
     return {direction: _source(SOURCES[name], direction) for direction in DIRECTIONS}
-
-
-def find_in(name: str, direction: str, rankings: Rankings | Lists) -> Found:
-    """Find a benchmark's matches; those of coco-1k among the 1,000 images, or their captions, of the query's fold.
-
-    Rankings are of the whole gallery. All five folds have the same size, so the mean over queries is the mean over
-    folds. Raises ValueError as ``positives`` and ``find`` do.
-    """
-    qrels = positives(name)[direction]
-    if name != "coco-1k":
-        return find(rankings, qrels)
-    ranks, lengths = np.zeros(len(qrels.items), np.int64), np.zeros(len(qrels.queries), np.int64)
-    for images, captions in _folds():
-        asking, gallery = (images, captions) if direction == "i2t" else (captions, images)
-        mine = np.isin(qrels.queries, asking)
-        found = find(rankings, qrels.of_queries(mine), gallery=gallery)
-        ranks[mine[qrels.rows]], lengths[mine] = found.ranks, found.lengths
-    return Found(qrels, ranks, lengths)
 
 
 def score(
@@ -117,14 +99,30 @@ def _pmrp(direction: str, rankings: Rankings | Lists, categories: Categories | N
 
 
 def _find_all(names: Sequence[str], direction: str, rankings: Rankings | Lists) -> dict[str, Found]:
-    """As ``find_in``, but the lists are read once for all benchmarks of the whole gallery."""
+    """Find the matches of benchmarks; those of coco-1k among the 1,000 images, or their captions, of the query's fold.
+
+    Rankings are of the whole gallery and read once. All five folds have the same size, so the mean over queries is
+    the mean over folds.
+    """
     whole = tuple(dict.fromkeys(SOURCES[name] for name in names if name != "coco-1k"))
-    found = {}
-    if whole:
-        union, masks = _union(whole, direction)
-        together = find(rankings, union)
-        found = {source: together.keep(masks[source]) for source in whole}
-    return {name: find_in(name, direction, rankings) if name == "coco-1k" else found[SOURCES[name]] for name in names}
+    folds = folds_of(direction) if "coco-1k" in names else []
+    union, masks = _union(whole, direction) if whole else (None, {})
+    wanted = [*folds, *([(union, None)] if union else [])]
+    # No metric of a benchmark looks below the rank 10, or that of the number of matches.
+    most = [int(one.positives.max()) for one in (_source(source, direction) for source in whole)]
+    together = find_each(rankings, wanted, depth=max([10, *most]))
+    found = {source: together[-1].keep(mask) for source, mask in masks.items()}
+    if folds:
+        found["folds"] = _joined(positives("coco-1k")[direction], together[: len(folds)])
+    return {name: found["folds" if name == "coco-1k" else SOURCES[name]] for name in names}
+
+
+def _joined(qrels: Qrels, folds: Sequence[Found]) -> Found:
+    ranks, lengths = np.zeros(len(qrels.items), np.int64), np.zeros(len(qrels.queries), np.int64)
+    for found in folds:
+        mine = np.isin(qrels.queries, found.qrels.queries)
+        ranks[mine[qrels.rows]], lengths[mine] = found.ranks, found.lengths
+    return Found(qrels, ranks, lengths)
 
 
 @cache
@@ -144,6 +142,13 @@ def _source(source: str, direction: str) -> Qrels:
     name = "image_to_caption" if direction == "i2t" else "caption_to_image"
     matches = json.loads((_folder() / f"{source}_{name}.json").read_bytes())
     return Qrels.of({int(query): items for query, items in matches.items()})
+
+
+def folds_of(direction: str) -> list[tuple[Qrels, Integers]]:
+    """The matches and the gallery of each fold of coco-1k."""
+    qrels, t2i = _source("original", direction), direction == "t2i"
+    sides = [(fold[t2i], fold[not t2i]) for fold in _folds()]
+    return [(qrels.of_queries(np.isin(qrels.queries, asking)), gallery) for asking, gallery in sides]
 
 
 @cache

@@ -175,6 +175,12 @@ class Rankings:
             ranked[place] = columns[_falling(scores[row][by_column])]
         return cls(rows[by_id], ranked)
 
+    def of_queries(self, mask: Mask) -> Self:
+        """Return only the lists of the queries in ``mask`` (Q,)."""
+        if mask.all():
+            return self
+        return type(self)(self.queries[mask], self.items[mask], None if self.scores is None else self.scores[mask])
+
     @cached_property
     def largest(self) -> int:
         """The largest id of an item."""
@@ -229,6 +235,27 @@ class Found:
         return counts_before(mask[self.ordered], self.qrels.rows[self.ordered])
 
 
+class RepeatedItemError(ValueError):
+    """A ranking lists an item twice."""
+
+    def __init__(self, query: int) -> None:
+        super().__init__(f"The ranking of query {query} lists an item twice.")
+        self.query = query
+
+
+def within(rankings: Rankings, gallery: ArrayLike) -> Rankings:
+    """Return the rankings as if only the items of the gallery existed.
+
+    >>> within(Rankings.of({1: [7, 8, 9]}), [9, 7]).items
+    array([[ 7,  9, -1]])
+    """
+    outside = ~np.isin(rankings.items, gallery)
+    order = np.argsort(outside, axis=1, kind="stable")
+    items = np.take_along_axis(np.where(outside, NO_ITEM, rankings.items), order, 1)
+    scores = None if rankings.scores is None else np.take_along_axis(rankings.scores, order, 1)
+    return Rankings(rankings.queries, items, scores)
+
+
 def _falling(scores: NDArray) -> Integers:
     """The order of falling scores (N,), equal ones by place."""
     if np.isnan(scores).any():
@@ -258,7 +285,7 @@ def find(rankings: Rankings | Lists, qrels: Qrels, *, gallery: ArrayLike | None 
         ValueError: for a query without a ranking that has a match, and for an item listed twice up to there.
     """
     if not isinstance(rankings, Rankings):
-        return _find_in_lists(rankings, qrels, gallery)
+        return find_each(rankings, [(qrels, gallery)])[0]
     row_of = np.searchsorted(rankings.queries, qrels.queries)
     ranked = np.zeros(len(qrels.queries), np.bool_)
     inside = row_of < len(rankings.queries)
@@ -282,26 +309,50 @@ def find(rankings: Rankings | Lists, qrels: Qrels, *, gallery: ArrayLike | None 
         states[counted[counted <= largest]] = COUNTED
     ranks, lengths, twice = scan(np.asarray(items), row_of, qrels.starts, judged, states)
     if twice >= 0:
-        raise ValueError(f"The ranking of query {qrels.queries[twice]} lists an item twice.")
+        raise RepeatedItemError(int(qrels.queries[twice]))
     if counted is None:
         lengths = np.where(ranked, rankings.lengths[row_of], 0) if len(rankings.queries) else lengths
     return Found(qrels, ranks, lengths)
 
 
-def _find_in_lists(lists: Lists, qrels: Qrels, gallery: ArrayLike | None) -> Found:
-    """As ``find``. Turning lists into arrays costs more than all else: only as much of each as holds its judged items,
-    to a factor, is turned."""
-    ends = np.array([len(lists.get(query, ())) for query in qrels.queries.tolist()], np.int64)
-    ranks, lengths = np.zeros(len(qrels.items), np.int64), ends.copy()
-    left, depth = np.ones(len(ends), np.bool_), SHALLOW
-    while left.any():
-        part = qrels.of_queries(left)
-        heads = {query: lists[query][:depth] for query in part.queries.tolist() if query in lists}
-        found = find(Rankings.of(heads), part, gallery=gallery)
-        ranks[left[qrels.rows]] = found.ranks
-        if gallery is not None:
-            lengths[left] = found.lengths
+def find_each(
+    rankings: Rankings | Lists, wanted: Sequence[tuple[Qrels, ArrayLike | None]], *, depth: int | None = None
+) -> list[Found]:
+    """As ``find`` for several judgments, each with its gallery.
+
+    Turning lists into arrays costs more than all else: they are turned once for all, and only as much of each as holds
+    its judged items, to a factor. With ``depth``, judged items below that rank may count as not listed.
+    """
+    if isinstance(rankings, Rankings):
+        return [find(rankings, qrels, gallery=gallery) for qrels, gallery in wanted]
+    searches = [_Search(rankings, qrels, gallery, depth) for qrels, gallery in wanted]
+    read = SHALLOW
+    while asked := set().union(*(one.queries_left for one in searches)):
+        heads = Rankings.of({query: rankings[query][:read] for query in asked if query in rankings})
+        for one in searches:
+            one.look(heads, read)
+        read *= DEEPER
+    return [Found(one.qrels, one.ranks, one.lengths) for one in searches]
+
+
+class _Search:
+    """Looks for judged items in ever longer heads of lists."""
+
+    def __init__(self, lists: Lists, qrels: Qrels, gallery: ArrayLike | None, depth: int | None) -> None:
+        self.qrels, self._gallery, self._depth = qrels, gallery, depth or np.inf
+        self._ends = np.array([len(lists.get(query, ())) for query in qrels.queries.tolist()], np.int64)
+        self.ranks, self.lengths = np.zeros(len(qrels.items), np.int64), self._ends.copy()
+        self._left = np.ones(len(self._ends), np.bool_)
+
+    @property
+    def queries_left(self) -> list[int]:
+        return self.qrels.queries[self._left].tolist()
+
+    def look(self, heads: Rankings, read: int) -> None:
+        part = self.qrels.of_queries(self._left)
+        found = find(heads, part, gallery=self._gallery)
+        self.ranks[self._left[self.qrels.rows]] = found.ranks
+        if self._gallery is not None:
+            self.lengths[self._left] = found.lengths
         lacks = np.bincount(part.rows[found.ranks == 0], minlength=len(part.queries)) > 0
-        left[left] = lacks & (ends[left] > depth)
-        depth *= DEEPER
-    return Found(qrels, ranks, lengths)
+        self._left[self._left] = lacks & (found.lengths < self._depth) & (self._ends[self._left] > read)

@@ -24,13 +24,7 @@ def plausible_matches(queries: Categories, items: Categories, zeta: int = 0) -> 
     >>> plausible_matches({1: [3, 5]}, {10: [3, 5], 11: [3], 12: []}, zeta=1).items
     array([10, 11])
     """
-    if zeta < 0:
-        raise ValueError(f"Invalid zeta {zeta}: use 0, 1, 2.")
-    query_ids, of_query, item_ids, of_item, different = _kinds(queries, items)
-    plausible = [item_ids[near[of_item]] for near in different <= zeta]
-    found = [plausible[kind] for kind in of_query]
-    starts = np.concatenate([[0], np.cumsum([len(one) for one in found])]).astype(np.int64)
-    return Qrels(query_ids, starts, np.concatenate([*found, np.empty(0, np.int64)]), np.ones(starts[-1]))
+    return Plausible(queries, items).matches(zeta)
 
 
 def plausible_precision(
@@ -50,37 +44,59 @@ def plausible_precision(
     """
     if not isinstance(rankings, Rankings):
         rankings = Rankings.of({query: listed[:PLAUSIBLE] for query, listed in rankings.items()})
-    query_ids, of_query, item_ids, of_item, different = _kinds(queries, items)
-    row = np.minimum(np.searchsorted(rankings.queries, query_ids), max(0, len(rankings.queries) - 1))
-    ranked = rankings.queries[row] == query_ids if len(rankings.queries) else np.zeros(len(query_ids), np.bool_)
+    known = Plausible(queries, items)
+    row = np.minimum(np.searchsorted(rankings.queries, known.queries), max(0, len(rankings.queries) - 1))
+    ranked = rankings.queries[row] == known.queries if len(rankings.queries) else np.zeros(len(known.queries), np.bool_)
     if not ranked.all():
-        raise ValueError(f"{(~ranked).sum()} queries have no ranking, for example {query_ids[~ranked][0]}.")
+        raise ValueError(f"{(~ranked).sum()} queries have no ranking, for example {known.queries[~ranked][0]}.")
     listed = rankings.items[row, :PLAUSIBLE]
-    place = np.minimum(np.searchsorted(item_ids, listed), len(item_ids) - 1)
-    known = item_ids[place] == listed
-    if (~known & (listed != NO_ITEM)).any():
-        raise ValueError(f"{len(np.unique(listed[~known & (listed != NO_ITEM)]))} listed items have no categories.")
-    distances = np.where(known, different[of_query[:, None], of_item[place]], np.inf)
-    of_kind = np.bincount(of_item, minlength=different.shape[1])
+    place = np.minimum(np.searchsorted(known.items, listed), len(known.items) - 1)
+    shown = known.items[place] == listed
+    if (~shown & (listed != NO_ITEM)).any():
+        raise ValueError(f"{len(np.unique(listed[~shown & (listed != NO_ITEM)]))} listed items have no categories.")
+    distances = np.where(shown, known.different[known.of_query[:, None], known.of_item[place]], np.inf)
+    of_kind = np.bincount(known.of_item, minlength=known.different.shape[1])
     values = {}
     for zeta in zetas:
-        size = np.minimum(((different <= zeta) @ of_kind)[of_query], PLAUSIBLE)
+        size = np.minimum(((known.different <= zeta) @ of_kind)[known.of_query], PLAUSIBLE)
         hits = ((distances <= zeta) & (np.arange(listed.shape[1]) < size[:, None])).sum(1)
         values[zeta] = np.divide(hits, size, out=np.full(len(size), np.nan), where=size > 0)
     return values
 
 
-def _kinds(
-    queries: Categories, items: Categories
-) -> tuple[Integers, Integers, Integers, Integers, NDArray[np.float32]]:
-    """Ids (ascending) and kinds of queries and items, and by how many categories two kinds differ."""
-    names = sorted({name for one in (*queries.values(), *items.values()) for name in one})
-    asked, of_query = np.unique(_table(queries, names), axis=0, return_inverse=True)
-    shown, of_item = np.unique(_table(items, names), axis=0, return_inverse=True)
-    different = asked.sum(1)[:, None] + shown.sum(1) - 2 * (asked @ shown.T)
-    query_ids, item_ids = np.fromiter(queries, np.int64, len(queries)), np.fromiter(items, np.int64, len(items))
-    by_query, by_item = np.argsort(query_ids), np.argsort(item_ids)
-    return query_ids[by_query], of_query.ravel()[by_query], item_ids[by_item], of_item.ravel()[by_item], different
+class Plausible:
+    """Queries and items by the categories that they show.
+
+    Attributes:
+        queries, items: ids, ascending; (Q,) and (N,).
+        of_query, of_item: the kind of each, that is its set of categories.
+        different: by how many categories two kinds differ, (kinds of queries, kinds of items).
+    """
+
+    def __init__(self, queries: Categories, items: Categories) -> None:
+        names = sorted({name for one in (*queries.values(), *items.values()) for name in one})
+        self.queries, asked, self.of_query = _kinds(queries, names)
+        self.items, shown, self.of_item = _kinds(items, names)
+        self.different = asked.sum(1)[:, None] + shown.sum(1) - 2 * (asked @ shown.T)
+
+    def matches(self, zeta: int, some: Integers | None = None) -> Qrels:
+        """Return the plausible matches of some queries, ascending (default: all). Raises ValueError for zeta < 0."""
+        if zeta < 0:
+            raise ValueError(f"Invalid zeta {zeta}: use 0, 1, 2.")
+        queries = self.queries if some is None else some
+        kinds, places = np.unique(self.of_query[np.searchsorted(self.queries, queries)], return_inverse=True)
+        plausible = [self.items[near[self.of_item]] for near in self.different[kinds] <= zeta]
+        found = [plausible[place] for place in places]
+        starts = np.concatenate([[0], np.cumsum([len(one) for one in found])]).astype(np.int64)
+        return Qrels(queries, starts, np.concatenate([*found, np.empty(0, np.int64)]), np.ones(starts[-1]))
+
+
+def _kinds(shown: Categories, names: list[int]) -> tuple[Integers, NDArray[np.float32], Integers]:
+    """Ids, ascending; the distinct rows of their table of categories; the row of each."""
+    ids = np.fromiter(shown, np.int64, len(shown))
+    kinds, of = np.unique(_table(shown, names), axis=0, return_inverse=True)
+    order = np.argsort(ids)
+    return ids[order], kinds, of.ravel()[order]
 
 
 def _table(shown: Categories, names: list[int]) -> NDArray[np.float32]:

@@ -1,23 +1,26 @@
 """Items with equal scores: in one of the known orders, or the interval of a metric over all of their orders."""
 
+from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import NO_ITEM, Floats, Qrels, Rankings, find
+from evaluation.metrics.found import NO_ITEM, Floats, Found, Integers, Qrels, Rankings, find
 
 Ties = Literal["counterpart", "trec"]
 ORDERS: tuple[Ties, ...] = get_args(Ties)
+Names = Callable[[Integers], NDArray]
 BLOCK = 2**22  # entries that are sorted at a time
 
 
-def by_score(rankings: Rankings, ties: Ties = "counterpart") -> Rankings:
+def by_score(rankings: Rankings, ties: Ties = "counterpart", names: Names = lambda ids: ids.astype(str)) -> Rankings:
     """Return the rankings by falling score.
 
-    ``ties``: of equal scores the smaller item comes first (``counterpart``), or the larger by its decimal digits as
-    text, scores rounded to float32 (``trec``, as trec_eval does). Raises ValueError for rankings without scores.
+    ``ties``: of equal scores the smaller item comes first (``counterpart``), or the larger by its name (default: its
+    decimal digits), scores rounded to float32 (``trec``, as trec_eval does). Raises ValueError for rankings without
+    scores.
 
     >>> tied = Rankings(np.array([1]), np.array([[12, 9, 11]]), np.array([[0.5, 0.9, 0.5]]))
     >>> by_score(tied).items, by_score(tied, "trec").items
@@ -29,7 +32,7 @@ def by_score(rankings: Rankings, ties: Ties = "counterpart") -> Rankings:
         return _sorted(rankings, rankings.items)
     ids = np.unique(rankings.items)
     text = np.empty(len(ids), np.int64)
-    text[np.argsort(ids.astype(str))] = np.arange(len(ids))
+    text[np.argsort(names(ids))] = np.arange(len(ids))
     rounded = None if rankings.scores is None else rankings.scores.astype(np.float32)
     return _sorted(rankings, -text[np.searchsorted(ids, rankings.items)], rounded)
 
@@ -44,14 +47,22 @@ def tie_interval(metric: Metric, rankings: Rankings, qrels: Qrels) -> tuple[Floa
     >>> tie_interval(METRICS["R@1"], tied, Qrels.of({1: {8}}))
     (array([0.]), array([1.]))
     """
+    one, other = (metric(found) for found in tie_extremes(rankings, qrels))
+    return np.fmin(one, other), np.fmax(one, other)
+
+
+def tie_extremes(rankings: Rankings, qrels: Qrels) -> tuple[Found, Found]:
+    """Return where judged items stand if matches come first among equal scores, and if they come last.
+
+    Raises as ``find`` and ``by_score`` do.
+    """
     as_listed = find(rankings, qrels)
     key = np.zeros(rankings.items.shape)  # -gain: a match; 0: nobody judged it; 1: no match
     listed = as_listed.ranks > 0
     row = np.searchsorted(rankings.queries, qrels.queries)[qrels.rows[listed]]
     gains = qrels.gains[listed]
     key[row, as_listed.ranks[listed] - 1] = np.where(gains > 0, -gains, gains == 0)
-    one, other = (metric(find(_sorted(rankings, each), qrels)) for each in (key, -key))
-    return np.fmin(one, other), np.fmax(one, other)
+    return find(_sorted(rankings, key), qrels), find(_sorted(rankings, -key), qrels)
 
 
 def _sorted(rankings: Rankings, key: NDArray, scores: NDArray | None = None) -> Rankings:

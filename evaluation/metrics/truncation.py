@@ -33,8 +33,13 @@ def open_interval(metric: Metric, found: Found) -> tuple[Floats, Floats]:
     >>> open_interval(METRICS["R-Precision"], found)
     (array([0.33333333]), array([0.66666667]))
     """
-    one, other = metric(_continued(found, found.qrels.matches)), metric(_continued(found, found.qrels.gains == 0))
+    one, other = (metric(each) for each in open_extremes(found))
     return np.fmin(one, other), np.fmax(one, other)
+
+
+def open_extremes(found: Found) -> tuple[Found, Found]:
+    """Return where judged items stand if the unlisted matches follow at once, and if the items judged no match do."""
+    return _continued(found, found.qrels.matches), _continued(found, found.qrels.gains == 0)
 
 
 def _continued(found: Found, mask: Mask) -> Found:

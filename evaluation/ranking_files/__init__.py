@@ -23,11 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
-from evaluation.metrics import Rankings
 from evaluation.ranking_files.array_lists import read_npz
 from evaluation.ranking_files.blocks import Block, Ids, Whole
 from evaluation.ranking_files.json_lists import read_json
@@ -35,7 +33,7 @@ from evaluation.ranking_files.parquet_lists import read_parquet
 from evaluation.ranking_files.trec_runs import read_run
 from mitl.models import Direction
 
-__all__ = ["FORMS", "Block", "Ids", "check_form", "read_rankings", "stream_rankings"]
+__all__ = ["FORMS", "Block", "Ids", "check_form", "stream_rankings"]
 
 _READERS = {
     ".json": read_json,
@@ -44,14 +42,6 @@ _READERS = {
     **dict.fromkeys((".run", ".trec", ".txt"), read_run),
 }
 FORMS = tuple(_READERS)
-
-
-def read_rankings(path: Path, ids: Ids, *, name: str = "") -> dict[Direction, Rankings]:
-    """Read a whole file, in memory. Raises CounterpartError as ``stream_rankings`` does."""
-    blocks: dict[Direction, list[Rankings]] = {}
-    for direction, rankings in stream_rankings(path, ids, name=name):
-        blocks.setdefault(direction, []).append(rankings)
-    return {direction: _joined(blocks[direction]) for direction in Direction if direction in blocks}
 
 
 def stream_rankings(path: Path, ids: Ids, *, name: str = "", progress: Progress = silent) -> Iterator[Block]:
@@ -110,19 +100,3 @@ class _Seen:
             )
         self.known[block.direction] = np.concatenate([self.known[block.direction], queries])
         self.queries += len(queries)
-
-
-def _joined(blocks: list[Rankings]) -> Rankings:
-    if len(blocks) == 1:
-        return blocks[0]
-    depth = max(block.items.shape[1] for block in blocks)
-
-    def wide(rows: NDArray, end: float) -> NDArray:
-        return np.pad(rows, ((0, 0), (0, depth - rows.shape[1])), constant_values=end)
-
-    queries = np.concatenate([block.queries for block in blocks])
-    items = np.concatenate([wide(block.items, -1) for block in blocks])
-    scored = [wide(block.scores, -np.inf) for block in blocks if block.scores is not None]
-    order = np.argsort(queries)
-    scores = np.concatenate(scored)[order] if len(scored) == len(blocks) else None
-    return Rankings(queries[order], items[order], scores)

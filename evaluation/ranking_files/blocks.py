@@ -49,6 +49,12 @@ class Keys:
         found[places >= 0] = numbers[places[places >= 0]]
         return found.reshape(ids.shape)
 
+    def names(self, numbers: Whole) -> NDArray[np.object_]:
+        """Return the ids that stand for known numbers."""
+        order = np.argsort(self._numbers)
+        places = np.searchsorted(self._numbers, numbers, sorter=order)
+        return self._texts.to_numpy()[order[np.minimum(places, len(order) - 1)]]
+
 
 @dataclass(frozen=True)
 class Ids:

@@ -1,37 +1,30 @@
-"""A learned image-text embedding, trained from scratch on one collection in seconds on a CPU.
+"""A learned image-text embedding, solved for one collection in seconds on a CPU.
 
 Both sides are a linear map of fixed features, scaled to length 1: of a picture's patches or histograms
 (``mitl.nn.patches``), and of a caption's weighted words or phrases. Different settings give annotators that disagree,
 which a pool needs.
 
-Training starts with a regression: captions' weighted bags are projected onto their ``dim`` largest singular directions
-(latent semantic analysis), and a ridge regression predicts the mean projection of an image's captions from its picture.
-Both maps are then trained with a hinge loss.
+Captions' weighted bags are projected onto their ``dim`` largest singular directions (latent semantic analysis), and a
+ridge regression predicts the mean projection of an image's captions from its picture.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
 from zipfile import BadZipFile
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from torch import Tensor
-from torch.nn import functional
 
 from core.errors import CounterpartError, some_of
 from core.files import read_foreign_arrays
-from core.progress import Progress, tracked
+from core.progress import Progress
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, stored_arrays
-from mitl.losses import LOSSES
 from mitl.models import Annotator
 from mitl.nn.patches import CHUNK, HEIGHT, PICTURE_FEATURES, WIDTH, Pictures, read_pictures
 from mitl.options import Settings
-from mitl.training.learners import Epoch, Plan, Trained, TrainingSet
+from mitl.training.learners import Plan, Trained, TrainingSet
 from mitl.training.loop import repeatable
 from mitl.training.recall import measure
 from mitl.words import bags, inverse_frequencies, unit_rows, vocabulary
@@ -41,10 +34,6 @@ Floats = NDArray[np.float32]
 LONGEST_PHRASE = {"words": 1, "phrases": 2}
 WEIGHTS = ("image_mean", "image_scale", "image_map", "image_bias", "words", "word_weights", "text_map")
 RIDGE = 0.3
-BATCH = 90
-CAPTIONS_PER_BATCH = 5
-LEARNING_RATE = 1e-4
-DROPOUT = 0.6
 
 
 class LearnedEmbedding(EmbeddingAnnotator):
@@ -91,74 +80,27 @@ def adopt(path: Path, settings: Settings) -> Adopted:
     return Adopted(arrays)
 
 
-@dataclass(frozen=True)
-class Fitting:
-    """How an embedding is trained: features of pictures, longest phrase of captions, sizes, loss by name, seed."""
-
-    pictures: str
-    longest_phrase: int
-    dim: int
-    epochs: int
-    loss: str
-    seed: int
-
-
 def train(examples: TrainingSet, plan: Plan, progress: Progress) -> Trained:
-    """Learn both maps, and measure them on the validation split. It is trained on the CPU, whatever the device."""
-    fitting = Fitting(
-        pictures=str(plan.settings["image"]),
-        longest_phrase=LONGEST_PHRASE[str(plan.settings["text"])],
-        dim=int(plan.settings["dim"]),
-        epochs=int(plan.settings["epochs"]),
-        loss=plan.loss,
-        seed=plan.seed,
-    )
-    arrays, figures = fit(examples, fitting, plan.report, progress)
-    if examples.validation:
-        figures |= measure(LearnedEmbedding(plan.settings, arrays), examples.validation, progress)
-    return Trained(arrays, figures)
+    """Solve for both maps, and measure them on the validation split: on the CPU, whatever the device.
 
-
-@dataclass(frozen=True)
-class _Examples:
-    """Standardised features (views, N, F) of a picture and, if its features allow it, of its mirror image; weighted
-    bags of captions (M, V); the weights of the known pairs (N, M)."""
-
-    features: Floats
-    bags: sparse.csr_array
-    known: sparse.csr_array
-
-
-def fit(
-    examples: TrainingSet, fitting: Fitting, report: Callable[[Epoch], None], progress: Progress
-) -> tuple[Arrays, dict[str, object]]:
-    """Return the weights of a LearnedEmbedding by name, and the mean loss per query in the first and last epoch.
-
-    ``report`` is called with every epoch, without validation. The same arguments give the same weights on the same
-    computer. Raises CounterpartError for missing pictures, or captions without words.
+    The same arguments give the same weights on the same computer. Raises CounterpartError for missing pictures, or
+    captions without words.
     """
-    with repeatable(fitting.seed):
-        features, image_side = _read_images(examples, fitting, progress)
-        weighted, text_side = _read_captions(examples, fitting)
-        trained = _Examples(features, weighted, _known(examples))
-        maps = [torch.from_numpy(start).requires_grad_() for start in _regression(trained, fitting.dim)]
-        epochs = []
-        for epoch in tracked(_epochs(trained, maps, fitting), "learning", progress, total=fitting.epochs, every=1):
-            report(epoch)
-            epochs.append(epoch)
-    names = ("image_map", "image_bias", "text_map")
-    weights = {name: tensor.detach().numpy() for name, tensor in zip(names, maps, strict=True)}
-    return image_side | text_side | weights, _figures(epochs)
+    with repeatable(plan.seed):
+        features, image_side = _read_images(examples, plan, progress)
+        weighted, text_side = _read_captions(examples, LONGEST_PHRASE[str(plan.settings["text"])])
+        image_map, bias, text_map = _regression(features, weighted, _known(examples), int(plan.settings["dim"]))
+    maps = {"image_map": image_map, "image_bias": bias, "text_map": text_map}
+    arrays = image_side | text_side | maps
+    split = examples.validation
+    return Trained(arrays, {**measure(LearnedEmbedding(plan.settings, arrays), split, progress)} if split else {})
 
 
-def _figures(epochs: list[Epoch]) -> dict[str, object]:
-    return {"loss_first": epochs[0].loss, "loss_last": epochs[-1].loss} if epochs else {}
-
-
-def _read_images(examples: TrainingSet, fitting: Fitting, progress: Progress) -> tuple[Floats, Arrays]:
-    extractor = PICTURE_FEATURES[fitting.pictures]
+def _read_images(examples: TrainingSet, plan: Plan, progress: Progress) -> tuple[Floats, Arrays]:
+    """Return standardised features (views, N, F) of each picture and, if its features allow it, of its mirror image."""
+    extractor = PICTURE_FEATURES[str(plan.settings["image"])]
     pictures = _pictures(examples, progress)
-    learned = extractor.learn(pictures, fitting.seed)
+    learned = extractor.learn(pictures, plan.seed)
     views = [pictures, pictures[:, :, ::-1]] if extractor.mirrors else [pictures]
     features = np.stack([extractor.of(np.ascontiguousarray(view), learned) for view in views])
     mean, spread = features.mean((0, 1)), features.std((0, 1))
@@ -180,15 +122,15 @@ def _pictures(examples: TrainingSet, progress: Progress) -> Pictures:
     return np.concatenate(parts)
 
 
-def _read_captions(examples: TrainingSet, fitting: Fitting) -> tuple[sparse.csr_array, Arrays]:
-    """Learn phrases that occur in two captions, or in one if there are none."""
+def _read_captions(examples: TrainingSet, longest: int) -> tuple[sparse.csr_array, Arrays]:
+    """Return weighted bags (M, V). Learn phrases that occur in two captions, or in one if there are none."""
     texts = [caption.text for caption in examples.captions]
-    places = vocabulary(texts, fitting.longest_phrase, 2) or vocabulary(texts, fitting.longest_phrase)
+    places = vocabulary(texts, longest, 2) or vocabulary(texts, longest)
     if len(places) < 2:
         raise CounterpartError(
             f"The {len(texts)} captions contain {len(places)} different words; at least 2 are needed."
         )
-    counts = bags(texts, places, fitting.longest_phrase)
+    counts = bags(texts, places, longest)
     weights = inverse_frequencies(counts)
     counts.data *= weights[counts.indices]
     return unit_rows(counts), {"words": np.array(list(places)), "word_weights": weights}
@@ -199,14 +141,15 @@ def _known(examples: TrainingSet) -> sparse.csr_array:
     return sparse.csr_array((examples.weights, examples.pairs.T), shape=(len(examples.images), len(examples.captions)))
 
 
-def _regression(examples: _Examples, dim: int) -> tuple[Floats, Floats, Floats]:
+def _regression(
+    features: Floats, texts: sparse.csr_array, known: sparse.csr_array, dim: int
+) -> tuple[Floats, Floats, Floats]:
     """Return the image map (F, d), its bias (d,), and the text map (V, d); d is smaller for very few captions."""
-    texts = examples.bags
     text_map = _main_directions(texts, min(dim, min(texts.shape) - 1))
-    wanted = _mean_weights(examples.known) @ (texts @ text_map)
+    wanted = _mean_weights(known) @ (texts @ text_map)
     bias = wanted.mean(0)
-    views, _, width = examples.features.shape
-    image_map = _ridge(examples.features.reshape(-1, width), np.tile(wanted - bias, (views, 1)))
+    views, _, width = features.shape
+    image_map = _ridge(features.reshape(-1, width), np.tile(wanted - bias, (views, 1)))
     return image_map, bias.astype(np.float32), text_map
 
 
@@ -234,54 +177,6 @@ def _main_directions(texts: sparse.csr_array, k: int) -> Floats:
 def _mean_weights(known: sparse.csr_array) -> sparse.csr_array:
     """Divide each row by its sum."""
     return (sparse.diags_array(1 / known.sum(axis=1)) @ known).tocsr()
-
-
-def _epochs(examples: _Examples, maps: list[Tensor], fitting: Fitting) -> Iterator[Epoch]:
-    """Train; yield each epoch with its mean loss per query."""
-    rng = np.random.default_rng(fitting.seed)
-    optimiser = torch.optim.Adam(maps, lr=LEARNING_RATE)
-    n = examples.known.shape[0]
-    for number in range(1, fitting.epochs + 1):
-        started = perf_counter()
-        order = rng.permutation(n)
-        total = 0.0
-        for start in range(0, n, BATCH):
-            batch = order[start : start + BATCH]
-            loss = _batch_loss(examples, maps, batch, fitting.loss, rng)
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            total += loss.item() * len(batch)
-        yield Epoch(number, round(total / n, 4), round(perf_counter() - started, 3), {})
-
-
-def _batch_loss(
-    examples: _Examples, maps: list[Tensor], batch: NDArray[np.int64], loss: str, rng: np.random.Generator
-) -> Tensor:
-    """Take one caption of each image, several times; other captions known to match an image are not negatives."""
-    image_map, image_bias, text_map = maps
-    views = examples.features[rng.integers(len(examples.features), size=len(batch)), batch]
-    images = functional.normalize(functional.dropout(torch.from_numpy(views), DROPOUT) @ image_map + image_bias, dim=1)
-    losses = []
-    for captions in _captions_of(examples.known, batch, rng):
-        texts = torch.from_numpy(examples.bags[captions].toarray()) @ text_map
-        others = examples.known[batch][:, captions].toarray() > 0
-        np.fill_diagonal(others, val=False)
-        similarity = images @ functional.normalize(texts, dim=1).T
-        losses.append(LOSSES[loss](similarity.masked_fill(torch.from_numpy(others), -torch.inf)))
-    return torch.stack(losses).mean() / (2 * len(batch))
-
-
-def _captions_of(
-    known: sparse.csr_array, batch: NDArray[np.int64], rng: np.random.Generator
-) -> Iterator[NDArray[np.int64]]:
-    """Yield, CAPTIONS_PER_BATCH times, one known caption of each image, drawn by weight."""
-    ends = np.cumsum(known.data, dtype=np.float64)
-    first, last = known.indptr[batch], known.indptr[batch + 1] - 1
-    before = ends[first] - known.data[first]
-    for _ in range(CAPTIONS_PER_BATCH):
-        drawn = before + rng.random(len(batch)) * (ends[last] - before)
-        yield known.indices[np.clip(np.searchsorted(ends, drawn, side="right"), first, last)]
 
 
 def _check_weights(options: Mapping[str, object], arrays: Arrays) -> None:

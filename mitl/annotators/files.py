@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.files import read_foreign_arrays
+from core.text import counted
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, ListAnnotator, stored_arrays
 from mitl.models import Annotator, Direction
@@ -87,8 +88,8 @@ class KeyedLists(ListAnnotator):
         missing = [query.key for query in queries if query.key not in rows]
         if missing:
             raise CounterpartError(
-                f"{self._name} has no {direction.value} list for {len(missing)} queries: {some_of(missing)}."
-                " Sample only queries that it has, or leave the annotator out."
+                f"{self._name} has no {direction.value} list for {counted(len(missing), 'query', 'queries')}:"
+                f" {some_of(missing)}. Sample only queries that it has, or leave the annotator out."
             )
         lists = self._arrays[f"{direction.value}_items"][[rows[query.key] for query in queries]]
         places = self._places_in(items, lists, direction)
@@ -133,7 +134,7 @@ def _checked_ids(ids: NDArray, where: str) -> NDArray[np.str_]:
     doubled = texts[counts > 1].tolist()
     if doubled:
         raise CounterpartError(
-            f"{where} contains {len(doubled)} ids more than once: {some_of(doubled)}. Keep one of each."
+            f"{where} contains {counted(len(doubled), 'id')} more than once: {some_of(doubled)}. Keep one of each."
         )
     return ids.astype(np.str_)
 
@@ -147,7 +148,9 @@ def _checked_vectors(vectors: NDArray, n: int, where: str) -> Embeddings:
         floats = vectors.astype(np.float32)
     bad = np.flatnonzero(~np.isfinite(floats).all(1)).tolist()
     if bad:
-        raise CounterpartError(f"{where} holds NaN or infinity in {len(bad)} rows: {some_of(bad)}. Correct the file.")
+        raise CounterpartError(
+            f"{where} holds NaN or infinity in {counted(len(bad), 'row')}: {some_of(bad)}. Correct the file."
+        )
     return floats
 
 
@@ -172,7 +175,8 @@ def _list_arrays(rankings: object, direction: str, where: str) -> Arrays:
     wrong = [query for query, items in rankings.items() if not _is_ranking(items)]
     if wrong:
         raise CounterpartError(
-            f"{where}: {len(wrong)} queries have no valid list of ids, each once: {some_of(wrong)}. Correct the file."
+            f"{where}: {counted(len(wrong), 'query has', 'queries have')} no valid list of ids, each once:"
+            f" {some_of(wrong)}. Correct the file."
         )
     longest = max(len(items) for items in rankings.values())
     rows = [[*map(str, items), *[""] * (longest - len(items))] for items in rankings.values()]

@@ -95,10 +95,8 @@ KINDS: Mapping[str, Kind] = {
             "image": Option("patches", "features of pictures", choices=("patches", "histogram")),
             "text": Option("words", "features of captions", choices=("words", "phrases")),
             "dim": Option(128, "length of the embeddings, 2 to 1024", allows=lambda dim: 2 <= dim <= 1024),
-            "epochs": Option(20, "passes over the training images, 0 to 1000", allows=lambda n: 0 <= n <= 1000),
         },
         checkpoint="optional",
-        losses=RANKING_LOSSES,
     ),
     "files": Kind(checkpoint="required", learns=False),
     "kcca": Kind(

@@ -3,6 +3,7 @@
 Hardoon, Szedmak and Shawe-Taylor (2004), as in section 3.2: partial Gram-Schmidt orthogonalisation turns either kernel
 into a matrix of few columns, and ridge-regularised CCA of these solves
 (Kx + kappa I)^-1 Ky (Ky + kappa I)^-1 Kx alpha = lambda^2 alpha.
+Unlike in the paper's equation, both kernels are centred.
 """
 
 from collections.abc import Callable

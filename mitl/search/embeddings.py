@@ -80,6 +80,7 @@ def encode_rows(
 
 
 MEMORY = 256 * 2**20  # bytes of scores
+FAISS_SPARE = 16  # places beyond the wanted ones, so that few lists end among near ties
 BOTH_WAYS = (Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE)
 
 
@@ -112,7 +113,9 @@ def topk_of_embeddings(
     kept: Checkpoints | None = None,
     progress: Progress = silent,
 ) -> BothFound:
-    """Search by inner product. ``kept``: finished strips of a search by the whole gallery, which it resumes from.
+    """Search by inner product; both engines find the same lists.
+
+    ``kept``: finished strips of a search by the whole gallery, which it resumes from.
 
     Raises ValueError for embeddings that are not finite, or do not fit together.
     """
@@ -138,10 +141,16 @@ def topk_of_embeddings(
 
 
 def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> Found:
-    """Search a flat index. FAISS leaves equal scores in any order; those within a list are put in order here."""
+    """Search a flat index a little deeper than asked, and rank what it finds by float64 products.
+
+    Queries whose list float32 scores cannot decide are searched exactly, so the lists are those of the other engine.
+    """
     # Imported here as torch is; loading both where one is used would cost each command a second.
     import faiss
 
+    from mitl.topk import topk_of_products
+    from mitl.topk.products import Float32Products
+    from mitl.topk.ranking import rank_candidates
     from mitl.topk.sides import open_side
 
     index: faiss.Index = faiss.IndexFlatIP(items.shape[1])
@@ -152,10 +161,17 @@ def _faiss_topk(queries: Embeddings, items: Embeddings, k: int, device: str) -> 
                 " --device cuda."
             )
         index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)
-    index.add(open_side(items, "items").values.astype(np.float32, copy=False))
-    scores, places = index.search(open_side(queries, "queries").values.astype(np.float32, copy=False), k)
-    order = np.lexsort((places, -scores), axis=1)
-    return np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1)
+    asking, asked = open_side(queries, "queries"), open_side(items, "items")
+    index.add(asked.values.astype(np.float32, copy=False))
+    depth = min(k + FAISS_SPARE, len(asked))
+    scores, places = index.search(asking.values.astype(np.float32, copy=False), depth)
+    found = rank_candidates(asking, asked, places, k)
+    if depth < len(asked):
+        # An item that FAISS left out scores no more than its last one, but for the rounding errors of float32.
+        unsure = found.scores[:, -1] <= scores[:, -1] + Float32Products().margins(asking, asked)
+        if unsure.any():
+            found.places[unsure], found.scores[unsure] = topk_of_products(queries[unsure], items, k, device=device)
+    return found.places, found.scores
 
 
 def topk_of_blocks(

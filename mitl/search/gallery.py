@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.files import StoredFile, read_arrays, write_arrays
+from core.text import counted
 from corpus.models import Caption, Collection, Image, Sample
 from mitl.models import Direction, Retrieval
 
@@ -142,14 +143,13 @@ def _places(sample: Sample, queries: QuerySet, ids: Places) -> Places:
     if len(outside):
         keys = dict(queries.values_list("pk", "key"))
         named = some_of([keys[pk] for pk in outside.tolist()])
-        raise CounterpartError(
-            f"{len(outside)} queries of {sample} are in a training split: {named}. Sample queries outside it."
-        )
+        are = counted(len(outside), f"query of {sample} is", f"queries of {sample} are")
+        raise CounterpartError(f"{are} in a training split: {named}. Sample queries outside it.")
     return np.searchsorted(ids, asked)
 
 
 Ids = NDArray[np.int64]
-Scores = NDArray[np.float32]
+Scores = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,8 @@ class RankedLists:
     """One direction: row q lists the items found for query q, best first.
 
     ``queries`` (Q,) and ``items`` (Q, k) hold database ids: images and captions for i2t, captions and images
-    for t2i. ``scores`` (Q, k) are the annotator's own. Shorter lists are padded with item 0 and score -inf.
+    for t2i. ``scores`` (Q, k) are the annotator's own, in the precision that decided the order: lists sorted by them
+    again do not change. Shorter lists are padded with item 0 and score -inf.
     """
 
     queries: Ids
@@ -184,7 +185,7 @@ def with_ids(gallery: Gallery, found: BothFound) -> BothLists:
         direction: RankedLists(
             gallery.ids_of_queries(direction)[gallery.asks(direction)],
             np.where(places < 0, 0, gallery.ids_of_items(direction)[places]),
-            scores.astype(np.float32),
+            scores,
         )
         for direction, (places, scores) in found.items()
     }

@@ -125,7 +125,7 @@ def rerank(
     rows: Indices | None = None,
     memory: int = MEMORY,
     progress: Progress = silent,
-) -> tuple[Indices, NDArray[np.float32]]:
+) -> tuple[Indices, NDArray[np.float64]]:
     """Return the best items of queries after ``steps``, in order, and their scores.
 
     ``blocks`` has a row for every possible query: corrections and matchings are over all of them, so that a query's
@@ -135,8 +135,8 @@ def rerank(
     - ``is``: the logarithm of eq. 5, without the query itself;
     - ``rgm``: the items matched to the query first, by falling score, then the others by falling score.
 
-    A score is the pair's own after the correction. With ``rgm`` scores therefore fall among the matched and among
-    the others, and may rise once between the two.
+    A score is the pair's own after the correction. With ``rgm`` the scores of the others are lowered by one number a
+    query where they would not stay below the matched ones: lists sorted by their scores again do not change.
 
     Args:
         steps: as ``parse_steps`` returns them; none = the plain search.
@@ -171,14 +171,14 @@ def corrected(blocks: Blocks, steps: Sequence[Step], *, memory: int, progress: P
 
 def ranked(
     scores: Blocks, steps: Sequence[Step], depth: int, rows: Indices, *, memory: int, progress: Progress
-) -> tuple[Indices, NDArray[np.float32]]:
+) -> tuple[Indices, NDArray[np.float64]]:
     """Rank by corrected scores; matched items first if the last step is rgm."""
     items, best = best_places(scores, depth, rows=rows, memory=memory, progress=progress)
     if steps and steps[-1].name == "rgm":
         k, relaxation = int(steps[-1]["k"]), steps[-1]["relaxation"]
         pairs, matched = scored_matching(scores, k, relaxation, memory=memory, progress=progress)
         items, best = _matched_first(_lists_of(pairs, matched, scores.shape, k, rows), (items, best))
-    return items, best.astype(np.float32)
+    return items, best
 
 
 def _lists_of(
@@ -198,7 +198,8 @@ def _lists_of(
 def _matched_first(
     matched: tuple[Indices, NDArray[np.float64]], by_score: tuple[Indices, NDArray[np.float64]]
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Join two lists a row: the first without its padding, then the items of the second that are not in the first."""
+    """Join two lists a row: the first without its padding, then the items of the second that are not in the first,
+    with scores below the first's."""
     depth = by_score[0].shape[1]
     again = np.zeros(by_score[0].shape, dtype=np.bool_)
     for place in range(matched[0].shape[1]):
@@ -206,4 +207,16 @@ def _matched_first(
     left_out = np.concatenate([matched[0] < 0, again], axis=1)
     kept = np.argsort(left_out, axis=1, kind="stable")[:, :depth]
     items, scores = (np.concatenate(both, axis=1) for both in zip(matched, by_score, strict=True))
-    return np.take_along_axis(items, kept, 1), np.take_along_axis(scores, kept, 1)
+    items, scores = np.take_along_axis(items, kept, 1), np.take_along_axis(scores, kept, 1)
+    _lower_after(scores, np.minimum((matched[0] >= 0).sum(1), depth))
+    return items, scores
+
+
+def _lower_after(scores: NDArray[np.float64], n_first: Indices) -> None:
+    """Lower all scores of a row after its first ones by one number, where the next would not be below the last."""
+    rows = np.flatnonzero((n_first > 0) & (n_first < scores.shape[1]))
+    last, following = scores[rows, n_first[rows] - 1], scores[rows, n_first[rows]]
+    step = np.spacing(np.maximum(abs(last), abs(following)).astype(np.float32))  # scores have this precision
+    too_much = np.where(following >= last, following - last + step, 0.0)
+    after = np.arange(scores.shape[1]) >= n_first[rows, None]
+    scores[rows] -= np.where(after, too_much[:, None], 0.0)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
+from core.text import counted
 from corpus.models import Collection, Sample
 from mitl.checkpoints import Checkpoints, remove_stale
 from mitl.models import Annotator, Direction, Retrieval
@@ -97,8 +98,9 @@ def _how_to_make(lacking: list[Annotator], gallery: Gallery, depth: int) -> str:
     shallow = {annotator.name: newest_retrieval(annotator, gallery, 1) for annotator in lacking}
     names = ", ".join(name if made is None else f"{name} ({made.depth} deep)" for name, made in shallow.items())
     queries = f" --queries {gallery.sample}" if gallery.sample else ""
+    have = counted(len(lacking), "annotator, as it is now, has", "annotators, as they are now, have")
     return (
-        f"{len(lacking)} annotators, as they are now, have no lists {depth} deep for"
+        f"{have} no lists {depth} deep for"
         f" {gallery.sample or 'the whole gallery'}: {names}. Run: manage.py retrieve {gallery.collection}"
         f" --annotators {','.join(shallow)}{queries} --depth {max(depth, DEPTH if gallery.depth >= DEPTH else depth)}"
     )

@@ -49,6 +49,13 @@ def settle_final(buffers: Buffers, part: slice, into: Ranking) -> None:
     _settle_final(buffers, into.places[part], into.scores[part])
 
 
+def rank_candidates(queries: Side, items: Side, candidates: NDArray[np.int64], k: int) -> Ranking:
+    """Return the ``k`` best of each query's candidates (n, at least k), all different, by float64 products."""
+    found = empty_ranking(len(queries), k)
+    _rank_candidates(queries.values, items.values, candidates, found.places, found.scores)
+    return found
+
+
 def float64_topk(queries: Side, items: Side, k: int, memory: int) -> Ranking:
     """Search without a first pass, for queries whose best scores differ by less than float32 can tell.
 
@@ -167,6 +174,13 @@ def _rank_one(products, margin, vector, items, item_index, places, scores):
         if products[place] >= least:
             item = item_index[place] if len(item_index) else place
             insert(place, dot(vector, items[item]), places, scores)
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def _rank_candidates(queries, items, candidates, places, scores):
+    for query in prange(len(candidates)):
+        for place in candidates[query]:
+            insert(place, dot(queries[query], items[place]), places[query], scores[query])
 
 
 @njit(parallel=True, cache=True, nogil=True)

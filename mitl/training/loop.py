@@ -147,6 +147,9 @@ class _Run:
     def run_epoch(self, progress: Progress) -> None:
         """Run one epoch, validate it, save it and report it."""
         started, number = perf_counter(), len(self.curve) + 1
+        # Numba's first parallel loop, which may be that of the last validation, sets this number for the whole process.
+        # A training that was resumed would then sum in another order than one that was not interrupted.
+        torch.set_num_threads(self._schedule.threads)
         loss = self._learn(number, progress)
         recalls = self._measure(progress)
         self.curve.append(Epoch(number, loss, round(perf_counter() - started, 3), recalls))

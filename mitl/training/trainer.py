@@ -17,6 +17,7 @@ from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
 from core.seeds import check_seed
+from core.text import counted
 from corpus.models import Collection, Match
 from mitl.annotators import kind_of, module_of
 from mitl.annotators.base import Arrays
@@ -155,8 +156,8 @@ def _refuse_weights(annotator: Annotator) -> None:
     pools = list(Pool.objects.filter(retrievals__annotator=annotator).distinct().values_list("name", flat=True))
     if pools:
         raise CounterpartError(
-            f"{annotator} is used in {len(pools)} pools ({some_of(pools)}), so it cannot be retrained. Add another"
-            " annotator and train that."
+            f"{annotator} is used in {counted(len(pools), 'pool')} ({some_of(pools)}), so it cannot be retrained. Add"
+            " another annotator and train that."
         )
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import numpy as np
-from django.urls import reverse
 from lxml.html import FormElement
 
 from annotation.answers import Answer
-from annotation.models import Assignment
+from annotation.invitations import make_invitations
+from annotation.judging.links import invitation_link
+from annotation.models import Assignment, Invitation
 from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from hits.models import Round
@@ -25,7 +26,7 @@ class PagesDoor(OwnDoor):
         super().__init__(round, reviewer)
         if urlsplit(site).scheme not in ("http", "https"):
             raise CounterpartError(f"Invalid address {site}: write it as in http://127.0.0.1:8000.")
-        self._join = site.rstrip("/") + reverse("judging:join", args=[round.join_key])
+        self._site = site.rstrip("/")
         # One for each person, because the site knows workers by a cookie.
         self._browsers: dict[int, Browser] = {}
         self._take: dict[int, FormElement] = {}
@@ -37,16 +38,21 @@ class PagesDoor(OwnDoor):
         page = browser.send(self._take[person])
         if view_of(page).view_name != "judging:task":
             return None
-        assignment = assignment_of(page)
-        mark_simulated(assignment.worker)
-        return PageTurn(self, browser, page, assignment)
+        return PageTurn(self, browser, page, assignment_of(page))
 
     def _consent(self, browser: Browser) -> FormElement:
-        page = browser.fetch(self._join)
+        """Join by an invitation, as many people who come from one address cannot join by the link."""
+        if not self._take:
+            browser.fetch(f"{self._site}/login/")  # A wrong address makes no invitation.
+        (invitation,) = make_invitations(self._round, 1, by="simulation")
+        page = browser.fetch(self._site + urlsplit(invitation_link(invitation)).path)
         form = next((form for form in page.forms if "consent" in form.fields), None)
         if form is None:
-            raise CounterpartError(f"The page {self._join} ({page.heading}) has no consent form; is the round open?")
-        return browser.send(form, {"consent": "yes"}).form_to("/take/")
+            raise CounterpartError(f"The page {page.url} ({page.heading}) has no consent form; is the round open?")
+        home = browser.send(form, {"consent": "yes"})
+        if worker := Invitation.objects.get(pk=invitation.pk).used_by:
+            mark_simulated(worker)
+        return home.form_to("/take/")
 
 
 @dataclass(frozen=True)

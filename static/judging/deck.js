@@ -1,13 +1,14 @@
-/* One pair on the screen at a time, the dots above it, and the strip of all answers at the end. */
+/* One pair on the screen at a time, the dots above it, the strip of all answers at the end; and one pair's answer. */
 
-import { isFinished, levelWords, readAnswer } from "./answers.js";
 import { loadAhead } from "./pictures.js";
+
+const PARTS = ["level", "shortcoming", "wrong_way"];
 
 /**
  * Lay `pairs` out as a deck. Return { at(), show(index), pair(), refresh() }; index pairs.length is the strip.
  */
 export function layDeck(pairs, elements) {
-  const { place, dots, turn, previous, nextWord, finish, strip, finishHeading, finishText } = elements;
+  const { place, dots, turn, previous, nextWord, finish, strip, finishHeading, finishText, submit } = elements;
   let current = 0;
 
   for (const pair of pairs) {
@@ -25,7 +26,13 @@ export function layDeck(pairs, elements) {
     if (atEnd) for (const image of strip.querySelectorAll("img")) image.loading = "eager";
     refresh();
     scrollTo(0, 0);
-    if (focus) (atEnd ? finishHeading : pairs[current].querySelector("legend")).focus({ preventScroll: true });
+    if (focus) goal(atEnd).focus({ preventScroll: true });
+  }
+
+  /** What gets the focus: Enter submits once all are answered. */
+  function goal(atEnd) {
+    if (!atEnd) return pairs[current].querySelector("legend");
+    return pairs.every(isFinished) ? submit : finishHeading;
   }
 
   function refresh() {
@@ -38,7 +45,7 @@ export function layDeck(pairs, elements) {
     const missing = pairs.filter((pair) => !isFinished(pair)).length;
     finishText.textContent = missing
       ? `${missing} of ${pairs.length} still ${missing === 1 ? "needs" : "need"} an answer. Choose one to go there.`
-      : "All are answered. Change any of them by choosing it; then submit, once.";
+      : "All are answered. Choose one to change it, or submit them all with the button or Enter. You can submit once.";
   }
 
   dots.addEventListener("click", (event) => go(event, dots));
@@ -65,7 +72,7 @@ function thumbnail(pair) {
   const number = document.createElement("b");
   button.type = "button";
   image.loading = "lazy";
-  image.src = pair.querySelector("img").src;
+  image.src = pair.dataset.thumbnail;
   image.alt = pair.querySelector("img").alt;
   number.textContent = `${pair.dataset.place} `;
   words.append(number, "");
@@ -82,4 +89,51 @@ function mark(pair, dot, item, isCurrent) {
   item.dataset.level = level;
   item.classList.toggle("missing", !finished);
   item.querySelector("span").lastChild.data = finished ? levelWords(pair) : level ? "Reason missing" : "Answer missing";
+}
+
+/* One pair's answer: read from and written to its native radio groups. */
+
+function chosen(pair, part) {
+  return pair.querySelector(`input[name="${part}-${pair.dataset.place}"]:checked`)?.value ?? "";
+}
+
+function choose(pair, part, value) {
+  for (const input of pair.querySelectorAll(`input[name="${part}-${pair.dataset.place}"]`)) {
+    input.checked = input.value === value;
+  }
+}
+
+/** Whether the chosen level asks for reasons in this round. */
+export function asksReasons(pair) {
+  return pair.querySelector(".reasons") !== null && pair.querySelector("input[data-asks]:checked") !== null;
+}
+
+/** What is chosen now; reasons left over from another level count as unchosen. */
+export function readAnswer(pair) {
+  const shortcoming = asksReasons(pair) ? chosen(pair, "shortcoming") : "";
+  const wrongWay = shortcoming === "wrong_way" ? chosen(pair, "wrong_way") : "";
+  return { level: chosen(pair, "level"), shortcoming, wrong_way: wrongWay };
+}
+
+export function writeAnswer(pair, answer) {
+  for (const part of PARTS) choose(pair, part, answer[part]);
+}
+
+export function isFinished(pair) {
+  const { level, shortcoming, wrong_way: wrongWay } = readAnswer(pair);
+  if (!asksReasons(pair)) return level !== "";
+  return shortcoming === "wrong_way" ? wrongWay !== "" : shortcoming !== "";
+}
+
+/** The chosen level in words, or "" while there is none. */
+export function levelWords(pair) {
+  const input = pair.querySelector(`input[name="level-${pair.dataset.place}"]:checked`);
+  return input ? input.closest("label").querySelector("span").textContent : "";
+}
+
+/** Bring the reasons right under the level that asks for them. */
+export function unfoldReasons(pair) {
+  const reasons = pair.querySelector(".reasons");
+  const asking = pair.querySelector("input[data-asks]:checked")?.closest("label");
+  if (reasons && asking && asking.nextElementSibling !== reasons) asking.after(reasons);
 }

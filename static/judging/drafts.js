@@ -1,6 +1,14 @@
-/* Autosave: one message at a time, so that a slow one never overwrites a newer answer. */
+/*
+ * Autosave: one message at a time, so that a slow one never overwrites a newer answer; and the copy of answers and
+ * reports on this device, one entry for each pair of one assignment, until the server has them.
+ */
 
 const RETRY_AFTER = 3000;
+const ANSWERS = "answers ";
+const WORK = "work "; // what else is kept of a HIT: seconds of work, and what may be undone
+const LIFE = 7 * 24 * 3600_000; // as long as a HIT's link opens
+// A save that was under way when the page closed may have reached the server after a newer answer was given.
+const MARGIN = 60_000;
 const REPORT = "report "; // and the place: the name of a report among what is kept
 
 export const reportName = (place) => REPORT + place;
@@ -36,7 +44,13 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
     // Read to the end, or a later abort would stop an answer that has arrived.
     const text = await response.text();
     if (response.status >= 500) throw new Error(`status ${response.status}`);
-    return { error: response.ok ? "" : JSON.parse(text).error, isGone: response.status === 409 };
+    return { error: response.ok ? "" : errorIn(response, text), isGone: response.status === 409 };
+  }
+
+  /** Return the error of a refused draft, or the sentence of the page that refuses the whole HIT. */
+  function errorIn(response, text) {
+    if (response.headers.get("Content-Type").includes("json")) return JSON.parse(text).error;
+    return new DOMParser().parseFromString(text, "text/html").querySelector("p.lead").textContent;
   }
 
   /** Send what waits until nothing is left, an answer is refused, or the page submits. */
@@ -125,4 +139,84 @@ function pause() {
     setTimeout(resolve, RETRY_AFTER);
     addEventListener("online", resolve, { once: true });
   });
+}
+
+/**
+ * Return the copy called `key`. `serverNow`: the server's time in milliseconds, for entries are timed by its clock.
+ * Where the browser allows no storage, nothing is kept and `isKept()` is false.
+ */
+export function deviceCopy(key, serverNow) {
+  const name = ANSWERS + key;
+  const work = WORK + key;
+  const ahead = serverNow - Date.now();
+  const now = () => Date.now() + ahead;
+
+  function update(change) {
+    const entries = read(name);
+    change(entries);
+    if (Object.keys(entries).length) write(name, entries);
+    else remove(name);
+  }
+
+  return {
+    put: (one, answer) => update((entries) => (entries[one] = { answer, at: now() })),
+    drop: (one) => update((entries) => delete entries[one]),
+    clear: () => [name, work].forEach(remove),
+    /** Keep something else of this HIT, by its name, until the answers are in. */
+    remember: (what, value) => write(work, { ...read(work), [what]: value, at: now() }),
+    remembered: (what) => read(work)[what],
+    isKept: () => Object.keys(read(name)).length > 0,
+    /** What is kept of this pair, unless the server has an answer that was saved later (`savedAt`; 0: none). */
+    newest(one, savedAt) {
+      const entry = read(name)[one];
+      return entry && entry.at + MARGIN > savedAt ? entry.answer : null;
+    },
+  };
+}
+
+/** Remove the copy called `key`, and those that are too old to be of use. */
+export function forgetCopy(key) {
+  for (const prefix of [ANSWERS, WORK]) remove(prefix + key);
+  forgetOld();
+}
+
+export function forgetOld() {
+  for (const name of names().filter((name) => [ANSWERS, WORK].some((prefix) => name.startsWith(prefix)))) {
+    const record = read(name);
+    const times = name.startsWith(WORK) ? [record.at] : Object.values(record).map((entry) => entry.at);
+    if (!(Math.max(...times) > Date.now() - LIFE)) remove(name);
+  }
+}
+
+// Storage may be switched off, full, or hold what another version wrote.
+export function read(name) {
+  try {
+    return JSON.parse(localStorage.getItem(name)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function write(name, record) {
+  try {
+    localStorage.setItem(name, JSON.stringify(record));
+  } catch {
+    /* see above */
+  }
+}
+
+function remove(name) {
+  try {
+    localStorage.removeItem(name);
+  } catch {
+    /* see above */
+  }
+}
+
+function names() {
+  try {
+    return Object.keys(localStorage);
+  } catch {
+    return [];
+  }
 }

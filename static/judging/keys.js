@@ -1,5 +1,9 @@
 /* What each key does. Keys with a modifier belong to the browser. */
 
+import { read, write } from "./drafts.js";
+
+const SWITCH = "single keys"; // where this device keeps whether they are off
+
 /** Letters for the reasons, in page order: four shortcomings, then ten wrong ways. They spare R, U and Z. */
 export const REASON_KEYS = [..."abcdefghijklmn"];
 
@@ -13,6 +17,19 @@ export function labelReasons(pair) {
   });
 }
 
+/** Let `checkbox` switch off the keys that are single characters: speech input and stray touches type them too. */
+export function switchKeys(checkbox) {
+  const apply = () => document.documentElement.classList.toggle("no-keys", !checkbox.checked);
+  checkbox.checked = !read(SWITCH).off;
+  checkbox.addEventListener("change", () => {
+    write(SWITCH, { off: !checkbox.checked });
+    apply();
+  });
+  apply();
+}
+
+const isOff = () => document.documentElement.classList.contains("no-keys");
+
 /**
  * Call the action of each key pressed. `actions`: level(digit), reason(number), previous, next, undo, zoom,
  * report, help. Keys pressed in a field for words or a list of choices are that field's own.
@@ -21,6 +38,7 @@ export function listen(actions, { paused }) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches?.("select, input[type=text]")) return;
+    if (event.key.length === 1 && isOff()) return;
     const act = actionOf(event.key, actions);
     const isToggle = event.key === "?" || event.key.toLowerCase() === "z";
     if (!act || event.repeat || (paused() && !isToggle)) return;

@@ -1,11 +1,9 @@
 /* Turns the long form into one pair per screen. Without this script the form works as it stands. */
 
-import { asksReasons, isFinished, readAnswer, unfoldReasons, writeAnswer } from "./answers.js";
 import { countActiveSeconds, showTimeLeft } from "./clock.js";
-import { deviceCopy, forgetOld } from "./copy.js";
-import { layDeck } from "./deck.js";
-import { draftSaver, reportName } from "./drafts.js";
-import { labelReasons, listen } from "./keys.js";
+import { asksReasons, isFinished, layDeck, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
+import { deviceCopy, draftSaver, forgetOld, reportName } from "./drafts.js";
+import { labelReasons, listen, switchKeys } from "./keys.js";
 import { enlarger, retryFailures } from "./pictures.js";
 import { layReports } from "./report.js";
 
@@ -15,7 +13,6 @@ const byId = (id) => document.getElementById(id);
 const form = byId("judging");
 const pairs = [...form.querySelectorAll(".pair")];
 const answers = new Map(pairs.map((pair) => [pair, readAnswer(pair)]));
-const done = []; // what U undoes: the pair and its answer before
 let pointer = false;
 let submitting = false;
 
@@ -24,7 +21,8 @@ byId("help-button").hidden = false;
 
 const announce = (text) => (byId("announce").textContent = text);
 const { draftUrl, reportUrl, copy: copyKey, now } = form.dataset;
-const copy = draftUrl && deviceCopy(copyKey, Number(now));
+const copy = draftUrl ? deviceCopy(copyKey, Number(now)) : null;
+const done = copy?.remembered("done") ?? []; // what can be undone: the place of a pair and its answer before
 const saver = draftUrl && draftSaver({ draftUrl, reportUrl }, copy, { show: showSaved, gone: showGone }); // a test saves nothing
 const save = (pair, answer) => saver?.save(pair.dataset.place, answer);
 const deck = layDeck(pairs, {
@@ -37,6 +35,7 @@ const deck = layDeck(pairs, {
   strip: byId("strip"),
   finishHeading: byId("finish-heading"),
   finishText: byId("finish-text"),
+  submit: byId("submit-all"),
 });
 const enlarge = enlarger(byId("zoom"));
 const reports = layReports(pairs, { send: (place, report) => saver.save(reportName(place), report), missing: announce });
@@ -73,7 +72,8 @@ function restore() {
 /** Take notice of what is chosen now in `pair`. */
 function changed(pair) {
   const now = readAnswer(pair);
-  done.push({ pair, before: answers.get(pair) });
+  done.push({ place: pair.dataset.place, before: answers.get(pair) });
+  keepDone();
   answers.set(pair, now);
   unfoldReasons(pair);
   save(pair, now);
@@ -113,12 +113,20 @@ function chooseReason(number) {
 function undo() {
   const last = done.pop();
   if (!last) return announce("Nothing to undo");
-  writeAnswer(last.pair, last.before);
-  answers.set(last.pair, last.before);
-  unfoldReasons(last.pair);
-  save(last.pair, last.before);
-  deck.show(pairs.indexOf(last.pair));
-  announce(`Undone: pair ${last.pair.dataset.place}`);
+  const pair = byId(`pair-${last.place}`);
+  keepDone();
+  writeAnswer(pair, last.before);
+  answers.set(pair, last.before);
+  unfoldReasons(pair);
+  save(pair, last.before);
+  deck.show(pairs.indexOf(pair));
+  announce(`Undone: pair ${last.place}`);
+}
+
+/** Keep what can be undone over a reload, and offer to undo it. */
+function keepDone() {
+  copy?.remember("done", done);
+  byId("undo").hidden = done.length === 0;
 }
 
 function toggleHelp() {
@@ -146,7 +154,8 @@ async function submit(event) {
 form.addEventListener("pointerdown", () => (pointer = true));
 form.addEventListener("keydown", (event) => {
   pointer = false;
-  // Enter in a radio would submit the form long before its end.
+  // A key held down must not submit, and Enter in a radio would do so long before the end.
+  if (event.key === "Enter" && event.repeat) event.preventDefault();
   if (event.key === "Enter" && event.target.matches("input")) {
     event.preventDefault();
     deck.show(deck.at() + 1);
@@ -166,6 +175,9 @@ byId("previous").addEventListener("click", () => deck.show(deck.at() - 1));
 byId("next").addEventListener("click", () => deck.show(deck.at() + 1));
 byId("overview").addEventListener("click", () => deck.show(pairs.length));
 byId("help-button").addEventListener("click", toggleHelp);
+byId("undo").addEventListener("click", undo);
+byId("undo").hidden = done.length === 0;
+switchKeys(byId("single-keys"));
 for (const link of document.querySelectorAll('a[href^="#pair-"]')) {
   link.addEventListener("click", (event) => {
     event.preventDefault();
@@ -196,8 +208,8 @@ listen(
   { paused: () => document.querySelector("dialog[open]") !== null },
 );
 retryFailures(pairs);
-if (byId("time")) showTimeLeft(byId("time"), announce);
-countActiveSeconds(form.elements.active_seconds);
+if (byId("time")) showTimeLeft(byId("time"), byId("time-short"), announce);
+countActiveSeconds(form.elements.active_seconds, copy);
 
 const unanswered = pairs.findIndex((pair) => !isFinished(pair));
 deck.show(unanswered < 0 ? pairs.length : unanswered, { focus: false });

@@ -6,7 +6,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.answers import places_of, save_draft
-from annotation.judging.links import assignment_token, worker_token
+from annotation.judging.links import address_of_pictures, assignment_token, worker_token
 from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Draft, Judgment, Worker
 from annotation.submissions import Answer
@@ -66,6 +66,8 @@ def as_form(assignment: Assignment, answers: list[Answer]) -> dict[str, str]:
 
 
 def address(name: str, assignment: Assignment, *rest: object) -> str:
+    if name == "picture":
+        return f"{address_of_pictures(assignment)}{rest[0]}/"
     return reverse(f"judging:{name}", args=[assignment_token(assignment), *rest])
 
 

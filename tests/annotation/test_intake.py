@@ -1,4 +1,3 @@
-import threading
 from dataclasses import replace
 
 import pytest
@@ -12,6 +11,7 @@ from annotation.submissions import Answer, SeatLostError, mark_submitted, submit
 from core.errors import CounterpartError
 from hits.models import Item
 from tests.annotation.answering import leased, right_answers, shown
+from tests.at_once import at_once
 from tests.factories import make_collection, make_round, make_worker
 
 State = Assignment.State
@@ -211,18 +211,7 @@ def test_a_submission_that_lost_the_race_gets_the_winners_receipt(assignment, mo
 def test_two_submissions_at_once_give_one_receipt_and_one_set_of_judgments():
     assignment = leased(make_round())
     answers = right_answers(assignment)
-    receipts, barrier = [], threading.Barrier(2)
-
-    def both():
-        barrier.wait()
-        receipts.append(submit(Assignment.objects.get(pk=assignment.pk), answers))
-        connection.close()
-
-    threads = [threading.Thread(target=both) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=20)
+    receipts = at_once(*[lambda: submit(Assignment.objects.get(pk=assignment.pk), answers)] * 2)
     assert len({receipt.code for receipt in receipts}) == 1
     assert sorted(receipt.repeated for receipt in receipts) == [False, True]
     assert Judgment.objects.count() == len(answers)

@@ -1,14 +1,23 @@
 """Who may see and do what with which link, and the pictures behind it."""
 
+import re
+
 import pytest
 from django.core import signing
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.test import Client
 
+from annotation.answers import places_of
 from annotation.judging import links
 from annotation.models import Assignment, Judgment
-from hits.models import Round
+from annotation.receipts import verify_code
+from annotation.workers import renew_links
+from corpus.models import Image
+from corpus.pictures import store_picture
+from hits.models import Item, Round
 from tests.annotation.answering import address, home_of, leased, submit
-from tests.factories import make_assignment, make_collection, make_round, make_worker
+from tests.factories import make_assignment, make_collection, make_round, make_worker, picture
 
 
 @pytest.fixture
@@ -31,8 +40,7 @@ def test_no_part_of_one_workers_link_opens_anothers_hit(stranger, made, assignme
     other = leased(make_round(made.pool.collection, "other"), worker=make_worker())
     ours, theirs = (links.assignment_token(a).split(":") for a in (assignment, other))
     mixed = ":".join([theirs[0], *ours[1:]])
-    for path in ("", "picture/1/"):
-        assert stranger.get(f"/judge/task/{mixed}/{path}").status_code == 404
+    assert stranger.get(f"/judge/task/{mixed}/").status_code == 404
     assert stranger.post(f"/judge/task/{mixed}/return/").status_code == 404
 
 
@@ -55,6 +63,43 @@ def test_a_changed_key_closes_no_link_that_a_worker_has(stranger, made, assignme
     links = address("task", assignment), home_of(assignment.worker, made)
     settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "the new key"
     assert [stranger.get(link).status_code for link in links] == [200, 200]
+
+
+def test_links_from_before_a_new_link_open_nothing(stranger, made, assignment):
+    old = [address("task", assignment), home_of(assignment.worker, made)]
+    picture = address("picture", assignment, 1)
+    renew_links(assignment.worker, by="robin")
+    answers = [stranger.get(link) for link in old]
+    assert [(one.status_code, "This link was replaced" in one.text) for one in answers] == [(410, True)] * 2
+    assert stranger.get(picture).status_code == 404
+    assert stranger.post(old[0] + "return/").status_code == 410
+    assert Assignment.objects.get().state == "leased"
+
+
+def test_a_picture_that_was_changed_in_the_storage_is_not_shown(stranger, assignment):
+    shown = address("picture", assignment, 1)
+    image = Item.objects.get(pk=places_of(assignment)[1]).image
+    stored = store_picture("zoo", image.key, "0.jpg", picture())
+    Image.objects.filter(pk=image.pk).update(file=stored.file)
+    before = b"".join(stranger.get(f"{shown}?size=320").streaming_content)
+    default_storage.save(stored.file, ContentFile(picture("red")))
+    assert stranger.get(f"{shown}?size=800").status_code == 404
+    assert b"".join(stranger.get(f"{shown}?size=320").streaming_content) == before  # made of the picture as it was
+
+
+def test_a_new_link_leads_to_the_same_work_and_its_receipt_is_genuine(stranger, made, assignment):
+    submit(stranger, assignment)
+    assignment.refresh_from_db()
+    renew_links(assignment.worker, by="robin")
+    assert assignment.receipt in stranger.get(home_of(assignment.worker, made)).text
+    assert verify_code(assignment.receipt).worker == assignment.worker
+
+
+def test_a_browser_that_remembers_a_void_link_is_a_strangers(stranger, made):
+    stranger.cookies["worker"] = links.worker_token(consented := make_worker(), made)
+    assert "again" in stranger.get(f"/judge/join/{made.join_key}/").text
+    renew_links(consented, by="robin")
+    assert stranger.get(f"/judge/join/{made.join_key}/").context["known"] is None
 
 
 def test_a_link_to_a_row_that_is_gone_says_so(stranger, assignment):
@@ -86,7 +131,17 @@ def test_pages_are_private_and_tell_no_other_site_their_address(stranger, assign
 # Pictures
 
 
-def test_a_picture_comes_through_the_hits_own_link(stranger, assignment):
+def test_the_address_of_a_picture_opens_nothing_but_pictures(stranger, made, assignment):
+    page = stranger.get(address("task", assignment)).text
+    token = re.search(r'src="/judge/picture/([^"/]+)/1/\?size=800"', page)[1]
+    assert [stranger.get(f"/judge/{page}/{token}/").status_code for page in ("task", "me")] == [404, 404]
+
+
+def test_a_link_to_the_hit_is_no_link_to_its_pictures(stranger, assignment):
+    assert stranger.get(f"/judge/picture/{links.assignment_token(assignment)}/1/").status_code == 404
+
+
+def test_a_picture_is_shown_to_who_has_its_address(stranger, assignment):
     response = stranger.get(address("picture", assignment, 1))
     assert (response.status_code, response["Content-Type"]) == (200, "image/jpeg")
     assert response["Cache-Control"].startswith("private")

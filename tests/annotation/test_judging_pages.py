@@ -162,7 +162,7 @@ def test_a_long_history_takes_no_more_queries(stranger, made, assignment, django
         done = leased(other, worker=assignment.worker)
         Assignment.objects.filter(pk=done.pk).update(state="accepted", receipt="r", submitted_at=timezone.now())
     with django_assert_max_num_queries(8):
-        stranger.get(home_of(assignment.worker, made))
+        assert stranger.get(home_of(assignment.worker, made)).status_code == 200
 
 
 # The judging page
@@ -199,6 +199,8 @@ def test_a_round_keeps_the_wording_that_it_was_packed_with(stranger, made):
     Round.objects.update(wording=1, reasons=True)
     before = stranger.get(address("task", assignment)).text
     assert "It need not mention everything." in now
+    assert "A blue kite flies over a hill with a tree." in now
+    assert "A blue kite" not in before
     assert "some detail is wrong or missing" in before
     assert "it leaves out the main things in the picture" in before
     assert "some detail is wrong or missing" in stranger.get(join_page(made)).text
@@ -269,6 +271,13 @@ def test_active_seconds_never_exceed_the_time_since_the_lease(stranger, assignme
     Assignment.objects.update(leased_at=timezone.now() - timezone.timedelta(seconds=120))
     submit(stranger, assignment, active_seconds=sent)
     assert Assignment.objects.get().active_seconds == pytest.approx(stored, abs=2)
+
+
+def test_work_that_is_sent_long_after_its_lease_counts_no_longer_than_the_lease(stranger, assignment):
+    now, minutes = timezone.now(), timezone.timedelta(minutes=1)
+    Assignment.objects.update(leased_at=now - 4320 * minutes, deadline=now - 4275 * minutes)
+    submit(stranger, assignment, active_seconds=4320 * 60)
+    assert Assignment.objects.get().active_seconds == 45 * 60
 
 
 def test_giving_back_what_another_tab_has_submitted_shows_its_receipt(stranger, assignment):

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.admission import join_round
 from annotation.judging import links
-from annotation.judging.links import read_worker_token
+from annotation.judging.links import Visit, read_worker_token
 from annotation.models import Admission, Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
 from annotation.qualification_tests import Plan, make_test
 from annotation.receipts import completion_code
@@ -181,11 +181,13 @@ def test_the_test_looks_like_a_hit_and_gives_nothing_away(stranger, tested):
     assert not any(word in page.lower() for word in ("positive", "negative", "polarity", "control", "gold"))
 
 
-def test_its_pictures_come_through_the_workers_own_link(stranger, tested):
+def test_its_pictures_have_links_of_their_own(stranger, tested):
     worker = make_worker()
-    url = page_of_test(tested, worker) + "picture/1/"
+    page = stranger.get(page_of_test(tested, worker)).text
+    pictures = re.search(r'src="(/judge/test-picture/[^"]+/)1/\?size=800"', page)[1]
+    url = pictures + "1/"
     assert b"".join(stranger.get(url).streaming_content)[:2] == b"\xff\xd8"
-    assert stranger.get(page_of_test(tested, worker) + "picture/9/").status_code == 404
+    assert stranger.get(pictures + "9/").status_code == 404
     stranger.post(page_of_test(tested, worker), answers(tested))
     assert stranger.get(url).status_code == 404
 
@@ -213,7 +215,7 @@ def test_after_the_last_try_the_pages_say_so_kindly(stranger, tested):
     assert "do not take it personally" in result
     assert "no HIT for you in this round" in stranger.get(home_of(worker, tested)).text
     token = stranger.get(page_of_test(tested, worker)).url.removeprefix("/judge/me/").rstrip("/")
-    assert read_worker_token(token) == (worker.pseudonym, tested.pk)
+    assert read_worker_token(token) == Visit(worker, tested)
     stranger.post(page_of_test(tested, worker), answers(tested, number=3))
     assert TestAttempt.objects.count() == 2
 

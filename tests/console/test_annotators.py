@@ -53,6 +53,19 @@ def test_examples_go_on_from_a_later_query(member, site):
     assert [example.query.pk for example in shown] == ranked.queries[4:8].tolist()
 
 
+def test_a_number_of_five_thousand_digits_gets_a_page(member, site):
+    assert member.get(f"/annotators/overlap/?from={'9' * 5_000}").status_code == 200
+
+
+def test_the_search_that_is_asked_for_is_shown(member, site):
+    newer = make_retrieval(site.retrieval.annotator, site.retrieval.sample, seed=1)
+    shown = [
+        member.get(f"/annotators/overlap/{asked}").context["shown"]
+        for asked in ("", f"?retrieval={site.retrieval.pk}", f"?retrieval={newer.pk}")
+    ]
+    assert shown == [newer, site.retrieval, newer]
+
+
 def test_a_search_says_how_it_was_re_ranked(member, site):
     Retrieval.objects.filter(pk=site.retrieval.pk).update(rerank="csls:k=10")
     assert "blocked, csls:k=10" in member.get("/annotators/overlap/").content.decode()

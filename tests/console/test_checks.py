@@ -16,6 +16,7 @@ def test_the_settings_that_come_with_the_house_pass(check):
         (checks.secret_keys_are_strong, {"SECRET_KEY": "ab" * 40}, "console.E004"),
         (checks.secret_keys_are_strong, {"SECRET_KEY_FALLBACKS": ["changeme"]}, "console.E004"),
         (checks.hosts_include_the_site, {"SITE_URL": "https://judge.example"}, "console.E002"),
+        (checks.proxies_are_counted, {"BEHIND_TLS": True}, "console.W003"),
         (checks.storage_is_writable, {"MEDIA_ROOT": "/dev/null/media"}, "console.E003"),
         (
             checks.redis_needs_postgresql,

@@ -36,7 +36,6 @@ PAGES = [
     "/versions/v1/",
     "/versions/v1/changes/",
     "/release/",
-    "/scores/",
     "/collections/zoo/leaderboard/",
     "/collections/zoo/leaderboard/?version=v1&metric=R@1",
     "/runs/{run}/",

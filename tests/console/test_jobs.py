@@ -1,11 +1,14 @@
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
-from core.events import record
+from core import events
 from core.models import Job
 from tests.factories import make_collection, make_round
+
+record = transaction.atomic(events.record)
 
 
 @pytest.fixture

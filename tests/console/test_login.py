@@ -1,4 +1,10 @@
+"""Logging in and out, and who is locked out."""
+
+import pytest
 from django.contrib.auth.models import User
+from django.test import Client
+
+GUESSER, OWNER, ELSEWHERE = "203.0.113.7", "198.51.100.4", "192.0.2.1"
 
 
 def test_logging_in_leads_to_where_one_was_going(stranger):
@@ -23,3 +29,69 @@ def test_login_never_leads_to_another_site(stranger):
     User.objects.create_user("ada", password="a long passphrase")
     data = {"username": "ada", "password": "a long passphrase", "next": "https://evil.example/"}
     assert stranger.post("/login/", data).url == "/"
+
+
+# The lock
+
+
+@pytest.fixture
+def ada(db) -> User:
+    return User.objects.create_user("ada", password="a long passphrase")
+
+
+def log_in(address: str, password: str = "a long passphrase", *, forwarded: str = "") -> int:
+    headers = {"HTTP_X_FORWARDED_FOR": forwarded} if forwarded else {}
+    form = {"username": "ada", "password": password}
+    return Client(REMOTE_ADDR=address, **headers).post("/login/", form).status_code
+
+
+def guess(times: int, *addresses: str, **how: str) -> int:
+    """Guess from each address this often; the last answer."""
+    return [log_in(address, "wrong", **how) for address in addresses for _ in range(times)][-1]
+
+
+def test_ten_wrong_passwords_lock_the_address_for_that_account_only(ada):
+    assert guess(10, GUESSER) == 429
+    assert (log_in(GUESSER), log_in(OWNER)) == (429, 302)
+
+
+def test_a_guesser_locks_nobody_else_out_behind_a_counted_proxy(ada, settings):
+    settings.PROXY_COUNT = 1
+    assert guess(10, "10.0.0.1", forwarded=GUESSER) == 429
+    assert log_in("10.0.0.1", forwarded=OWNER) == 302
+
+
+def test_an_address_that_a_guesser_makes_up_unlocks_nothing(ada, settings):
+    for proxies in (0, 1):
+        settings.PROXY_COUNT = proxies
+        for number in range(10):
+            log_in(GUESSER, "wrong", forwarded=f"192.0.2.{number}, {GUESSER}")
+        assert log_in(GUESSER, forwarded=f"192.0.2.99, {GUESSER}") == 429
+
+
+def test_many_addresses_together_are_stopped_before_they_have_guessed_long(ada):
+    guess(9, *[f"203.0.113.{host}" for host in range(6)])
+    assert log_in(ELSEWHERE) == 429
+
+
+def test_the_owner_gets_in_from_where_they_did_before_however_many_guess(ada):
+    assert log_in(OWNER) == 302
+    guess(9, *[f"203.0.113.{host}" for host in range(8)])
+    assert (log_in(ELSEWHERE), log_in(OWNER), log_in(OWNER, "wrong")) == (429, 302, 200)
+
+
+def test_one_address_cannot_use_up_what_all_may_guess(ada):
+    guess(60, GUESSER)
+    assert log_in(ELSEWHERE) == 302
+
+
+def test_a_right_password_forgives_the_wrong_ones_before_it(ada):
+    for _ in range(3):
+        guess(6, OWNER)
+        assert log_in(OWNER) == 302
+
+
+def test_who_is_locked_out_is_told_what_to_do(ada):
+    guess(10, GUESSER)
+    page = Client(REMOTE_ADDR=GUESSER).post("/login/", {"username": "ada", "password": "a long passphrase"})
+    assert page.text == "Too many wrong passwords. Wait 15 minutes, or log in from where you have logged in before."

@@ -55,6 +55,10 @@ def test_a_round_that_owes_nothing_says_so(releaser, made):
     assert "Download" not in page
 
 
+def test_no_cache_keeps_the_page_with_platform_ids(releaser, made):
+    assert "no-store" in releaser.get(payments(made))["Cache-Control"]
+
+
 def test_the_download_is_a_csv_that_no_cache_keeps_and_the_journal_knows_of(releaser, made):
     WorkerIdentity.objects.create(
         worker=Assignment.objects.get().worker, channel="mturk", environment="emulator", external_id="=A1"
@@ -71,7 +75,7 @@ def test_the_download_is_a_csv_that_no_cache_keeps_and_the_journal_knows_of(rele
 
 def test_the_list_given_back_marks_its_payments_once(releaser, made):
     content = listed(releaser, made)
-    assert "1 payments marked as paid, $0.65 in total." in give_back(releaser, made, content, follow=True).text
+    assert "1 payment marked as paid, $0.65 in total." in give_back(releaser, made, content, follow=True).text
     assert "0 payments marked as paid, $0.00 in total. 1 were already marked." in (
         give_back(releaser, made, content, follow=True).text
     )

@@ -30,6 +30,18 @@ def test_the_whole_picture_is_streamed_as_it_was_stored(member, large):
     assert content(answer) == picture(size=(1000, 500))
 
 
+@pytest.mark.parametrize("query", ["", "?size=320"])
+def test_a_picture_that_was_changed_in_the_storage_is_not_served(member, large, query):
+    default_storage.save(large.file, ContentFile(picture("red", size=(1000, 500))))
+    assert member.get(f"/pictures/{large.pk}/{query}").status_code == 404
+
+
+def test_a_changed_picture_is_replaced_when_it_is_imported_again(member, large):
+    default_storage.save(large.file, ContentFile(b"x" * default_storage.size(large.file)))
+    store_picture("zoo", large.key, "0.jpg", picture(size=(1000, 500)))
+    assert content(member.get(f"/pictures/{large.pk}/")) == picture(size=(1000, 500))
+
+
 def test_a_thumbnail_is_a_small_jpeg(member, large):
     answer = member.get(f"/pictures/{large.pk}/?size=320")
     assert Picture.open(BytesIO(content(answer))).size == (320, 160)

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
+from annotation.models import Admission, Invitation
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError
@@ -193,3 +194,22 @@ def test_missing_pictures_are_told_and_borne_with_only_where_that_is_said(resear
 
 def test_a_published_round_leads_to_its_page(researcher, site):
     assert researcher.get("/rounds/open/publish/").url == "/rounds/open/"
+
+
+def test_invitations_are_made_listed_and_revoked_on_a_page(researcher, db):
+    make_round()
+    page = researcher.post("/rounds/round-1/invitations/", {"count": "2"}, follow=True).text
+    assert page.count("/judge/invited/") == 2
+    number = Invitation.objects.first().pk
+    page = researcher.post(f"/rounds/round-1/invitations/{number}/revoke/", follow=True).text
+    assert (page.count("/judge/invited/"), f"Invitation {number} is void" in page) == (1, True)
+    refused = researcher.post("/rounds/round-1/invitations/", {"count": "many"})
+    assert (refused.status_code, "use 1 to 1,000" in refused.text) == (422, True)
+
+
+def test_a_round_by_invitation_shows_no_join_link(researcher, db):
+    made = make_round()
+    assert "/judge/join/" in researcher.get("/rounds/round-1/").text
+    Admission.objects.create(round=made, invited=True)
+    page = researcher.get("/rounds/round-1/").text
+    assert ("/judge/join/" in page, "Nobody joins without an invitation" in page) == (False, True)

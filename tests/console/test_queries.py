@@ -1,10 +1,10 @@
 """Pages ask the database as often for many rows as for few."""
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from core.events import record
+from core import events
 from core.models import Job
 from crowd.models import Outbox, Posting
 from hits.models import Round
@@ -37,7 +37,7 @@ def late_on_platform(made: Round) -> None:
     where = {"channel": "mturk", "environment": "emulator"}
     Posting.objects.create(hit=made.hits.get(), max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where)
     Outbox.objects.create(round=made, call="publish", subject=f"x:{made.pk}", state="failed", error="Refused.", **where)
-    record("account held", made, actor="sync", amount="0.01")
+    transaction.atomic(events.record)("account held", made, actor="sync", amount="0.01")
 
 
 @pytest.mark.parametrize(
@@ -64,27 +64,29 @@ def test_a_list_asks_no_more_for_more_rows(member, path):
     fill(2)
     fill(3)
     with CaptureQueriesContext(connection) as many:
-        member.get(path)
+        assert member.get(path).status_code == 200
     assert len(many) <= len(few) + (2 if path == "/" else 0)
     assert len(many) <= 44
 
 
-@pytest.mark.parametrize("path", ["/rounds/round-1/", "/rounds/round-1/hits/", "/rounds/round-1/hits/1/"])
-def test_a_round_asks_no_more_for_more_hits_and_workers(member, django_assert_max_num_queries, path):
+@pytest.mark.parametrize(
+    ("path", "queries"), [("/rounds/round-1/", 23), ("/rounds/round-1/hits/", 6), ("/rounds/round-1/hits/1/", 6)]
+)
+def test_a_round_asks_no_more_for_more_hits_and_workers(member, django_assert_max_num_queries, path, queries):
     made = make_round(hits=4)
     for _ in range(4):
         answer_rightly(made)
-    with django_assert_max_num_queries(23):
-        member.get(path)
+    with django_assert_max_num_queries(queries):
+        assert member.get(path).status_code == 200
 
 
 def test_a_collection_asks_no_more_for_more_pictures(member, django_assert_max_num_queries):
     make_collection(images=24, captions_each=5)
-    with django_assert_max_num_queries(15):
-        member.get("/collections/zoo/")
+    with django_assert_max_num_queries(14):
+        assert member.get("/collections/zoo/").status_code == 200
 
 
 def test_a_review_asks_no_more_for_more_pairs(member, django_assert_max_num_queries):
     assignment = answer_wrongly(make_round(make_collection(images=24), candidates=18))
     with django_assert_max_num_queries(15):
-        member.get(f"/review/{assignment.pk}/")
+        assert member.get(f"/review/{assignment.pk}/").status_code == 200

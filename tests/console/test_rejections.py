@@ -108,7 +108,8 @@ def test_a_proposal_is_dropped_on_the_page(reviewer, flagged, robin):
     reviewer.post(f"/rejections/{rejection.pk}/drop/")
     rejection.refresh_from_db()
     assert not rejection.is_proposal
-    assert reviewer.get("/rejections/").context["lines"][0].state == "dropped"
+    shown = reviewer.get("/rejections/").context
+    assert (shown["lines"][0].state, shown["counts"]) == ("dropped", {"proposed": 0, "appealed": 0})
 
 
 def test_a_rejection_is_reversed_on_the_page_with_a_reason(reviewer, flagged, robin):
@@ -198,8 +199,8 @@ def test_a_list_of_rejections_asks_no_more_for_more_rows(member, robin, django_a
     made = make_round(hits=10)
     for _ in range(10):
         reject(answer_wrongly(made), **WORDS, by=robin, policy=MassPolicy(earliest=99))
-    with django_assert_max_num_queries(9):
-        member.get("/rejections/")
+    with django_assert_max_num_queries(8):
+        assert member.get("/rejections/").status_code == 200
 
 
 def needed():

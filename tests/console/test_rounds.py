@@ -4,10 +4,11 @@ import pytest
 
 from annotation.decisions import decide
 from annotation.disputes import top_up
+from annotation.leases import lease_seat
 from annotation.models import Worker
 from config.celery import app
 from console.dashboard import needs_of_all_rounds
-from core.models import Job
+from core.models import Event, Job
 from corpus.models import Collection, Image
 from crowd.publication import close_round
 from dataset.verdicts import aggregate_round
@@ -15,7 +16,7 @@ from hits.models import Round
 from hits.parameters import RoundParameters
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
-from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample
+from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample, make_worker
 
 ORDER = {
     "round": "zebra",
@@ -151,7 +152,7 @@ def test_a_round_shows_how_it_goes(member, db):
     answer_rightly(made)
     context = member.get("/rounds/round-1/").context
     assert context["standing"].filled == 1
-    assert context["quality"].median_seconds == 300
+    assert context["quality"].timing.active == 300
     assert context["quality"].dollars_an_hour == Decimal("7.8")
     assert context["quality"].levels == {1: 2, 2: 0, 3: 0, 4: 0}
 
@@ -164,9 +165,10 @@ def test_wrong_controls_lower_the_share_and_ask_for_a_person(member, db):
     assert "1 flagged assignment" in answer.content.decode()
 
 
-def test_flagged_answers_do_not_enter_the_levels(member, db):
+def test_flagged_answers_enter_neither_the_levels_nor_the_time(member, db):
     answer_wrongly(make_round())
     context = member.get("/rounds/round-1/").context
+    assert (context["quality"].timing, context["quality"].workers[0].seconds) == (None, None)
     assert sum(context["quality"].levels.values()) == 0
     assert context["levels"] == []
 
@@ -251,3 +253,16 @@ def test_a_round_tells_how_many_pairs_are_unfinished_and_what_was_added(member):
     text = member.get("/rounds/round-1/").content.decode()
     assert "at most 1 on a pair on which workers disagree; 1 HIT added so far" in text
     assert "2 pairs unfinished" in text
+
+
+def test_idle_leases_are_ended_once_that_is_confirmed(researcher, db):
+    made = make_round(hits=2)
+    lease = lease_seat(made, worker=make_worker())
+    assert "end idle leases" in researcher.get("/rounds/round-1/").text
+    assert "1 HIT is held by workers who never submitted" in researcher.get("/rounds/round-1/idle/").text
+    lease.refresh_from_db()
+    assert lease.state == "leased"
+    assert "1 lease ended" in researcher.post("/rounds/round-1/idle/", follow=True).text
+    lease.refresh_from_db()
+    assert lease.state == "expired"
+    assert Event.objects.get(verb="ended idle leases").actor == "researcher"

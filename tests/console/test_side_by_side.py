@@ -59,7 +59,9 @@ def test_the_page_leads_from_query_to_query(member, zoo, machines):
     assert "number=12" not in member.get("/collections/menagerie/annotators/?number=11").content.decode()
 
 
-@pytest.mark.parametrize("query", ["", "?from=image", "?from=nonsense&number=-3", "?number=x"])
+@pytest.mark.parametrize(
+    "query", ["", "?from=image", "?from=nonsense&number=-3", "?number=x", f"?number={'9' * 5_000}"]
+)
 def test_any_query_string_gets_a_page(member, zoo, machines, query):
     assert member.get(f"/collections/menagerie/annotators/{query}").status_code == 200
 

@@ -11,7 +11,7 @@ EPOCH = {"number": 1, "loss": 0.5, "seconds": 2.0, "validation": {"i2t R@1": 10.
 
 @pytest.fixture
 def eyes(db) -> Annotator:
-    return add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 4, "epochs": 2})
+    return add_annotator("eyes", kind="vse", options={"epochs": 2})
 
 
 @pytest.fixture
@@ -39,11 +39,12 @@ def test_a_training_under_way_tells_its_last_epoch_and_goes_on_being_asked(membe
     assert 'data-progress="/annotators/eyes/training/"' in member.get("/annotators/eyes/").content.decode()
 
 
-def test_a_finished_training_is_not_asked_any_more(member, eyes):
-    trained = train_annotator("eyes", collection=make_coloured_collection())
+def test_a_finished_training_is_not_asked_any_more(member, db):
+    add_annotator("quick", kind="embedding", options={"image": "histogram", "dim": 4})
+    trained = train_annotator("quick", collection=make_coloured_collection())
     Annotator.objects.update(curve=[EPOCH], trained_on=trained.trained_on | {"loss_last": 0.5})
-    assert not member.get("/annotators/eyes/training/").json()["live"]
-    assert "data-progress" not in member.get("/annotators/eyes/").content.decode()
+    assert not member.get("/annotators/quick/training/").json()["live"]
+    assert "data-progress" not in member.get("/annotators/quick/").content.decode()
 
 
 def test_the_curve_is_a_picture_of_loss_and_rsum(member, learning):

@@ -54,7 +54,7 @@ def test_scores_stand_in_a_row_for_each_model(member, site):
     for model, value in (("overlap", 0.25), ("embedding", 0.5)):
         score(site.version, model, "R@1", value)
         score(site.version, model, "R@1", value / 2, "t2i")
-    board = member.get("/scores/").context["board"]
+    board = member.get("/versions/v1/").context["board"]
     assert [row.model for row in board.rows] == ["embedding", "overlap"]
     assert [column.part for column in board.columns] == ["average", "i2t", "t2i"]
     percents = [[cell.percent for cell in cells] for _, cells in board.lines()]
@@ -65,12 +65,8 @@ def test_scores_stand_in_a_row_for_each_model(member, site):
 def test_a_figure_that_was_not_measured_is_a_dash(member, site):
     score(site.version, "overlap", "R@1", 0.25)
     score(site.version, "embedding", "mAP@R", 0.5)
-    board = member.get("/scores/?version=v1").context["board"]
+    board = member.get("/versions/v1/").context["board"]
     assert [[cell and cell.percent for cell in cells] for _, cells in board.lines()] == [["50.0", None], [None, "25.0"]]
-
-
-def test_scores_of_an_unknown_version_are_not_found(member, site):
-    assert member.get("/scores/?version=v9").status_code == 404
 
 
 @pytest.fixture

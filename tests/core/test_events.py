@@ -1,9 +1,12 @@
 import pytest
 from django.db import transaction
 
-from core.events import record, subject_of
+from core import events
+from core.events import subject_of
 from core.models import Event
 from corpus.models import Collection
+
+record = transaction.atomic(events.record)
 
 
 @pytest.fixture
@@ -42,6 +45,12 @@ def test_an_event_vanishes_with_the_change_that_it_tells_of(zoo):
         record("imported", zoo, actor="robin")
         transaction.set_rollback(True)
     assert not Event.objects.exists()
+
+
+def test_a_test_fails_where_a_lock_or_an_event_has_no_transaction_of_its_own(zoo):
+    for alone in (Collection.objects.select_for_update().first, lambda: events.record("imported", zoo, actor="robin")):
+        with pytest.raises(transaction.TransactionManagementError, match="outside a transaction of its own"):
+            alone()
 
 
 def test_data_that_does_not_fit_in_json_is_refused(zoo):

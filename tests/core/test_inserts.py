@@ -123,5 +123,5 @@ def test_progress_may_ask_the_database(collection, monkeypatch):
 
 
 def test_thousands_of_rows_take_few_statements(collection, django_assert_max_num_queries):
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(4):
         insert_images(collection, [str(number) for number in range(100, 2_000)])

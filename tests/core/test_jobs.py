@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from config.celery import app
@@ -11,6 +12,7 @@ from core import jobs
 from core.errors import CounterpartError
 from core.jobs import Cancelled, cancel, finish, open_job, resend_stale_jobs, running
 from core.models import Event, Job
+from tests.at_once import at_once
 
 State = Job.State
 really_send = jobs.send
@@ -93,6 +95,32 @@ def test_progress_is_written_at_most_twice_a_second_but_the_end_always(job, djan
             progress("counting", done, 100)
 
 
+@pytest.mark.service
+def test_progress_within_a_long_transaction_is_seen_and_the_job_can_be_cancelled_meanwhile(transactional_db):
+    if connection.vendor == "sqlite":
+        pytest.skip("on SQLite nobody else can write during a transaction")
+    job = Job.objects.create(title="Release", task="farm.tasks.release")
+    with running(job.pk) as progress, transaction.atomic():
+        User.objects.create_user("half done")
+        progress("releasing", 1, 2)
+        seen, asked = at_once(lambda: Job.objects.get(pk=job.pk).step, lambda: cancel(job, actor="bo"))
+        assert (seen, asked) == ("releasing", True)
+        progress("releasing", 2, 2)
+    assert state_of(job) == State.CANCELLED
+    assert not User.objects.exists()
+
+
+@pytest.mark.service
+def test_the_reconciler_waits_for_no_locked_job(transactional_db):
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite locks no rows")
+    job = Job.objects.create(title="Release", task="farm.tasks.release")
+    age(job, state=State.RUNNING)
+    with transaction.atomic():
+        Job.objects.filter(pk=job.pk).update(params={"changed": True})
+        assert at_once(resend_stale_jobs) == [0]
+
+
 def test_a_step_with_a_long_name_is_shortened(job):
     with running(job.pk) as progress:
         progress("x" * 300, 0, None)
@@ -144,6 +172,16 @@ def test_an_unclear_error_is_raised_and_the_job_tells_where_to_look(job):
     with pytest.raises(ZeroDivisionError), running(job.pk):
         1 / 0  # noqa: B018
     assert (state_of(job), job.message) == (State.FAILED, "Unexpected ZeroDivisionError. The log has the details.")
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_job_whose_database_connection_was_cut_is_sent_again(job, error):
+    with pytest.raises(error), running(job.pk):
+        raise error("server closed the connection unexpectedly")
+    assert state_of(job) == State.RUNNING
+    age(job)
+    assert resend_stale_jobs() == 1
+    assert state_of(job) == State.QUEUED
 
 
 def test_a_queued_job_is_cancelled_at_once(job):

@@ -15,7 +15,7 @@ def superuser(client, db):
 @pytest.mark.parametrize("model", ["collection", "image", "caption", "match", "sample"])
 def test_rows_are_listed_in_few_queries(superuser, django_assert_max_num_queries, model):
     make_sample(make_collection(images=20))
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(6):
         page = superuser.get(reverse(f"admin:corpus_{model}_changelist"))
     assert page.status_code == 200
 

@@ -19,7 +19,7 @@ def told(*arguments: object) -> str:
 
 def test_import_collection_says_what_it_did(db, tmp_path):
     path = jsonl(tmp_path / "c.jsonl", line(1), line(2))
-    assert told("import_collection", "zoo", "--format", "jsonl", path) == "zoo: 2 captions and 1 images added."
+    assert told("import_collection", "zoo", "--format", "jsonl", path) == "zoo: 2 captions and 1 image added."
     assert "2 captions already imported" in told("import_collection", "zoo", "--format", "jsonl", path)
 
 
@@ -33,9 +33,9 @@ def test_import_collection_appends_and_skips_missing_pictures(db, tmp_path):
     told("import_collection", "zoo", "--format", "jsonl", jsonl(tmp_path / "c.jsonl", line(1)))
     more = jsonl(tmp_path / "d.jsonl", line(2))
     wish = ("import_collection", "zoo", "--format", "jsonl", more, "--append", "--images", tmp_path)
-    with pytest.raises(CommandError, match="1 images lack a file"):
+    with pytest.raises(CommandError, match="1 image lacks a file"):
         told(*wish)
-    assert told(*wish, "--skip-missing") == "zoo: 1 captions and 0 images added."
+    assert told(*wish, "--skip-missing") == "zoo: 1 caption and 0 images added."
 
 
 def test_import_collection_takes_pictures_when_called_from_code(db, tmp_path):
@@ -48,7 +48,7 @@ def test_import_collection_takes_pictures_when_called_from_code(db, tmp_path):
 def test_import_matches_goes_to_the_named_collection(db, tmp_path):
     make_collection(images=4)
     path = written(tmp_path / "m.json", {"1": [2]})
-    assert told("import_matches", "zoo", "--source", "s", path, "--direction", "i2t") == "s: 1 matches added."
+    assert told("import_matches", "zoo", "--source", "s", path, "--direction", "i2t") == "s: 1 match added."
     assert Match.objects.get(source="s").caption.key == "2"
 
 

@@ -149,7 +149,7 @@ def test_a_name_that_cannot_be_a_folder_is_refused(db, path, name):
 
 def test_a_file_that_changes_between_its_readings_is_noticed(db, path, monkeypatch):
     monkeypatch.setattr("corpus.imports.pictures_stored", lambda *_, **__: Vanishing(path))
-    with pytest.raises(CounterpartError, match=r"changed while it was read \(1 captions missing\)"):
+    with pytest.raises(CounterpartError, match=r"changed while it was read \(1 caption missing\)"):
         imported(path, line(1), line(2))
     assert not Collection.objects.exists()
 
@@ -178,5 +178,5 @@ def test_images_without_captions_are_left_out_and_counted(db, tmp_path):
     folder = picture_folder(tmp_path / "zoo", "a.jpg", "b.jpg")
     written(folder / "a.txt", "a cat")
     summary = import_collection("zoo", format="folder", path=folder)
-    assert "1 images without captions skipped" in str(summary)
+    assert "1 image without captions skipped" in str(summary)
     assert [image.key for image in Image.objects.all()] == ["a.jpg"]

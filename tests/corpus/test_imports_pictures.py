@@ -64,7 +64,7 @@ def test_pictures_are_found_one_folder_deeper(db, path, tmp_path):
 
 
 def test_missing_pictures_are_named_and_nothing_is_written(db, path, tmp_path):
-    with pytest.raises(CounterpartError, match=r"^1 images lack a file in .*: 11\. Add the files, or pass --skip"):
+    with pytest.raises(CounterpartError, match=r"^1 image lacks a file in .*: 11\. Add the files, or pass --skip"):
         imported(path, picture_folder(tmp_path / "some", "10.jpg"))
     assert not Collection.objects.exists()
     assert stored_files() == []
@@ -107,7 +107,7 @@ def test_another_picture_under_the_same_id_is_refused(db, path, folder):
     imported(path, folder)
     before = stored_files()
     (folder / "10.jpg").write_bytes(picture("red"))
-    with pytest.raises(CounterpartError, match=r"^1 images already have a different picture: 10\."):
+    with pytest.raises(CounterpartError, match=r"^1 image already has a different picture: 10\."):
         imported(path, folder)
     assert stored_files() == before
 
@@ -133,7 +133,7 @@ def test_a_file_name_that_leads_out_of_the_folder_is_refused(db, tmp_path, folde
 
 def test_a_name_that_no_file_can_have_is_missing(db, tmp_path, folder):
     path = jsonl(tmp_path / "c.jsonl", line(1, 10, file_name="é" * 250))
-    with pytest.raises(CounterpartError, match="1 images lack a file"):
+    with pytest.raises(CounterpartError, match="1 image lacks a file"):
         imported(path, folder)
 
 
@@ -151,7 +151,7 @@ def test_the_folder_format_brings_its_own_pictures(db, folder):
 
 def test_a_caption_whose_picture_is_not_in_its_folder_is_refused(db, folder):
     written(folder / "captions.csv", "file_name,text\n10.jpg,a cat\ngone.jpg,a dog\n")
-    with pytest.raises(CounterpartError, match=r"1 images lack a file in .*: gone.jpg"):
+    with pytest.raises(CounterpartError, match=r"1 image lacks a file in .*: gone.jpg"):
         import_collection("zoo", format="folder", path=folder)
     assert not Collection.objects.exists()
 

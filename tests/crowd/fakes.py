@@ -18,6 +18,7 @@ class FakePlatform:
     environments = ("emulator", "sandbox", "production")
     label = "Fake"
     most_assignments = 9
+    most_recipients = 100
     reversible = timedelta(days=30)
     origin = "https://workers.example"
 
@@ -56,6 +57,9 @@ class FakePlatform:
     def extend(self, posting, *, token):
         self._take("extend", token)
 
+    def prolong(self, posting, until, *, token):
+        self._take("prolong", token)
+
     def close(self, posting, *, token):
         self._take("close", token)
 
@@ -69,7 +73,7 @@ class FakePlatform:
     def reject(self, rejection, *, token):
         self._take("reject", token)
 
-    def message(self, message, *, environment, token):
+    def message(self, messages, *, environment, token):
         self._take("message", token)
 
     def exclude(self, exclusion, *, environment, token):

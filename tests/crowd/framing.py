@@ -9,6 +9,8 @@ from django.utils import timezone
 from annotation.models import Assignment
 from crowd.models import Posting
 from hits.models import HIT
+from tests.annotation.answering import leased
+from tests.annotation.money.moneyed import WHERE, posted
 from tests.factories import put_on_platform
 
 ORIGIN = "https://workers.example"
@@ -63,3 +65,10 @@ def save(client: Client, posting: Posting, **claimed: str) -> HttpResponse:
 def confirm(claim: Assignment, state: str = "submitted") -> None:
     """Note that the platform lists the work."""
     Assignment.objects.filter(pk=claim.pk).update(platform_state=state, submitted_at=timezone.now())
+
+
+def claimed() -> Assignment:
+    """Work on the fake platform that it has not confirmed."""
+    claim = leased(posted())
+    Assignment.objects.update(seat=None, external_id="A1", external_posting="H1", **WHERE)
+    return Assignment.objects.get(pk=claim.pk)

@@ -97,11 +97,9 @@ def golds(address: str, *, wrong: bool) -> dict[str, str]:
     """The levels for the controls of the turn's HIT, all right or all wrong, by the names of the form's fields."""
     from annotation.answers import places_of
     from annotation.judging.links import read_assignment_token
-    from annotation.models import Assignment
     from hits.models import Item
 
-    key = read_assignment_token(address.rstrip("/").split("/")[-1])
-    shown = places_of(Assignment.objects.get(pk=key))
+    shown = places_of(read_assignment_token(address.rstrip("/").split("/")[-1]))
     controls = dict(
         Item.objects.filter(pk__in=shown.values(), control__isnull=False).values_list("pk", "control__polarity")
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 
 from annotation.judging.links import read_assignment_token
-from annotation.models import Assignment
 from tests.annotation.answering import shown
 
 RIGHT, WRONG = "1114", "1141"  # keys for two candidates, a positive and a negative control, in the order of the HIT
@@ -41,7 +40,7 @@ class Bot:
 
     def in_shown_order(self, keys: str) -> str:
         address = next(frame.url for frame in self.page.frames if "/judge/at/" in frame.url)
-        assignment = Assignment.objects.get(pk=read_assignment_token(address.rstrip("/").split("/")[-1]))
+        assignment = read_assignment_token(address.rstrip("/").split("/")[-1])
         return "".join(keys[item.place - 1] for item in shown(assignment))
 
     def submit(self, *, clicks: int = 1) -> None:

@@ -101,6 +101,20 @@ def test_an_answer_later_than_the_read_time_out_is_asked_for_again(rehearsal, co
     check(made, rehearsal)
 
 
+@pytest.mark.parametrize("again", ["publish", "sync"])
+def test_what_waited_for_money_goes_out_when_somebody_tries_again(rehearsal, commit, again):
+    rehearsal.fault(kind="balance", operation="CreateHITWithHITType", nth=2, amount="0.50")
+    made = published(hits=HITS, commit=commit)
+    assert len(rehearsal.hits()) == 1
+    rehearsal.world.act("set_balance", available="9999.22")
+    with commit(execute=True):
+        if again == "sync":
+            call_command("sync", made.name)
+        else:
+            call_command("publish", made.name, channel="mturk", environment="emulator")
+    assert len(rehearsal.hits()) == HITS
+
+
 @pytest.mark.parametrize("kind", ["lag", "blind"])
 def test_lists_that_lag_behind_only_delay(rehearsal, commit, kind):
     made = published(hits=HITS, commit=commit)

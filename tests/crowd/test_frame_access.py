@@ -40,7 +40,6 @@ def pages_of(client: Client, posting: Posting) -> dict:
         "sheet": client.get(first.url),
         "draft": client.post(first.url + "draft/", {"place": "1", "level-1": "1"}),
         "report": client.post(first.url + "report/", {"place": "1", "problem-1": "text"}),
-        "picture": client.get(first.url + "picture/1/"),
         "incomplete": client.post(first.url, {"level-1": "1"}),
         "saved": client.post(first.url, form_of(posting)),
         "revisit": client.get(first.url),
@@ -65,7 +64,7 @@ def test_only_the_platforms_origins_may_frame_our_page_and_take_its_form(strange
         assert policy["default-src"] == "'none'", name
         assert "X-Frame-Options" not in answer, name
         assert answer["Referrer-Policy"] == "no-referrer", name
-        assert "no-store" in answer["Cache-Control"] or name == "picture"
+        assert "no-store" in answer["Cache-Control"]
 
 
 @pytest.mark.parametrize("path", ["/login/", "/judge/join/none/", "/judge/me/none/", "/judge/at/nowhere/any/"])
@@ -87,7 +86,7 @@ def test_no_worker_id_is_logged(stranger, posting, caplog):
 
 @pytest.mark.parametrize("token", ["x", "W10:1x:forged"])
 def test_a_forged_token_opens_nothing(stranger, posting, token):
-    for path in ("", "draft/", "report/", "picture/1/"):
+    for path in ("", "draft/", "report/"):
         method = stranger.post if path in ("draft/", "report/") else stranger.get
         assert method(f"/judge/at/mturk/emulator/{token}/{path}").status_code == 404
 
@@ -195,10 +194,12 @@ def sharing(db) -> list[Posting]:
     return [post_hit(first, "HIT1"), post_hit(second, "HIT2")]
 
 
-def test_answers_that_the_platform_has_not_confirmed_yet_count_as_given(stranger, sharing):
-    save(stranger, sharing[0], assignment="A1")
-    assert "1 of the 4 pairs" in turned_away(stranger, sharing[1], assignment="A2")
-    assert enter(stranger, sharing[1], assignment="A2", worker="AWORKERTWO")
+def test_what_the_platform_has_not_confirmed_turns_nobody_away(stranger, client, sharing):
+    """Anybody may have saved it in their name."""
+    save(stranger, sharing[0], assignment="MADEUP")
+    assert enter(client, sharing[1], assignment="A2")
+    confirm(Assignment.objects.get(external_id="MADEUP"))
+    assert "1 of the 4 pairs" in turned_away(client, sharing[1], assignment="A3")
 
 
 def test_a_hit_that_was_only_looked_at_does_not_count(stranger, sharing):

@@ -6,15 +6,16 @@ from time import sleep
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import FrameLocator, Page, expect
 
 from annotation.judging import views
 from annotation.models import Assignment
 from crowd.models import Posting
 from tests.browser import Underway
-from tests.crowd.framing import claims, frame_of, post_hit, serve_mturk
+from tests.crowd.framing import claims, confirm, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
-from tests.factories import make_round
+from tests.factories import make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -184,7 +185,7 @@ def test_a_preview_can_be_looked_at_and_not_used(open_frame, posting):
     page = open_frame(posting, preview=True)
     expect(work(page).get_by_text("Accept the HIT to start")).to_be_visible()
     expect(work(page).locator("input:enabled")).to_have_count(0)
-    assert work(page).locator(".sample img").evaluate("image => image.naturalWidth") == 320
+    expect(work(page).get_by_role("img", name="A red kite over a green hill with one tree")).to_be_visible()
     assert not Assignment.objects.exists()
 
 
@@ -290,3 +291,15 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeyp
     page.reload()
     accessible()
     context.close()
+
+
+def test_whoever_still_answers_what_another_worker_submitted_is_told_so_at_the_next_answer(open_frame, posting):
+    page = open_frame(posting)
+    work(page).locator("#place").click()
+    other = Assignment.objects.create(
+        channel="mturk", environment="emulator", external_id="ASSIGNED", external_posting=posting.external_id,
+        hit=posting.hit, worker=make_worker(), deadline=timezone.now(),
+    )  # fmt: skip
+    confirm(other)
+    page.keyboard.press("1")
+    expect(work(page).locator("body")).to_contain_text("the platform gave it to another worker, who has submitted it")

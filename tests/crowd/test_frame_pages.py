@@ -65,12 +65,12 @@ def test_a_measured_time_is_told(stranger, posting):
 # Arrival
 
 
-def test_arriving_makes_a_worker_who_consented_and_their_claim(stranger, posting):
+def test_arriving_makes_a_worker_and_their_claim(stranger, posting):
     enter(stranger, posting)
     claim = Assignment.objects.get()
     assert (claim.external_id, claim.external_posting, claim.hit) == ("ASSIGNED", "HITONE", posting.hit)
     assert (claim.state, claim.seat, claim.platform_state, claim.drafts.count()) == ("leased", None, "", 0)
-    assert claim.worker.consented_at
+    assert claim.worker.consented_at is None  # until the platform confirms that they accepted the HIT
     identity = claim.worker.identities.get()
     assert (identity.channel, identity.environment, identity.external_id) == ("mturk", "emulator", "AWORKERONE")
     assert posting.hit.seats.get().state == "open"
@@ -161,13 +161,33 @@ def test_a_malformed_draft_is_refused_in_one_line(stranger, posting, form):
     assert "\n" not in answer.json()["error"]
 
 
-def test_pictures_come_through_the_assignments_own_link(stranger, posting):
-    url = enter(stranger, posting)
-    answer = stranger.get(url + "picture/1/")
+def test_pictures_have_links_of_their_own(stranger, posting):
+    sheet = stranger.get(enter(stranger, posting)).text
+    pictures = re.search(r'src="(/judge/picture/[^"]+/)1/\?size=800"', sheet)[1]
+    answer = stranger.get(pictures + "1/")
     assert b"".join(answer.streaming_content)[:2] == b"\xff\xd8"
-    assert stranger.get(url + "picture/99/").status_code == 404
+    assert stranger.get(pictures + "99/").status_code == 404
     confirm(Assignment.objects.get())
-    assert stranger.get(url + "picture/1/").status_code == 404
+    assert stranger.get(pictures + "1/").status_code == 404
+
+
+def test_a_hit_that_another_worker_has_submitted_is_refused_with_a_sentence(stranger, posting):
+    first = enter(stranger, posting)
+    stranger.post(first + "draft/", {"place": "1", "level-1": "2"})
+    second = enter(stranger, posting, worker="AWORKERTWO")
+    confirm(Assignment.objects.get(worker__identities__external_id="AWORKERTWO"))
+    for answer in (
+        stranger.get(first),
+        stranger.post(first + "draft/", {"place": "2", "level-2": "2"}),
+        stranger.post(first, form_of(posting)),
+    ):
+        assert (answer.status_code, "the platform gave it to another worker, who has submitted it" in answer.text) == (
+            409,
+            True,
+        )
+    theirs = Assignment.objects.get(worker__identities__external_id="AWORKERONE")
+    assert (theirs.receipt, theirs.drafts.count()) == ("", 1)
+    assert stranger.get(second).status_code == 200
 
 
 # Saving and sending

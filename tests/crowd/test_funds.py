@@ -85,5 +85,5 @@ def test_shortages_ask_no_more_for_more_rounds(db, platform, hits, django_assert
     zoo = make_collection(images=30, pictures=True)
     for number in range(hits):
         note_funds(unposted(f"round-{number}", zoo))
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(9):
         shortages()

@@ -1,13 +1,19 @@
+import json
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotation.models import WorkerIdentity
+from annotation.models import Assignment, WorkerIdentity
 from core.errors import CounterpartError
-from crowd.messages import write_once
-from crowd.models import Message
+from crowd.messages import write_once, write_to
+from crowd.models import Message, Outbox
+from crowd.outbox import deliver_due
+from tests.crowd.platform import published, rehearsal, sync
 from tests.factories import make_worker
+
+__all__ = ["rehearsal"]
 
 WORDS = {"subject": "Thank you", "text": "Your notes helped."}
 
@@ -35,6 +41,42 @@ def test_the_same_words_may_be_sent_again_later(worker):
     write_once(worker, **WORDS, by="robin")
     Message.objects.update(at=timezone.now() - timedelta(minutes=11))
     assert write_once(worker, **WORDS, by="robin")[1]
+
+
+def many(n):
+    workers = [make_worker() for _ in range(n)]
+    for number, worker in enumerate(workers):
+        WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id=f"B{number}")
+    return workers
+
+
+def test_205_workers_are_written_to_with_three_calls(db, platform):
+    messages = write_to(many(205), **WORDS, by="robin")
+    assert sorted(len(row.payload["messages"]) for row in Outbox.objects.all()) == [5, 100, 100]
+    deliver_due()
+    assert (len(messages), [name for name, _ in platform.calls]) == (205, ["message"] * 3)
+
+
+def test_whom_the_platform_could_not_reach_is_listed_and_kept(
+    rehearsal, django_capture_on_commit_callbacks, person, capsys
+):
+    commit = django_capture_on_commit_callbacks
+    made = published(hits=3, commit=commit)
+    for hit_id, wrong in zip(rehearsal.hits(), (False, False, True), strict=True):
+        rehearsal.work(hit_id, rehearsal.worker(), wrong_controls=wrong)
+    sync(made, commit)  # two are paid; the third waits for a person, so MTurk does not let us write to them
+    capsys.readouterr()
+    words = ("--subject", "Thanks", "--text", "The round is done.", "--by", person.username, "--json")
+    call_command("write_to_workers", made.name, *words)
+    told = json.loads(capsys.readouterr().out)
+    waiting = Assignment.objects.get(state="flagged").worker
+    assert (told["workers"], told["not delivered"], told["calls waiting or failed"]) == (3, 1, 0)
+    assert [failure["worker"] for failure in told["failures"]] == [str(waiting)]
+    assert rehearsal.workers[2] not in told["failures"][0]["why"]
+    assert [message.worker for message in Message.objects.exclude(failure="")] == [waiting]
+    assert Outbox.objects.filter(call="message").count() == 1
+    with pytest.raises(CommandError, match="all were sent this text a moment ago"):
+        call_command("write_to_workers", made.name, *words)
 
 
 def test_words_to_nobodys_address_are_refused(db):

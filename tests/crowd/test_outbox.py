@@ -91,15 +91,34 @@ def test_a_passing_failure_is_tried_again_after_a_pause(call, platform):
     assert deliver_due() == 1
 
 
-def test_pauses_grow(call, platform):
-    platform.failures = [ChannelError("Throttled")] * 3
-    pauses = []
-    for _ in range(3):
+def pauses_of(call, n):
+    for _ in range(n):
         deliver(call.pk)
         call.refresh_from_db()
-        pauses.append(round((call.due_at - timezone.now()).total_seconds()))
+        yield round((call.due_at - timezone.now()).total_seconds())
         later(call)
-    assert pauses == [30, 60, 120]
+
+
+@pytest.fixture
+def no_jitter(monkeypatch):
+    monkeypatch.setattr(outbox.random, "uniform", lambda low, high: low)
+
+
+def test_pauses_grow(call, platform, no_jitter):
+    platform.failures = [ChannelError("Lost")] * 3
+    assert [*pauses_of(call, 3)] == [30, 60, 120]
+
+
+def test_pauses_that_the_platform_asks_for_grow_up_to_an_hour(call, platform, no_jitter):
+    platform.failures = [ChannelError("Throttled", retry_after=timedelta(seconds=600), reached=False)] * 5
+    assert [*pauses_of(call, 5)] == [600, 1200, 2400, 3600, 3600]
+
+
+def test_calls_that_failed_together_are_not_made_together_again(call, platform):
+    platform.failures = [ChannelError("Throttled", retry_after=timedelta(hours=1), reached=False)] * 20
+    pauses = [*pauses_of(call, 20)]
+    assert len(set(pauses)) > 10
+    assert 3600 <= min(pauses) < max(pauses) <= 5400
 
 
 def test_a_platform_may_name_the_pause(call, platform):

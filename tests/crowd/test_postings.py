@@ -5,7 +5,16 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from crowd.models import Outbox, Posting
-from crowd.postings import dispose_of_finished, late_rounds, overview_of, postings_for, work_to_look_at
+from crowd.postings import (
+    close_postings,
+    dispose_of_finished,
+    late_rounds,
+    overview_of,
+    post_open_seats,
+    postings_for,
+    work_to_look_at,
+)
+from crowd.publication import publish_round
 from tests.annotation.money.moneyed import accepted, flagged, posted
 from tests.factories import make_round, make_worker
 
@@ -77,6 +86,23 @@ def test_work_with_a_problem_is_to_be_looked_at_until_it_is_decided(made):
 @pytest.mark.parametrize(("replication", "postings"), [(1, 2), (9, 2), (10, 4), (19, 6)])
 def test_a_posting_brings_no_more_answer_sets_than_the_platform_lets_it(platform, db, replication, postings):
     assert postings_for(make_round(hits=2, replication=replication), "mturk") == postings
+
+
+def test_added_and_closed_postings_are_sent_when_the_change_is_committed(
+    db, platform, django_capture_on_commit_callbacks
+):
+    made = make_round(published=False)
+    with django_capture_on_commit_callbacks(execute=True):
+        publish_round(made, channel="mturk", actor="robin")
+    made.refresh_from_db()
+    assert list(Posting.objects.values_list("state", flat=True)) == ["live"]
+    Posting.objects.update(state="closed", settled_at=timezone.now())
+    with django_capture_on_commit_callbacks(execute=True):
+        assert post_open_seats(made) == 1
+    assert Posting.objects.filter(state="live").count() == 1
+    with django_capture_on_commit_callbacks(execute=True):
+        assert close_postings(made) == 1
+    assert not Posting.objects.filter(state="live").exists()
 
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}

@@ -1,19 +1,28 @@
 """A round on a platform, from publishing to pay, against the emulator."""
 
+from collections import Counter
+from contextlib import suppress
+
 import pytest
+from botocore.client import BaseClient
+from django.core.cache.backends.locmem import LocMemCache
 from django.core.management import CommandError, call_command
+from django.db.models import Value
+from django.db.models.functions import Concat
 
 from annotation.decisions import decide
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from core.errors import CounterpartError
 from core.models import Event
+from crowd import tasks
 from crowd.channels import ChannelError
 from crowd.models import Posting
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds
 from emulators.marketplace import Refusal
 from tests.crowd.platform import published, rehearsal, rehearsing, sync
+from tests.factories import make_round
 
 __all__ = ["rehearsal"]
 
@@ -137,6 +146,26 @@ def test_the_clocks_sync_notes_what_the_account_holds(rehearsal, commit):
     assert Event.objects.get(verb="account held").data == {"amount": "9999.22"}
 
 
+def test_a_killed_sync_blocks_its_round_for_five_minutes_after_its_last_progress(db, monkeypatch):
+    made, clock, begun = make_round(), [0], []
+    kept = LocMemCache("killed sync", {})
+    kept.delete = lambda key: None  # kill -9 leaves the key
+    monkeypatch.setattr("crowd.tasks.cache", kept)
+    monkeypatch.setattr("time.time", lambda: clock[0])
+
+    def killed(round, *, at_most, progress):
+        begun.append(clock[0])
+        clock[0] += 250
+        progress("listing submissions", 1, 2)
+        raise SystemExit
+
+    monkeypatch.setattr("crowd.tasks.sync_round", killed)
+    for clock[0] in (0, 549, 551):
+        with suppress(SystemExit):
+            sync_one(made.pk)
+    assert begun == [0, 551]
+
+
 def test_a_second_answer_to_a_hit_in_its_other_posting_is_not_paid_unseen(rehearsal, commit):
     made = published(hits=1, replication=10, commit=commit)
     first, second = rehearsal.hits()
@@ -188,3 +217,50 @@ def test_repeated_work_is_paid_or_rejected_by_a_person_and_never_counted(rehears
         decide(repeated, votes_count=False, paid=paid, reason="Each worker answers a HIT once.", by=person, **words)
     repeated.refresh_from_db()
     assert (repeated.state, repeated.payments.count()) == ("excluded", int(paid))
+
+
+@pytest.fixture
+def calls(monkeypatch) -> Counter:
+    """The calls that were made to the platform, by operation."""
+    made, call = Counter(), BaseClient._make_api_call
+
+    def counted(client, operation, parameters):
+        made[operation] += 1
+        return call(client, operation, parameters)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", counted)
+    return made
+
+
+@pytest.fixture
+def four_at_once(monkeypatch):
+    monkeypatch.setattr(tasks, "LISTED_AT_ONCE", 4)
+
+
+def test_the_clocks_sync_of_many_hits_makes_few_calls_and_lists_all_in_turn(rehearsal, commit, calls, four_at_once):
+    made = published(hits=10, commit=commit)
+    listed = []
+    for _ in range(3):
+        calls.clear()
+        sync_one(made.pk)
+        listed.append(calls["GetHIT"] + calls["ListAssignmentsForHIT"])
+    assert listed == [8, 8, 8]
+    assert not Posting.objects.filter(seen_at=None).exists()
+    calls.clear()
+    sync(made, commit)
+    assert calls["GetHIT"] == 10  # a sync that somebody asks for lists everything
+
+
+def test_answers_that_were_saved_with_us_are_looked_for_first(rehearsal, commit, four_at_once):
+    made = published(hits=10, commit=commit)
+    rehearsal.work(rehearsal.hits()[9], rehearsal.worker())
+    with commit(execute=True):
+        sync_one(made.pk)
+    assert Assignment.objects.get().state == "accepted"
+
+
+def test_postings_that_cannot_be_listed_do_not_take_the_places_of_others(rehearsal, commit, four_at_once):
+    made = published(hits=8, commit=commit)
+    Posting.objects.filter(hit__number__lte=4).update(external_id=Concat(Value("GONE"), "external_id"))
+    sync_one(made.pk), sync_one(made.pk)
+    assert Posting.objects.filter(seen_at=None).count() == 4

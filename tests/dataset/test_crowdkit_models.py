@@ -23,7 +23,7 @@ def test_mace_follows_its_seed():
 
 
 def test_glad_orders_workers_by_ability():
-    labels, _ = draw_crowd([0.95, 0.7, 0.45], items=100)
+    labels, _ = draw_crowd([0.95, 0.7, 0.45], items=60)
     ability = glad(read_votes(labels)).skills["ability"].sort_index()
     assert ability.is_monotonic_decreasing
 
@@ -31,7 +31,7 @@ def test_glad_orders_workers_by_ability():
 def test_glad_equals_crowd_kits_own_answer():
     from crowdkit.aggregation import GLAD
 
-    labels, _ = draw_crowd([0.9, 0.7, 0.5], items=40)
+    labels, _ = draw_crowd([0.9, 0.7, 0.5], items=20)
     model = GLAD()
     theirs = model.fit_predict_proba(labels.rename(columns={"item": "task"}))
     ours = glad(read_votes(labels))

@@ -48,6 +48,12 @@ def test_an_archive_that_is_there_is_not_made_again(version, monkeypatch):
     assert downloads_of(version) == [made]
 
 
+def test_another_release_of_the_same_name_is_not_served_the_archives_of_the_first(version):
+    make_download(version, "parquet")
+    version.manifest_sha256 = "0" * 64
+    assert downloads_of(version) == []
+
+
 def test_a_cancelled_export_leaves_nothing_behind(version):
     def cancelled(step, done, total):
         raise Cancelled

@@ -1,5 +1,6 @@
 import hashlib
 import json
+import sys
 from datetime import UTC, datetime
 from functools import partial
 
@@ -14,10 +15,11 @@ from core.files import write_file
 from core.models import Event
 from corpus.matches import import_matches
 from corpus.models import Match, Sample
+from dataset import version_files
 from dataset.models import Aggregation, Review, Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
-from dataset.version_files import load_judgments, load_pairs, load_positives
+from dataset.version_files import load_judgments, load_pairs, load_positives, manifest_in_storage
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, candidates, sample_of
 from tests.factories import make_collection, make_round, make_sample, make_worker
@@ -384,6 +386,17 @@ def test_a_folder_that_a_restored_database_does_not_know_is_never_replaced(round
     assert {name: default_storage.open(f"versions/v1/{name}").read().decode() for name in before} == before
 
 
+@pytest.mark.parametrize("damage", [lambda path: write_file(path, b"half"), default_storage.delete])
+def test_a_folder_with_a_damaged_file_is_not_taken_for_the_release(round, damage):
+    release(round)
+    Match.objects.filter(source="v1").delete()
+    Version.objects.get().delete()
+    damage("versions/v1/pairs.csv")
+    with pytest.raises(CounterpartError, match=r"1 files missing or changed: pairs.csv. Restore them"):
+        release(round)
+    assert not Version.objects.exists()
+
+
 def test_a_failure_removes_no_folder_that_was_released_before(round, monkeypatch):
     before = contents(release(round))
     Match.objects.filter(source="v1").delete()
@@ -392,6 +405,25 @@ def test_a_failure_removes_no_folder_that_was_released_before(round, monkeypatch
     with pytest.raises(ZeroDivisionError):
         release(round)
     assert {name: default_storage.open(f"versions/v1/{name}").read().decode() for name in before} == before
+
+
+def test_a_release_that_was_killed_before_its_commit_can_be_made_again(round, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(version_files, "_clear", lambda folder: None)  # kill -9 clears nothing
+        patch.setattr(dataset.release, "_enter_matches", lambda *_args: sys.exit())
+        with pytest.raises(SystemExit):
+            release(round)
+    assert default_storage.exists("versions/v1/pairs.csv")
+    again = release(round, merge="")
+    assert json.loads(manifest_in_storage(again)) == again.manifest
+
+
+def test_a_release_that_was_killed_just_after_its_commit_is_whole(round, monkeypatch):
+    monkeypatch.setattr(dataset.release, "seal_folder", lambda version: None)
+    version = release(round)
+    assert not default_storage.exists("versions/v1/manifest.json")
+    assert json.loads(manifest_in_storage(version)) == version.manifest
+    assert json.loads(read(version, "manifest.json")) == version.manifest
 
 
 def test_what_a_killed_release_left_is_replaced(round):

@@ -152,7 +152,7 @@ def test_what_is_undefined_is_an_empty_cell(retrievals, tmp_path):
             "no lists 10 deep for the whole gallery: a. Run: manage.py retrieve zoo",
         ),
         (["hubness", "farm", "--annotators", "a"], "There is no collection 'farm'"),
-        (["hubness", "zoo", "--annotators", "a,c"], "1 annotators are unknown: c"),
+        (["hubness", "zoo", "--annotators", "a,c"], "1 annotator is unknown: c"),
         (about("diversity"), "Lists 25 deep are not possible over 12 images and 24 captions"),
         (about("diversity", "--depth", "11"), r"a \(10 deep\), b \(10 deep\). Run: manage.py retrieve zoo"),
         (["diversity", "zoo", "--annotators", "a"], "Diversity needs two or more annotators"),

@@ -109,10 +109,11 @@ def test_every_method_estimates_a_reliability(judged, people, method):
     assert all(0 < found[worker.pseudonym]["reliability"] <= 1 for worker in people)
 
 
-def test_seconds_a_pair_are_of_the_sets_with_a_known_time(judged, people):
+def test_seconds_a_pair_are_of_the_accepted_sets_with_a_known_time(judged, people):
     work = Assignment.objects.filter(worker=people[0]).order_by("pk")
     Assignment.objects.filter(pk=work[0].pk).update(active_seconds=40)
     Assignment.objects.filter(pk=work[1].pk).update(active_seconds=80)
+    Assignment.objects.filter(pk=work[2].pk).update(active_seconds=259_200, state="excluded")
     found = by_name("round-1")
     assert found[people[0].pseudonym]["seconds_per_pair"] == 15  # 120 seconds, two sets of four pairs
     assert found[people[1].pseudonym]["seconds_per_pair"] is None

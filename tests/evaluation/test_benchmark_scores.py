@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation import metrics
 from evaluation.models import Run
+from evaluation.ranking_files import blocks
 
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +68,7 @@ def test_several_models_share_a_table(rankings, tmp_path):
     [
         (("--benchmark", "eccv,mscoco"), "Unknown benchmarks mscoco: choose of eccv, cxc, coco-1k, coco-5k, pmrp"),
         (("--benchmark", "pmrp"), "pmrp needs the categories of the images: pass --categories"),
-        (("--benchmark", "coco-5k"), "good on coco-5k, image → captions: 3739 queries have no ranking"),
+        (("--benchmark", "coco-5k"), "good on coco-5k, image → captions: 3739 of 5000 queries have no ranking"),
         (("--benchmark", "eccv", "--version", "v1"), "not allowed with argument"),
     ],
 )
@@ -77,7 +78,7 @@ def test_what_cannot_be_scored_is_refused(rankings, arguments, message):
 
 
 def test_a_query_that_is_missing_is_counted(rankings):
-    with pytest.raises(CommandError, match="short on eccv, image → captions: 1 queries have no ranking"):
+    with pytest.raises(CommandError, match="short on eccv, image → captions: 1 of 1261 queries have no ranking"):
         evaluate("--benchmark", "eccv", "--rankings", rankings / "short.json")
 
 
@@ -105,5 +106,39 @@ def test_pmrp_reads_cocos_instances(tmp_path):
     alike = {c: [i for i in shown if shown[i] == shown[owner[c]]][:60] for c in asked}
     lists = {str(caption): alike.get(caption, [int(images[0])]) for caption in captions.tolist()}
     (tmp_path / "m.json").write_text(json.dumps({"t2i": lists}))
-    arguments = ("--benchmark", "pmrp", "--rankings", tmp_path / "m.json", "--categories", tmp_path / "instances.json")
-    assert json.loads(evaluate(*arguments, "--json"))["m"]["pmrp"]["t2i"]["PMRP"]["queries"] == 25_000
+    files = ("--rankings", tmp_path / "m.json", "--categories", tmp_path / "instances.json")
+    found = json.loads(evaluate("--benchmark", "pmrp", *files, "--zeta", "0,1", "--json"))["m"]["pmrp"]["t2i"]
+    assert {metric: one["queries"] for metric, one in found.items()} == {"PMRP ζ=0": 25_000, "PMRP ζ=1": 25_000}
+    ranked = metrics.Rankings.of({int(caption): listed for caption, listed in lists.items()})
+    by_image = {image: [18] * kind for image, kind in shown.items()}
+    wanted = metrics.score({"t2i": ranked}, "pmrp", categories=by_image)["pmrp"]
+    for zeta in (0, 1):
+        assert found[f"PMRP ζ={zeta}"]["value"] == pytest.approx(wanted[f"PMRP ζ={zeta}"]["t2i"], abs=1e-12)
+    head = evaluate("--benchmark", "pmrp", *files, "--csv").splitlines()[0]
+    assert head == "model,pmrp t2i PMRP ζ=0"  # table 4's, by default
+
+
+def test_blocks_arrays_and_lists_score_alike(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "SIZE", 400_000)
+    whole, captions = metrics.positives("coco-5k")["i2t"], metrics.positives("coco-5k")["t2i"].queries
+    rng, names = np.random.default_rng(0), ["coco-1k", "cxc", "eccv"]
+    # Many images have their first match below the places that are read first of lists.
+    others = captions[::250]
+    items = np.stack([rng.permutation(np.union1d(others, whole.items[at])[:100]) for at in whole.starts[:-1]])
+    np.savez(tmp_path / "m.npz", i2t_queries=whole.queries, i2t_items=items)
+    wanted = metrics.score({"i2t": metrics.Rankings(whole.queries, items)}, names)
+    assert metrics.score({"i2t": dict(zip(whole.queries.tolist(), items.tolist(), strict=True))}, names) == wanted
+    printed = json.loads(evaluate("--benchmark", ",".join(names), "--rankings", tmp_path / "m.npz", "--json"))["m"]
+    for name, scores in wanted.items():
+        assert 0 < scores["R@1"]["i2t"] < 1
+        for metric, sides in scores.items():
+            assert printed[name]["i2t"][metric]["value"] == pytest.approx(sides["i2t"], abs=1e-12)
+
+
+def test_policies_serve_benchmarks_too(rankings):
+    arguments = ("--benchmark", "eccv", "--rankings", rankings / "good.json", "--json")
+    interval = json.loads(evaluate(*arguments, "--missing", "interval"))
+    low, high = (interval[f"good ({side})"]["eccv"]["i2t"]["mAP@R"]["value"] for side in ("lowest", "highest"))
+    assert low == json.loads(evaluate(*arguments))["good"]["eccv"]["i2t"]["mAP@R"]["value"] < high
+    with pytest.raises(CommandError, match="good on eccv, image → captions: These rankings have no scores"):
+        evaluate(*arguments, "--ties", "trec")

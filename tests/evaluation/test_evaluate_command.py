@@ -29,12 +29,14 @@ def evaluate(tmp_path):
 
 def test_the_tables_have_averages_first_and_say_where_lists_were_short(evaluate):
     *tables, note = evaluate().splitlines()
-    assert tables[::4] == ["average", "i2t", "t2i"]
+    assert tables[::4] == ["average of both", "image → captions", "caption → images"]
     assert {tuple(head.split()) for head in tables[1::4]} == {("model", "mAP@R", "R-Precision", "R@1", "R@5", "R@10")}
     averages, i2t, t2i = ["87.5", "87.5", *["100.0"] * 3], ["75.0", "75.0", *["100.0"] * 3], ["100.0"] * 5
     rows = [row.replace("*", "").split() for row in tables[2::4]]
     assert rows == [["model_a", *cells] for cells in (averages, i2t, t2i)]
-    assert note.startswith("model_a i2t: 1 queries have more positives than entries in their list, by up to 1;")
+    assert note.startswith(
+        "model_a image → captions: 1 queries have more positives than entries in their list, by up to 1;"
+    )
 
 
 def test_models_are_compared_with_the_best(evaluate, tmp_path):

@@ -1,11 +1,17 @@
 """The board: what is best, what is as good, and how ranks move."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
-from evaluation.leaderboard import Column, averages_of, board_from, csv_table, joined, latex_table, ranks_of
+from dataset.release import release_version
+from evaluation.board_tables import csv_table, latex_table
+from evaluation.leaderboard import Column, averages_of, board_from, history_of, joined, ranks_of
+from evaluation.models import Run, Score
 from evaluation.scoring import Scored, scored_from
 from mitl.models import Direction
+from tests.factories import make_collection, make_sample
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 
@@ -62,16 +68,28 @@ def test_averages_are_those_of_the_board():
 
 
 def test_benchmarks_stand_beside_one_another_averages_first():
-    boards = {name: board_from([model("a_b", [1, 0], [1, 1])]) for name in ("eccv", "cxc")}
-    board = joined(boards)
+    board = joined((name, board_from([model("a_b", [1, 0], [1, 1])])) for name in ("eccv", "cxc"))
     assert list(map(str, board.columns)) == [
         "eccv average R@1", "cxc average R@1", "eccv i2t R@1", "cxc i2t R@1", "eccv t2i R@1", "cxc t2i R@1"
     ]  # fmt: skip
     head = latex_table(board).splitlines()
-    assert r"\multicolumn{1}{c}{eccv average}" in head[2]
+    assert r"\multicolumn{1}{c}{eccv average of both}" in head[2]
+    assert r"{eccv image $\rightarrow$ captions}" in head[2]
     assert head[5].startswith(r"a\_b & \textbf{75.0}")
 
 
 def test_no_models_make_an_empty_board():
     board = board_from([])
     assert (list(board.columns), list(board.rows)) == ([], [])
+
+
+def test_the_history_of_a_model_is_that_of_its_newest_run(db):
+    zoo = make_collection(images=3)
+    version = release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
+    for value, day in ((0.75, 2), (0.25, 1)):  # the newest was stored first
+        run = Run.objects.create(
+            collection=zoo, model="a", sha256=str(day), created_at=datetime(2026, 1, day, tzinfo=UTC)
+        )
+        for part in Direction:
+            Score.objects.create(run=run, version=version, metric="R@1", direction=part, value=value, queries=3)
+    assert history_of(zoo, "R@1") == {"a": {"v1": 0.75}}

@@ -62,7 +62,7 @@ def test_lists_that_end_early_leave_an_interval(evaluate):
 def test_lists_that_end_early_are_refused_on_request(evaluate, tmp_path):
     evaluate("short.json", "--missing", "refuse")  # as long as the matches are many: one
     (tmp_path / "none.json").write_text(json.dumps({"t2i": {str(c): [c][: c % 2] for c in range(12)}}))
-    with pytest.raises(CommandError, match="none, caption → images: 6 lists end too early"):
+    with pytest.raises(CommandError, match="none on v1, caption → images: 6 lists end too early"):
         evaluate("none.json", "--missing", "refuse")
 
 

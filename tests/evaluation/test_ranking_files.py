@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import CounterpartError
-from evaluation.ranking_files import Ids, blocks, read_rankings, stream_rankings, trec_runs
+from evaluation.metrics import Rankings
+from evaluation.ranking_files import Ids, blocks, stream_rankings, trec_runs
 from mitl.models import Direction
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
@@ -60,6 +61,26 @@ FORMS = {
     "Parquet": as_parquet,
     "TREC": as_run,
 }
+
+
+def read_rankings(path, ids, **options):
+    """All blocks of a file together, by direction."""
+    rows = {}
+    for direction, block in stream_rankings(path, ids, **options):
+        for place, query in enumerate(block.queries.tolist()):
+            scores = None if block.scores is None else block.scores[place]
+            rows.setdefault(direction, {})[query] = (block.items[place], scores)
+    whole = {}
+    for direction, lists in rows.items():
+        queries, depth = sorted(lists), max(len(items) for items, _ in lists.values())
+
+        def wide(part, end, lists=lists, queries=queries, depth=depth):
+            rows = [lists[query][part] for query in queries]
+            return np.stack([np.pad(row, (0, depth - len(row)), constant_values=end) for row in rows])
+
+        scored = all(scores is not None for _, scores in lists.values())
+        whole[direction] = Rankings(np.array(queries), wide(0, -1), wide(1, -np.inf) if scored else None)
+    return whole
 
 
 @pytest.mark.parametrize("form", FORMS)

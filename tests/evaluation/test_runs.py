@@ -88,18 +88,18 @@ def test_lists_shorter_than_the_positives_are_counted(version, rankings):
     assert scored.figures[I2T]["R-Precision"].value == pytest.approx((0.5 + 1 + 0.5) / 3)
 
 
-def test_without_a_file_the_machines_behind_the_rounds_are_scored():
+def test_without_a_file_the_newest_lists_of_the_machines_behind_the_rounds_are_scored():
     round = make_round(candidates=2)
     sample = round.pool.sample
-    round.pool.retrievals.set(
-        [make_retrieval(make_annotator(name), sample, depth=3, seed=seed) for seed, name in enumerate(("vsrn", "clip"))]
-    )
+    vsrn, clip = make_annotator("vsrn"), make_annotator("clip")
+    _, newest, other = [make_retrieval(of, sample, depth=3, seed=seed) for seed, of in enumerate((vsrn, vsrn, clip))]
+    round.pool.retrievals.set(Retrieval.objects.all())
     Match.objects.update(score=1)
     version = release_version("v1", collection=sample.collection, sample=sample, merge="original")
     version.rounds.add(round)
     assert [scored.model for scored in evaluate_version(version)] == ["clip", "vsrn"]
     assert Score.objects.count() == 2 * 5 * 2
-    assert [run.retrieval.annotator.name for run in Run.objects.all()] == ["clip", "vsrn"]
+    assert [run.retrieval for run in Run.objects.all()] == [other, newest]
 
 
 def test_padding_of_short_lists_is_no_item():
@@ -131,8 +131,11 @@ def test_padding_of_short_lists_is_no_item():
         ({"i2t": {"0": 1}}, '"i2t" of .* is not an object of query'),
         ({"i2t": {"9": [0]}}, "1 ids of model-a.json .* are not in the gallery: 9"),
         ({"i2t": {"0": [0, 77]}}, "1 ids of model-a.json .* are not in the gallery: 77"),
-        ({"i2t": {"0": [0, 1]}}, "2 of 3 queries image → captions have no ranking by model-a"),
-        ({"i2t": {"0": [0, 0], "1": [2, 3], "2": [4, 5]}}, "lists an item twice"),
+        (
+            {"i2t": {"0": [0, 1]}},
+            "model-a on v1, image → captions: 2 of 3 queries have no ranking: 1, 2. Rank every query.",
+        ),
+        ({"i2t": {"0": [0, 0], "1": [2, 3], "2": [4, 5]}}, "The ranking of query 0 lists an item twice"),
     ],
 )
 def test_bad_rankings_are_refused_and_nothing_is_stored(version, rankings, content, message):
@@ -212,19 +215,23 @@ def test_a_run_is_scored_on_every_version_and_says_where_it_could_not_be(zoo, ve
     release_version("v2", collection=zoo, sample=few, merge="original")
     run = register_file(zoo, rankings({"i2t": {"0": [0, 1]}}))
     said = score_everywhere(run)
-    assert said.startswith("model-a is scored on v2. Not on v1: 2 of 3 queries")
+    assert said.startswith("model-a is scored on v2. Not on v1: model-a on v1, image → captions: 2 of 3 queries")
     assert set(Score.objects.values_list("version__name", flat=True)) == {"v2"}
 
 
 def test_a_run_that_covers_no_version_is_refused(zoo, version, rankings):
     run = register_file(zoo, rankings({"i2t": {"0": [0, 1]}}))
-    with pytest.raises(CounterpartError, match="can be scored on no version of zoo. Not on v1: 2 of 3 queries"):
+    with pytest.raises(
+        CounterpartError,
+        match="can be scored on no version of zoo. Not on v1: model-a on v1, image → captions: 2 of 3 queries",
+    ):
         score_everywhere(run)
 
 
 def test_a_new_version_is_scored_for_the_runs_that_are_registered(zoo, version, rankings):
     run = register_file(zoo, rankings({"i2t": GOOD["i2t"]}))
-    assert unscored(version) == [run]
-    assert score_all_runs(version) == "1 of 1 runs are scored on v1."
-    assert unscored(version) == []
-    assert score_all_runs(version) == "0 of 0 runs are scored on v1."
+    few = register_file(zoo, rankings({"i2t": {"0": [0, 1]}}), model="few")
+    assert unscored(version) == [run, few]
+    said = score_all_runs(version)
+    assert said.startswith("1 of 2 runs are scored on v1. few: few on v1, image → captions: 2 of 3 queries")
+    assert unscored(version) == [few]

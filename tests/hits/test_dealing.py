@@ -99,6 +99,12 @@ def test_a_short_hit_is_topped_up_with_both_kinds_in_turn():
     assert len({pair for _, pair, _ in dealt}) == 5
 
 
+def test_a_design_of_one_kind_is_topped_up_with_that_kind():
+    design = Design("bare", candidates=3, positives=1, negatives=0)
+    dealt = deal([0], [(0, 0)], design=design, positives=[(5, 5), (6, 6), (7, 7)], negatives=[(8, 9), (9, 8)])
+    assert [polarity for _, _, polarity in dealt] == [POSITIVE] * 3
+
+
 def test_topping_up_takes_the_other_kind_where_one_is_used_up():
     design = Design("wide", candidates=3, positives=1, negatives=1)
     dealt = deal([0], [(0, 0)], design=design, positives=[(5, 5)], negatives=[(6, 7), (8, 9), (10, 11)])

@@ -191,7 +191,7 @@ def test_the_task_of_a_job_that_is_gone_or_over_does_nothing(params):
     ("wrong", "message"),
     [
         ({"collection": "moon"}, "no collection 'moon'"),
-        ({"annotators": ["one", "three"]}, "1 annotators are unknown: three"),
+        ({"annotators": ["one", "three"]}, "1 annotator is unknown: three"),
         ({"queries": "mine"}, "no sample 'mine'"),
         ({"queries": "foreign"}, "Sample foreign belongs to collection pond, not zoo"),
     ],

@@ -85,7 +85,8 @@ def test_a_process_killed_while_it_saves_leaves_the_old_part_or_the_new_one(kept
     kept.save("part", rows=np.zeros(1))
     process = multiprocessing.get_context("fork").Process(target=_save_for_ever, args=(kept,))
     process.start()
-    while kept.load("part")["rows"].size == 1:
+    began = time.monotonic()
+    while kept.load("part")["rows"].size == 1 and time.monotonic() < began + 60:
         time.sleep(0.001)
     os.kill(process.pid, signal.SIGKILL)
     process.join()

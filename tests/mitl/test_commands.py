@@ -24,8 +24,8 @@ def printed(capsys, *arguments: str) -> str:
 
 
 def test_add_annotator_prints_the_settings(db, capsys):
-    text = printed(capsys, "add_annotator", "eyes", "--kind", "embedding", "--option", "dim=8", "--option", "epochs=2")
-    assert text == "eyes: embedding (image=patches, text=words, dim=8, epochs=2)."
+    text = printed(capsys, "add_annotator", "eyes", "--kind", "embedding", "--option", "dim=8")
+    assert text == "eyes: embedding (image=patches, text=words, dim=8)."
 
 
 def test_add_annotator_refuses_an_option_that_is_no_setting(db):
@@ -36,9 +36,9 @@ def test_add_annotator_refuses_an_option_that_is_no_setting(db):
 
 def test_train_annotator_prints_its_figures(db, capsys):
     make_coloured_collection()
-    call_command("add_annotator", "eyes", "--kind", "embedding", "--option", "image=histogram", "--option", "epochs=1")
+    call_command("add_annotator", "eyes", "--kind", "embedding", "--option", "image=histogram")
     figures = json.loads(printed(capsys, "train_annotator", "eyes", "--collection", "colours", "--json"))
-    assert (figures["annotator"], figures["pairs"], figures["loss"]) == ("eyes", 48, "sum")
+    assert (figures["annotator"], figures["pairs"], figures["loss"]) == ("eyes", 48, "")
     assert figures["weights"] == Annotator.objects.get().checksum
 
 
@@ -62,8 +62,8 @@ def test_pool_prints_its_counts(zoo, capsys):
     ("arguments", "message"),
     [
         (("retrieve", "nowhere", "--annotators", "words"), "no collection 'nowhere'"),
-        (("retrieve", "zoo", "--annotators", "words,ghost"), "1 annotators are unknown: ghost; there are words"),
-        (("retrieve", "zoo", "--annotators", "words,words"), "1 annotators are named more than once: words"),
+        (("retrieve", "zoo", "--annotators", "words,ghost"), "1 annotator is unknown: ghost; there are words"),
+        (("retrieve", "zoo", "--annotators", "words,words"), "1 annotator is named more than once: words"),
         (("retrieve", "zoo", "--annotators", "words", "--queries", "none"), "no sample 'none'; there is queries"),
         (
             ("pool", "p", "--collection=zoo", "--annotators=words", "--queries=queries", "--control-depth=6"),

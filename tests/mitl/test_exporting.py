@@ -14,7 +14,7 @@ from tests.mitl.pictured import make_coloured_collection
 
 @pytest.fixture
 def eyes(db) -> Annotator:
-    add_annotator("eyes", kind="embedding", options={"image": "patches", "epochs": 0})
+    add_annotator("eyes", kind="embedding", options={"image": "patches"})
     return train_annotator("eyes", collection=make_coloured_collection())
 
 

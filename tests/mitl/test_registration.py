@@ -38,7 +38,7 @@ def write_lists(path, i2t, t2i):
 
 def test_settings_that_are_not_given_are_written_down_with_their_defaults(db):
     annotator = add_annotator("small", kind="embedding", options={"dim": "16"})
-    assert annotator.options == {"image": "patches", "text": "words", "dim": 16, "epochs": 20}
+    assert annotator.options == {"image": "patches", "text": "words", "dim": 16}
     assert Event.objects.filter(verb="added", subject=f"mitl.annotator:{annotator.pk}").count() == 1
 
 
@@ -97,7 +97,7 @@ def test_a_checkpoint_that_is_not_wanted_or_not_there_is_refused(db, tmp_path):
         ({"images": np.ones((5, 4))}, r"images must be numbers of shape \(6, D\)"),
         ({"images": np.ones((6, 3))}, "images have 3 dimensions and captions 4"),
         ({"captions": np.array(["x"] * 12)}, "captions must be numbers"),
-        ({"image_ids": np.array([1, 1, 2, 3, 4, 5])}, "image_ids contains 1 ids more than once: 1"),
+        ({"image_ids": np.array([1, 1, 2, 3, 4, 5])}, "image_ids contains 1 id more than once: 1"),
         ({"caption_ids": np.ones(12)}, "caption_ids must be one row of numbers or texts"),
     ],
 )
@@ -121,9 +121,9 @@ def test_a_file_that_is_no_npz_is_refused(db, tmp_path, content):
         ("[]", "must be a JSON object with i2t and t2i"),
         ('{"i2t": {"1": ["2"]}}', "must be a JSON object with i2t and t2i"),
         ('{"i2t": {}, "t2i": {"2": ["1"]}}', "i2t must be an object of lists"),
-        ('{"i2t": {"1": []}, "t2i": {"2": ["1"]}}', "1 queries have no valid list of ids, each once: 1"),
-        ('{"i2t": {"1": [5, "5"]}, "t2i": {"2": ["1"]}}', "1 queries have no valid list of ids, each once: 1"),
-        ('{"i2t": {"1": [true]}, "t2i": {"2": ["1"]}}', "1 queries have no valid list of ids"),
+        ('{"i2t": {"1": []}, "t2i": {"2": ["1"]}}', "1 query has no valid list of ids, each once: 1"),
+        ('{"i2t": {"1": [5, "5"]}, "t2i": {"2": ["1"]}}', "1 query has no valid list of ids, each once: 1"),
+        ('{"i2t": {"1": [true]}, "t2i": {"2": ["1"]}}', "1 query has no valid list of ids"),
     ],
 )
 def test_broken_lists_are_refused(db, tmp_path, content, message):

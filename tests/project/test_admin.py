@@ -40,7 +40,7 @@ def test_every_list_takes_as_many_queries_for_many_rows_as_for_few(db, django_as
     client = client_with(superuser=True)
     accepted_work(9)
     for model in LISTS:
-        with django_assert_max_num_queries(8):
+        with django_assert_max_num_queries(6):
             assert client.get(f"/admin/{model}/").status_code == 200
 
 

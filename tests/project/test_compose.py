@@ -1,6 +1,8 @@
 """The container files agree with the house: no engine runs here, so they are parsed."""
 
 import json
+import re
+import runpy
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -80,9 +82,37 @@ def test_the_emulators_journal_outlives_its_container(compose):
 def test_the_image_has_the_servers_own_programs_for_backups(compose):
     client = {"bookworm": 15, "trixie": 17}  # of each Debian
     dockerfile = (ROOT / "Dockerfile").read_text()
-    debian = dockerfile.split("FROM python:3.11-slim-")[1].split()[0]
+    debian = re.search(r"^FROM python:\S+-slim-(\w+)", dockerfile, re.M)[1]
     assert "apt-get install -y --no-install-recommends postgresql-client " in dockerfile
-    assert compose["services"]["postgres"]["image"] == f"postgres:{client[debian]}"
+    assert compose["services"]["postgres"]["image"].startswith(f"postgres:{client[debian]}.")
+
+
+def test_every_image_is_pinned_to_a_patch_version(compose):
+    images = [service["image"] for service in compose["services"].values() if "image" in service]
+    images += re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.M)
+    assert len(images) == 3
+    assert [image for image in images if not re.search(r":\d+\.\d+(\.\d+)?(-|$)", image)] == []
+    assert re.search(r"^FROM python:3\.11\.\d+-", (ROOT / "Dockerfile").read_text(), re.M)
+
+
+def test_every_service_that_stays_up_has_a_health_check(compose):
+    staying = {name: one for name, one in compose["services"].items() if name not in ("migrate", "emulator")}
+    assert [name for name, service in staying.items() if "healthcheck" not in service] == []
+    program, option, code = compose["services"]["site"]["healthcheck"]["test"][1:]
+    assert (program, option) == ("python", "-c")
+    compile(code, "healthcheck", "exec")
+    assert "/healthz" in code
+
+
+def test_the_clocks_health_check_looks_for_the_file_that_beat_writes(compose, settings):
+    name = Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).name
+    assert f"-name '{name}*'" in compose["services"]["clock"]["healthcheck"]["test"][1]
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-gpu.txt", "requirements-dev.txt"])
+def test_every_requirement_is_pinned_so_that_an_audit_names_what_runs(name):
+    lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith(("#", "-r"))]
+    assert [line for line in lines if not re.fullmatch(r"[\w.-]+(\[[\w,]+\])?==[\w.]+", line)] == []
 
 
 def test_every_named_volume_exists(compose):
@@ -100,9 +130,14 @@ def test_cpu_and_gpu_requirements_differ_in_faiss_alone():
     }
 
 
-def test_the_access_log_keeps_neither_queries_nor_referrers_as_they_name_workers():
+def test_the_image_serves_the_site_as_everybody_does():
     command = next(line for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("CMD "))
-    arguments = json.loads(command.removeprefix("CMD "))
-    logged = arguments[arguments.index("--access-logformat") + 1]
+    program, option, file, *rest = json.loads(command.removeprefix("CMD "))
+    assert (program, option, file) == ("gunicorn", "--config", "config/gunicorn.py")
+    assert rest == ["--bind", "0.0.0.0:8000"]
+
+
+def test_the_access_log_keeps_neither_queries_nor_referrers_as_they_name_workers():
+    logged = runpy.run_path(str(ROOT / "config/gunicorn.py"))["access_log_format"]
     assert "%(U)s" in logged
     assert not any(atom in logged for atom in ("%(r)s", "%(q)s", "%(f)s", "}i"))

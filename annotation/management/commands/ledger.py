@@ -29,7 +29,7 @@ class Command(ActCommand):
             "round": round.name,
             "ceiling": str(round.ceiling),
             **{name: str(amount) for name, _, amount in accounts_of(round) if name != "outside"},
-            "time": str(timing) if timing else "too few timed submissions",
+            "time": str(timing) if timing else "too few timed, accepted assignments",
             "workers": [
                 {"worker": one.pseudonym, "rewards": one.rewards, "bonuses": one.bonuses}
                 | {"owed": str(one.owed), "paid": str(one.paid), "fees": str(one.fees)}

@@ -9,6 +9,7 @@ from annotation.payroll import wages_of, write_wages
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from core.text import counted
 from hits.models import Round
 
 
@@ -30,4 +31,5 @@ class Command(ActCommand):
         except OSError as error:
             raise CounterpartError(f"{path} cannot be written ({error.strerror}); choose another --csv.") from error
         total = sum(wage.amount for wage in wages)
-        return f"{path}: {len(wages)} workers are owed ${total:,} in all.\nOnce paid: mark_paid {round} --csv {path}"
+        owed = f"{counted(len(wages), 'worker is', 'workers are')} owed ${total:,} in all."
+        return f"{path}: {owed}\nOnce paid: mark_paid {round} --csv {path}"

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.seeds import add_seed
+from core.text import counted
 from corpus.models import Collection
 from corpus.samples import sample_queries
 
@@ -46,5 +47,5 @@ class Command(ActCommand):
         )
         images, captions = sample.images.count(), sample.captions.count()
         if not options["json"]:
-            return f"{sample}: {images:,} images and {captions:,} captions of {sample.collection}."
+            return f"{sample}: {counted(images, 'image')} and {counted(captions, 'caption')} of {sample.collection}."
         return {"sample": sample.name, "images": images, "captions": captions, "seed": sample.seed}

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from defusedxml import DefusedXmlException
@@ -35,6 +35,7 @@ class MTurkChannel:
     environments: tuple[str, ...] = NAMES
     label = "MTurk"
     most_assignments = 9  # a HIT with ten or more has a higher fee, and one with fewer cannot grow past nine
+    most_recipients = 100
     reversible = timedelta(days=30)  # unless the HIT was deleted
 
     def describe(self, environment: str) -> str:
@@ -79,6 +80,9 @@ class MTurkChannel:
     def extend(self, posting: Posting, *, token: str) -> None:
         hits.extend(client_for(posting.environment), posting, token=token)
 
+    def prolong(self, posting: Posting, until: datetime, *, token: str) -> None:
+        hits.prolong(client_for(posting.environment), posting.external_id, until)
+
     def close(self, posting: Posting, *, token: str) -> None:
         hits.expire(client_for(posting.environment), posting.external_id)
 
@@ -121,19 +125,28 @@ class MTurkChannel:
     def reject(self, rejection: Rejection, *, token: str) -> None:
         payments.reject(client_for(rejection.assignment.environment), rejection)
 
-    def message(self, message: Message, *, environment: str, token: str) -> None:
-        """Send it once. MTurk lists no messages, so if its response is lost, a retry could send it twice: there is
+    def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
+        """Send them once. MTurk lists no messages, so if its response is lost, a retry could send them twice: there is
         none."""
-        client, worker_id = client_for(environment), qualifications.platform_id(message.worker, environment)
+        client, known = client_for(environment), {}
+        for message in messages:
+            message.failure = ""
+            try:
+                known[qualifications.platform_id(message.worker, environment)] = message
+            except ChannelError as error:
+                message.failure = str(error)
+        if not known:
+            return
+        words = {"Subject": messages[0].subject, "MessageText": messages[0].text}
         try:
             with told_as_channel_errors():
-                answer = client.notify_workers(Subject=message.subject, MessageText=message.text, WorkerIds=[worker_id])
+                answer = client.notify_workers(**words, WorkerIds=[*known])
         except TurkError as error:
             if not error.reached:
                 raise
             raise ChannelError(f"{error} It is unknown whether the message arrived.", permanent=True) from error
-        failures = answer.get("NotifyWorkersFailureStatuses", [])
-        message.failure = failures[0].get("NotifyWorkersFailureMessage", "not delivered") if failures else ""
+        for failed in answer.get("NotifyWorkersFailureStatuses", []):
+            known[failed["WorkerId"]].failure = failed.get("NotifyWorkersFailureMessage") or "not delivered"
 
     def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         client, worker_id = client_for(environment), qualifications.platform_id(exclusion.worker, environment)

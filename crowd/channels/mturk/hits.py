@@ -30,6 +30,7 @@ QUESTION = (
 
 
 TOKEN_LIFE = timedelta(hours=23)  # MTurk forgets a token after 24 hours; a retry would then post twice
+LEAST_PROLONGED = timedelta(minutes=1)  # MTurk moves no expiry by less
 LONG_PAST = datetime(2015, 1, 1, tzinfo=UTC)  # constant: repeating the call with another time is an error
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
 GONE = ("HITDoesNotExist",)
@@ -68,6 +69,20 @@ def extend(client: Any, posting: Posting, *, token: str) -> None:
                 )
         except TurkError as error:
             # The call was made before, and MTurk's figure is out of date.
+            if not error.is_replay:
+                raise
+
+
+def prolong(client: Any, external_id: str, until: datetime) -> None:
+    """Move the HIT's expiry to a later time; an expired HIT can be accepted again."""
+    with told_as_channel_errors():
+        if client.get_hit(HITId=external_id)["HIT"]["Expiration"] > until - LEAST_PROLONGED:
+            return
+        try:
+            with told_as_channel_errors():
+                client.update_expiration_for_hit(HITId=external_id, ExpireAt=until)
+        except TurkError as error:
+            # The call was made before, and MTurk's time is out of date: it takes each time once for a HIT.
             if not error.is_replay:
                 raise
 

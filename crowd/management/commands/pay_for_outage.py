@@ -29,7 +29,7 @@ class Command(ActCommand):
 
 def _work(round: Round, key: str) -> Assignment:
     work = Assignment.objects.filter(hit__round=round)
-    begun = work.filter(external_id="", pk=int(key) if key.isdecimal() else 0)
+    begun = work.filter(external_id="", pk=int(key) if key.isdecimal() and len(key) < 19 else 0)
     if found := work.listed().filter(external_id=key).first() or begun.first():
         return found
     raise CounterpartError(f"Round {round} has no confirmed assignment {key!r}: sync the round first.")

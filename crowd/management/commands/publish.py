@@ -6,15 +6,16 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.admission import make_admission
+from annotation.admission import admission_of, make_admission
 from annotation.qualification_tests import find_test
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.text import counted
 from crowd import channels
 from crowd.channels import CHANNELS
 from crowd.models import Outbox, Posting
 from crowd.offers import Offer
-from crowd.outbox import deliver_due, send_failed_again
+from crowd.outbox import deliver_due, send_failed_again, send_waiting
 from crowd.publication import join_link, missing_pictures, publish_round, quote
 from hits.models import Round
 
@@ -48,6 +49,7 @@ class Command(ActCommand):
         group.add_argument("--capacity", type=int, help="maximum number of workers (default: unlimited)")
         group.add_argument("--per-worker", type=int, help="maximum number of HITs for a worker (default: unlimited)")
         group.add_argument("--test", default="", help="a test of make_test that workers pass before their first HIT")
+        group.add_argument("--invited", action="store_true", help="only with an invitation (command invite)")
         group = parser.add_argument_group("time of a HIT (default: as in the latest round with the same question)")
         group.add_argument("--pilot", default="", metavar="ROUND", help="use this round's median active time")
         group.add_argument(
@@ -66,6 +68,7 @@ class Command(ActCommand):
                 capacity=options["capacity"],
                 per_worker=options["per_worker"],
                 test=find_test(options["test"]) if options["test"] else None,
+                invited=options["invited"],
             ),
             skip_missing=options["skip_missing"],
             pilot=Round.objects.named(options["pilot"]) if options["pilot"] else None,
@@ -74,12 +77,18 @@ class Command(ActCommand):
         )
         state = "is already open" if was_open else "is open now"
         seats, cost = round.hits.values("seats").count(), quote(round, round.channel).total
-        shown = f"{seats} seats cost at most ${cost} of its ceiling of ${round.ceiling}"
+        shown = f"{counted(seats, 'seat costs', 'seats cost')} at most ${cost} of its ceiling of ${round.ceiling}"
         missing = len(missing_pictures(round))
-        lacking = f" {missing} pictures are missing." if missing else ""
+        lacking = f" {counted(missing, 'picture is', 'pictures are')} missing." if missing else ""
         on_platform = round.channel in channels.platforms()
-        where = _posted(round, progress) if on_platform else f"Join link: {join_link(round)}"
+        where = _posted(round, progress) if on_platform else _way_in(round)
         return f"Round {round} {state}: {shown}.{lacking}\n{where}"
+
+
+def _way_in(round: Round) -> str:
+    if admission_of(round).invited:
+        return f"Nobody joins without an invitation. To make some: invite {round} --count 20"
+    return f"Join link: {join_link(round)}"
 
 
 def _add_offer_options(parser: CommandParser) -> None:
@@ -111,6 +120,7 @@ def _minutes(text: str) -> Decimal:
 def _posted(round: Round, progress: TerminalBar) -> str:
     """Make every call that waits or failed, and return the state of the postings in a sentence."""
     send_failed_again(round, actor="publish")
+    send_waiting(round)
     deliver_due(round, progress=progress)
     postings = Posting.objects.filter(hit__round=round)
     live, planned = (postings.filter(state=state).count() for state in ("live", "planned"))
@@ -118,5 +128,5 @@ def _posted(round: Round, progress: TerminalBar) -> str:
     if not planned:
         return f"{posted}. To collect submissions, run sync {round}, or keep a worker process running."
     errors = Outbox.objects.filter(round=round).exclude(error="").values_list("error", flat=True)
-    error = errors.first() or "another process is posting them"
-    return f"{posted}; the others are waiting: {error}\nRun sync {round} in a minute to retry."
+    error = errors.first() or "another process is posting them, or was stopped and they are posted in 5 minutes."
+    return f"{posted}; the others are waiting: {error}\nThey are retried by themselves. To retry now, publish again."

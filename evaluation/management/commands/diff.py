@@ -7,6 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.files import whole_file
 from core.progress import TerminalBar
+from core.text import counted
 from dataset.changes import Cause, Change, changes_between, count_causes
 from dataset.models import Version
 from evaluation.score_checks import score_changes, score_table
@@ -43,7 +44,7 @@ class Command(ActCommand):
 def _text(before: Version, after: Version, changes: list[Change]) -> list[str]:
     if not changes:
         return [f"{before} and {after} say the same of every pair."]
-    lines = [f"{len(changes):,} pairs differ between {before} and {after}:"]
+    lines = [f"{counted(len(changes), 'pair differs', 'pairs differ')} between {before} and {after}:"]
     for name, count in count_causes(changes).items():
         cause = Cause(name)
         lines.append(f"  {count:>7,}  {cause.value}: {cause.label}")

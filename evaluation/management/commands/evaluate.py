@@ -9,11 +9,11 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from dataset.models import Version
-from dataset.version_files import load_positives
 from evaluation.benchmark_scores import ORDER, evaluate_benchmarks
-from evaluation.leaderboard import Board, board_from, csv_table, figures_of, latex_table, plain_table
-from evaluation.policies import MISSING, TIES, Policies, scored_under
-from evaluation.scoring import evaluate_version, qrels_of
+from evaluation.board_tables import csv_table, figures_of, latex_table, plain_table
+from evaluation.leaderboard import Board, board_from
+from evaluation.policies import MISSING, TIES, Policies
+from evaluation.scoring import evaluate_version
 
 
 class Command(ActCommand):
@@ -50,6 +50,13 @@ class Command(ActCommand):
             "--categories", type=Path, metavar="FILE", help="COCO's instances_val2014.json, which pmrp needs"
         )
         parser.add_argument(
+            "--zeta",
+            type=lambda text: [int(one) for one in text.split(",")],
+            default=[0],
+            metavar="Z,Z",
+            help="of pmrp: in how many categories plausible matches may differ, a column each (default 0, as table 4)",
+        )
+        parser.add_argument(
             "--ties",
             choices=TIES,
             default="file",
@@ -66,38 +73,34 @@ class Command(ActCommand):
         form.add_argument("--csv", action="store_true", help="print CSV")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
-        board = self._on_benchmarks(progress, options) if options["benchmark"] else self._on_version(progress, options)
+        policies, files = Policies(options["ties"], options["missing"]), len(options["rankings"])
+        if options["model"] and files != 1:
+            raise CounterpartError(f"--model names one file of rankings, not {files}. Leave it out.")
+        board = (self._on_benchmarks if options["benchmark"] else self._on_version)(progress, policies, options)
         if options["json"]:
             return figures_of(board)
         table = latex_table if options["latex"] else csv_table if options["csv"] else plain_table
         return table(board)
 
-    def _on_version(self, progress: TerminalBar, options: dict[str, Any]) -> Board:
-        version, rankings = Version.objects.named(options["version"]), options["rankings"]
-        _check_one(rankings, options["model"])
-        policies = Policies(options["ties"], options["missing"])
-        scored = evaluate_version(version, rankings=rankings, model=options["model"], progress=progress)
-        if policies.are_default:
-            return board_from(scored)
-        qrels = qrels_of(load_positives(version))
-        runs = [one.run for one in scored if one.run]
-        return board_from((one for run in runs for one in scored_under(policies, run, qrels)), compare=False)
+    def _on_version(self, progress: TerminalBar, policies: Policies, options: dict[str, Any]) -> Board:
+        scored = evaluate_version(
+            Version.objects.named(options["version"]),
+            rankings=options["rankings"],
+            model=options["model"],
+            policies=policies,
+            progress=progress,
+        )
+        return board_from(scored, compare=not policies.leave_interval)
 
-    def _on_benchmarks(self, progress: TerminalBar, options: dict[str, Any]) -> Board:
-        if not Policies(options["ties"], options["missing"]).are_default:
-            raise CounterpartError("--ties and --missing are for versions. Leave them out.")
+    def _on_benchmarks(self, progress: TerminalBar, policies: Policies, options: dict[str, Any]) -> Board:
         if not options["rankings"]:
             raise CounterpartError("A benchmark has no annotators of its own. Pass --rankings FILE.")
-        _check_one(options["rankings"], options["model"])
         return evaluate_benchmarks(
             options["benchmark"],
             options["rankings"],
             model=options["model"],
             categories=options["categories"],
+            zetas=options["zeta"],
+            policies=policies,
             progress=progress,
         )
-
-
-def _check_one(rankings: list[Path], model: str) -> None:
-    if model and len(rankings) != 1:
-        raise CounterpartError(f"--model names one file of rankings, not {len(rankings)}. Leave it out.")

@@ -37,7 +37,7 @@ class Command(ActCommand):
         "without weights, to be trained (train_annotator). embedding, nn, kcca: trained in seconds to minutes. "
         "overlap: word overlap, without training. vlm: a vision-language model behind a chat endpoint. files: "
         "embeddings or ranked lists computed elsewhere. Files of export_annotator are checkpoints of their kind. "
-        "--tell-settings and docs/machines.md list the options of each kind. Repeating the command changes nothing."
+        "--tell-settings and docs/annotators.md list the options of each kind. Repeating the command changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

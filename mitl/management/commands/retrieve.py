@@ -45,7 +45,7 @@ class Command(ActCommand):
             "--engine",
             choices=ENGINES,
             default="blocked",
-            help="blocked (default): exact, ties in order; faiss: flat index",
+            help="blocked (default), or faiss: a flat index, ranked again in float64; both find the same lists",
         )
         parser.add_argument(
             "--device",

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
 
 from annotation.budget import CeilingError, set_ceiling
 from annotation.decisions import decide
@@ -13,6 +14,7 @@ from annotation.ledger import balances, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
 from annotation.payments import mark_paid, mark_reward_paid, owe_bonus
 from core.errors import CounterpartError
+from core.models import Event
 from crowd.delivery import mark_closed, mark_over, mark_posted
 from crowd.models import Posting
 from crowd.outbox import deliver_due
@@ -66,7 +68,8 @@ def test_a_platform_pays_out_of_what_it_holds_and_takes_its_fee(db, platform):
 def test_a_posting_noted_twice_is_held_once(db, platform):
     made = posted()
     posting = Posting.objects.get()
-    mark_posted(posting), mark_posted(posting)
+    with transaction.atomic():
+        mark_posted(posting), mark_posted(posting)
     assert books(made) == {"free": "499.22", "held": "0.78"}
 
 
@@ -75,7 +78,8 @@ def test_a_posting_that_is_over_gives_back_what_nobody_used(db, platform):
     accepted(made)
     close_round(made, actor="robin")
     posting = Posting.objects.get()
-    mark_closed(posting), mark_over(posting, unused=2), mark_over(posting, unused=2)
+    with transaction.atomic():
+        mark_closed(posting), mark_over(posting, unused=2), mark_over(posting, unused=2)
     assert books(made) == {"free": "499.22", "owed": "0.78"}
 
 
@@ -210,6 +214,22 @@ def test_a_raised_ceiling_lets_waiting_seats_be_posted(person, platform):
     decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
     set_ceiling(made, Decimal("10"), actor="robin")
     assert books(made) == {"free": "7.66", "planned": "0.78", "held": "0.78", "owed": "0.78"}
+
+
+def test_a_raised_ceiling_posts_waiting_seats_by_itself(person, platform, django_capture_on_commit_callbacks):
+    made = posted(hits=2, ceiling="1.60")
+    decide(flagged(made), votes_count=False, paid=True, reason="careless", by=person)
+    with django_capture_on_commit_callbacks(execute=True):
+        set_ceiling(made, Decimal("10"), actor="robin")
+    assert post_open_seats(made) == 0  # none is left to post
+
+
+def test_a_new_ceiling_is_told_once_with_the_one_before(db):
+    made = make_round(published=False)
+    for _ in range(2):
+        set_ceiling(made, Decimal("7"), actor="robin")
+    event = Event.objects.get(verb="set ceiling")
+    assert (event.actor, event.data) == ("robin", {"ceiling": "7.00", "before": "500.00"})
 
 
 def test_a_ceiling_cannot_fall_below_what_is_gone(db, platform):

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from annotation.budget import set_ceiling
 from annotation.decisions import decide, drop_proposal, second
@@ -166,8 +167,9 @@ def refuse_there(walk):
 
 def end_there(walk):
     if posting := walk.one(Posting.objects.filter(hit__round=walk.made, state="live", settled_at=None)):
-        mark_closed(posting)
-        mark_over(posting, unused=posting.unused)
+        with transaction.atomic():
+            mark_closed(posting)
+            mark_over(posting, unused=posting.unused)
         post_open_seats(walk.made)
 
 

@@ -197,4 +197,7 @@ def test_the_browser_pool_asks_no_platform_anything(db, monkeypatch, django_capt
 
 
 def test_withdrawing_what_is_not_owed_does_nothing(db):
-    assert not withdraw(excluded(make_round()), actor="robin")
+    assignment = excluded(make_round())
+    assert not withdraw(assignment, actor="robin")
+    owe(assignment)
+    assert [withdraw(assignment, actor="robin") for _ in range(2)] == [True, False]

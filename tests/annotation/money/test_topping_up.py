@@ -79,8 +79,16 @@ def test_past_the_ceiling_nobody_gets_anything(db):
 
 
 def test_too_little_work_tells_nothing(db):
-    with pytest.raises(CounterpartError, match="fewer than 5 timed submissions"):
+    with pytest.raises(CounterpartError, match="fewer than 5 timed, accepted assignments"):
         shortfall_of(slow(pooled(hits=4), hits=4))
+
+
+def test_throw_away_workers_do_not_raise_what_the_others_are_owed(db):
+    made = slow(pooled(hits=10))
+    for _ in range(5):
+        flagged(made)
+    Assignment.objects.filter(state="flagged").update(active_seconds=4320 * 60)
+    assert (shortfall_of(made).fair, shortfall_of(made).timing.n) == (1, 5)
 
 
 def test_the_dry_run_says_what_it_would_take(db, capsys):
@@ -88,7 +96,7 @@ def test_the_dry_run_says_what_it_would_take(db, capsys):
     call_command("top_up", "round-1", "--dry-run", "--json")
     printed = json.loads(capsys.readouterr().out)
     assert (printed["bonus"], printed["would_owe"], printed["total"]) == ("0.35", 5, "1.75")
-    assert "median active 4.0 min, elapsed" in printed["time"]
+    assert "median active 4.0 min (half of them 4.0 to 4.0), elapsed" in printed["time"]
     assert not bonuses().exists()
 
 

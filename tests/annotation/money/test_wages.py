@@ -50,8 +50,10 @@ def test_the_papers_times_are_worth_this_much_at_fifteen_dollars_an_hour(minutes
 
 def test_active_and_elapsed_time_are_both_told(collection):
     timing = timing_of(pilot(collection, [1, 2, 3, 4, 50]))
-    assert (timing.n, timing.active, timing.elapsed) == (5, 180, 1200)
-    assert str(timing) == "median active 3.0 min, elapsed 20.0 min, of 5 assignments"
+    assert (timing.n, timing.active, timing.low, timing.high, timing.elapsed) == (5, 180, 120, 240, 1200)
+    assert str(timing) == (
+        "median active 3.0 min (half of them 2.0 to 4.0), elapsed 20.0 min, of 5 accepted assignments"
+    )
 
 
 def test_four_submissions_tell_no_median(collection):
@@ -64,6 +66,13 @@ def test_rejected_work_says_nothing_about_the_time(collection, person):
     words = {"grounds": "too_fast", "reason": "too fast", "evidence": "60 s"}
     Rejection.objects.create(assignment=hasty, by=person, **words)
     assert timing_of(made).n == 5
+
+
+@pytest.mark.parametrize("state", ["submitted", "flagged", "excluded"])
+def test_work_that_is_not_accepted_says_nothing_about_the_time(collection, state):
+    made = pilot(collection, [5] * 5 + [4320] * 5)
+    Assignment.objects.filter(active_seconds=4320 * 60).update(state=state)
+    assert (timing_of(made).n, timing_of(made).active) == (5, 300)
 
 
 def test_a_dropped_rejection_leaves_the_time_in(collection, person):
@@ -150,7 +159,7 @@ def test_a_pilot_may_be_named(collection, platform):
 
 @pytest.mark.parametrize(
     ("options", "minutes", "message"),
-    [({"candidates": 3}, [4] * 5, "asked for other work"), ({}, [4] * 4, "fewer than 5 timed submissions")],
+    [({"candidates": 3}, [4] * 5, "asked for other work"), ({}, [4] * 4, "fewer than 5 timed, accepted assignments")],
 )
 def test_a_pilot_that_says_nothing_is_refused(collection, options, minutes, message):
     named = pilot(collection, minutes, "named", **options)

@@ -1,7 +1,7 @@
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import JSONField, TextField
 from django.utils import timezone
 
@@ -12,12 +12,14 @@ from annotation.models import Appeal, Assignment, Decision, Exclusion, Payment, 
 from annotation.payments import mark_paid
 from annotation.submissions import mark_submitted
 from annotation.workers import give_consent, worker_for
+from core import events
 from core.errors import CounterpartError
-from core.events import record
 from core.models import Event
 from crowd.models import Message, Outbox
 from tests.annotation.money.moneyed import accepted, begin, posted
 from tests.factories import make_round
+
+record = transaction.atomic(events.record)
 
 
 @pytest.fixture

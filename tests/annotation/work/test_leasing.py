@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 
 from annotation import leases as leasing
-from annotation.leases import expire_leases, lease_seat, return_assignment
+from annotation.leases import expire_leases, extend_lease, lease_seat, return_assignment
 from annotation.models import Assignment
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
@@ -226,3 +226,22 @@ def test_every_hit_of_a_round_is_offered_once(db):
         mark_submitted(assignment, active_seconds=60)
         taken.append(assignment.hit_id)
     assert taken == list(HIT.objects.values_list("pk", flat=True))
+
+
+def test_a_lease_is_prolonged_once_by_the_time_that_settings_give(db, settings):
+    settings.LEASE_MINUTES = 7
+    assignment = lease_seat(make_round(), worker=make_worker())
+    first = assignment.deadline
+    assert extend_lease(Assignment.objects.get()) is True
+    assert extend_lease(assignment) is False  # pressed twice: the second press saw the lease as it was
+    assert extend_lease(Assignment.objects.get()) is False
+    assert Assignment.objects.get().deadline == first + timedelta(minutes=7)
+    assert Event.objects.filter(verb="extended").count() == 1
+
+
+@pytest.mark.parametrize("state", [State.RETURNED, State.EXPIRED, State.SUBMITTED])
+def test_a_lease_that_is_over_is_not_prolonged(db, state):
+    assignment = lease_seat(make_round(), worker=make_worker())
+    Assignment.objects.update(state=state)
+    assert extend_lease(Assignment.objects.get()) is False
+    assert Assignment.objects.get().deadline == assignment.deadline

@@ -6,12 +6,12 @@ from django.core.cache import cache
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation import repair
 from annotation.leases import lease_seat
 from annotation.models import Assignment
 from annotation.repair import free_orphaned_seats, repair_if_due
 from core.events import subject_of
 from core.models import Event, Job
+from crowd import tasks
 from crowd.models import Outbox, Posting
 from crowd.tasks import reconcile
 from hits.models import HIT, Seat
@@ -91,7 +91,7 @@ def test_what_cannot_be_repaired_does_not_hold_up_the_rest(db, monkeypatch, capl
     def broken():
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr(repair, "resend_stale_jobs", broken)
+    monkeypatch.setattr(tasks, "resend_stale_jobs", broken)
     healed = reconcile()
     assert (healed["stale jobs"], healed["expired leases"]) == (0, 1)
     assert "repairing stale jobs failed" in caplog.text
@@ -106,6 +106,13 @@ def test_pages_call_no_platform(db, platform):
     assert repair_if_due()
     call.refresh_from_db()
     assert (call.state, platform.calls) == ("sending", [])
+
+
+def test_a_worker_who_asks_for_a_hit_sends_no_lost_job(db):
+    job = Job.objects.create(title="pack", task="hits.tasks.pack", heartbeat_at=LONG_AGO)
+    assert repair_if_due()
+    job.refresh_from_db()
+    assert job.heartbeat_at == LONG_AGO
 
 
 def test_a_page_that_need_not_reconcile_asks_the_database_nothing(db, django_assert_num_queries):

@@ -1,4 +1,4 @@
-"""The example of docs/machines.md, taken from the page, installed and searched with; and what it says of kinds."""
+"""The example of docs/annotators.md, taken from the page, installed and searched with; and what it says of kinds."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ from mitl.models import Annotator, Direction
 from mitl.search.gallery import load_lists
 from tests.mitl.pictured import COLOURS, make_coloured_collection
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "machines.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "annotators.md").read_text()
 
 
 def block(language: str) -> str:

@@ -11,6 +11,7 @@ from mitl.models import Direction, Retrieval
 from mitl.registration import add_annotator
 from mitl.search import embeddings as searching
 from mitl.search.gallery import load_lists
+from mitl.topk import topk_of_products
 from mitl.training.trainer import train_annotator
 from tests.factories import make_annotator, make_collection, make_sample
 from tests.mitl.pictured import make_coloured_collection
@@ -59,11 +60,40 @@ def test_every_query_gets_its_best_items_of_the_whole_gallery(zoo, tmp_path, eng
     rows, columns = (slice(None), slice(None)) if whole else ([1, 4], [0, 7, 9])
     image_ids, caption_ids = (list(rows_.values_list("pk", flat=True)) for rows_ in (zoo.images, zoo.captions))
     assert lists[I2T].queries.tolist() == np.array(image_ids)[rows].tolist()
-    # FAISS may choose any of equal scores at the end of a list, so its lists are compared by score.
     np.testing.assert_allclose(lists[I2T].scores, -np.sort(-(images @ captions.T)[rows])[:, :6])
-    if engine == "blocked":
-        assert lists[I2T].items.tolist() == slow_lists((images @ captions.T)[rows], caption_ids, 6)
-        assert lists[T2I].items.tolist() == slow_lists((captions @ images.T)[columns], image_ids, 6)
+    assert lists[I2T].items.tolist() == slow_lists((images @ captions.T)[rows], caption_ids, 6)
+    assert lists[T2I].items.tolist() == slow_lists((captions @ images.T)[columns], image_ids, 6)
+
+
+def near_ties(n: int, dim: int) -> np.ndarray:
+    """Vectors that float32 products hardly tell apart, some of them equal."""
+    rng = np.random.default_rng(3)
+    rows = 1 + 1e-4 * rng.standard_normal((n, dim)).astype(np.float32)
+    rows[n // 2 :: 7] = rows[0]
+    return rows
+
+
+@pytest.mark.parametrize("spare", [1, 16])
+def test_faiss_s_lists_are_those_of_the_exact_search_bit_by_bit(monkeypatch, spare):
+    monkeypatch.setattr(searching, "FAISS_SPARE", spare)
+    queries, items = near_ties(40, 24), near_ties(300, 24)
+    places, scores = searching._faiss_topk(queries, items, 9, "cpu")
+    right_places, right_scores = topk_of_products(queries, items, 9)
+    assert places.tolist() == right_places.tolist()
+    assert scores.tolist() == right_scores.tolist()
+
+
+@pytest.mark.parametrize("engine", ["blocked", "faiss"])
+def test_stored_lists_sorted_by_their_scores_keep_their_order(zoo, tmp_path, engine):
+    """The products of the first image differ by 1e-10, which float32 cannot tell."""
+    images = np.array([[1, 1e-5 * (i + 1)] for i in range(6)], dtype=np.float32)
+    captions = np.array([[1, 1e-5 * (c * 5 % 12)] for c in range(12)], dtype=np.float32)
+    keys = (list(side.values_list("key", flat=True)) for side in (zoo.images, zoo.captions))
+    np.savez(tmp_path / "e.npz", **dict(zip(("image_ids", "caption_ids"), keys, strict=True)), images=images,
+             captions=captions)  # fmt: skip
+    theirs = add_annotator("theirs", kind="files", checkpoint=tmp_path / "e.npz")
+    for lists in load_lists(retrieve(zoo, annotators=[theirs], depth=6, engine=engine)[0]).values():
+        assert (np.lexsort((lists.items, -lists.scores), axis=1) == np.arange(6)).all()
 
 
 def test_a_pair_scorer_ranks_by_its_scores(zoo):
@@ -92,7 +122,7 @@ def test_lists_from_elsewhere_are_kept_in_their_order_and_filled_up(zoo, tmp_pat
 
 def test_a_learned_embedding_searches_with_its_own_eyes(db):
     colours = make_coloured_collection()
-    add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8, "epochs": 0})
+    add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8})
     eyes = train_annotator("eyes", collection=colours)
     lists = load_lists(retrieve(colours, annotators=[eyes], depth=2)[0])
     keys = dict(Image.objects.values_list("pk", "key"))
@@ -168,7 +198,7 @@ def test_what_cannot_be_searched_is_named(zoo, arguments, message):
 
 def test_images_without_files_are_counted_for_machines_that_look(zoo):
     colours = make_coloured_collection()
-    add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8, "epochs": 0})
+    add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8})
     eyes = train_annotator("eyes", collection=colours)
     with pytest.raises(CounterpartError, match="eyes: 6 of 6 images lack a picture file: 0, 1, 2, 3, 4 and 1 more"):
         retrieve(zoo, annotators=[eyes])
@@ -206,7 +236,7 @@ def test_a_sample_must_be_of_the_collection_and_its_gallery(zoo):
         retrieve(zoo, annotators=[make_annotator()], sample=other)
     sample = small_sample(zoo)
     zoo.images.filter(key="4").update(split="train")
-    with pytest.raises(CounterpartError, match="1 queries of few are in a training split: 4"):
+    with pytest.raises(CounterpartError, match="1 query of few is in a training split: 4"):
         retrieve(zoo, annotators=[make_annotator("more")], sample=sample)
 
 

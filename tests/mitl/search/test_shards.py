@@ -20,6 +20,7 @@ from mitl.search import shards as sharding
 from mitl.search.shards import advance, retrieval_of, search_shard, shards_of, take_part
 from tests.factories import make_annotator, make_collection
 from tests.mitl.searches import open_shared_retrieval, retrieve
+from tests.transactions import locked_by
 
 IMAGES = 23
 
@@ -200,10 +201,10 @@ def test_a_shard_lost_after_its_result_was_kept_is_not_searched_again(opened, mo
 
 def test_a_search_lost_before_its_shards_were_opened_goes_on(zoo, machine, sent, monkeypatch):
     job = open_shared_retrieval(zoo, annotator=machine, shards=3, depth=5)
-    monkeypatch.setattr(sharding, "_open_shards", lambda job_id: None)
-    advance(job.pk)
+    with monkeypatch.context() as patch:
+        patch.setattr(sharding, "_open_shards", lambda job_id: None)
+        advance(job.pk)
     assert not shards_of(job).exists()
-    monkeypatch.undo()
     lose(job)
     take_part(job)
     assert Retrieval.objects.count() == 1
@@ -235,6 +236,21 @@ def test_cancelling_the_search_stops_its_shards(opened):
     assert state_of(opened) == Job.State.CANCELLED
     assert left_in_storage() == []
     assert not Retrieval.objects.exists()
+
+
+def test_a_search_that_is_cancelled_before_its_shards_are_opened_opens_none(zoo, machine, sent):
+    job = open_shared_retrieval(zoo, annotator=machine, shards=3, depth=5)
+    sharding._note(job, embeddings=[])
+    assert cancel(job, actor="bo")
+    sharding._open_shards(job.pk)
+    assert not shards_of(job).exists()
+
+
+def test_opening_the_shards_and_storing_the_lists_wait_for_one_another(zoo, machine, sent):
+    job = open_shared_retrieval(zoo, annotator=machine, shards=2, depth=5)
+    assert Job in locked_by(lambda: advance(job.pk))
+    search_all(job)
+    assert Annotator in locked_by(lambda: advance(job.pk))
 
 
 def test_a_shard_at_work_stops_when_the_search_is_cancelled(opened, monkeypatch):

@@ -77,5 +77,5 @@ def test_lists_of_weights_that_have_changed_do_not_count(few):
     annotator = make_annotator()
     search(None, few, annotator)
     Annotator.objects.update(checksum="other")
-    with pytest.raises(Exception, match="have no lists 5 deep for few"):
+    with pytest.raises(Exception, match="has no lists 5 deep for few"):
         found(few, Annotator.objects.get())

@@ -102,7 +102,7 @@ def test_an_unknown_source_is_refused(zoo):
 
 
 def test_what_is_read_takes_as_many_queries_however_much_there_is(zoo, django_assert_max_num_queries):
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(5):
         read(zoo)
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from core.errors import CounterpartError
+from mitl.training import loop
 from mitl.training.learners import TrainingSet
 from mitl.training.loop import repeatable
 from tests.mitl.training.little import LittleLearner, make_examples, train
@@ -103,6 +104,32 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path):
     resumed = train(tmp_path / "a", epochs=60, progress=lambda step, done, total: steps.append(step))
     assert int(steps[0].split()[1]) >= 5
     assert same(resumed.arrays, train(tmp_path / "b", epochs=60).arrays)
+
+
+class Counting(LittleLearner):
+    """Notes the number of threads at every batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: list[int] = []
+
+    def loss(self, batch):
+        self.threads.append(torch.get_num_threads())
+        return super().loss(batch)
+
+
+def test_a_validation_that_starts_more_threads_leaves_the_training_its_number(tmp_path, monkeypatch):
+    """Numba's first parallel loop in a process does so; only a training that was resumed came without it."""
+    recall = loop.measure
+
+    def measure_with_threads(*args):
+        torch.set_num_threads(3)
+        return recall(*args)
+
+    monkeypatch.setattr(loop, "measure", measure_with_threads)
+    learner = Counting()
+    train(tmp_path, learner=learner)
+    assert set(learner.threads) == {1}
 
 
 def test_the_best_weights_on_the_validation_split_are_kept(tmp_path):

@@ -1,0 +1,114 @@
+"""The web server's worker: a request gets a thread when it has arrived, so slow clients keep nobody waiting.
+
+Gunicorn's own worker gives a connection a thread at its first byte, and the thread waits for the rest of the request. A
+few slow clients would hold all threads.
+"""
+
+import socket
+import struct
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+
+from gunicorn.workers.gthread import _DEFER, ThreadWorker
+
+from config.bodies import LARGEST_BODY
+
+LARGEST_HEAD = 64 * 1024
+LINGER = 2  # seconds in which a client may read why its request was refused
+_BLOCK = 64 * 1024
+
+
+@dataclass
+class Arrival:
+    """A request that is arriving: its bytes so far, and how many there will be."""
+
+    deadline: float
+    data: bytearray = field(default_factory=bytearray)
+    size: int | None = None  # unknown while the headers are incomplete
+    is_large: bool = False  # not kept in memory: its headers say enough to refuse it or to read on
+    is_refused: bool = False  # and answered: what still arrives is thrown away
+    is_lost: bool = False
+
+    @property
+    def is_ready(self) -> bool:
+        return self.size is not None and not self.is_refused and (self.is_large or len(self.data) >= self.size)
+
+    def receive(self, connection: socket.socket) -> None:
+        """Take what is there, without waiting."""
+        connection.setblocking(False)
+        try:
+            self._measure()
+            while not (self.is_ready or self.is_lost or monotonic() > self.deadline):
+                block = connection.recv(_BLOCK)
+                self.is_lost = not block
+                if not self.is_refused:
+                    self.data += block
+                    self._measure()
+        except BlockingIOError:
+            return
+        except OSError:
+            self.is_lost = True
+
+    def _measure(self) -> None:
+        if self.size is not None:
+            return
+        end = self.data.find(b"\r\n\r\n")
+        if end < 0:
+            self.is_lost |= len(self.data) > LARGEST_HEAD
+            return
+        headers = dict(line.partition(b":")[::2] for line in bytes(self.data[:end]).lower().split(b"\r\n")[1:])
+        length = headers.get(b"content-length", b"0").strip()
+        self.size = end + 4 + (int(length) if length.isdigit() else 0)
+        self.is_large = self.size > end + 4 + LARGEST_BODY or b"transfer-encoding" in headers
+
+
+class Worker(ThreadWorker):
+    def handle(self, conn: Any) -> Any:
+        """Serve the connection's next request, or return it to the poller until more of it has arrived."""
+        if self.cfg.is_ssl:
+            return super().handle(conn)
+        arrival = vars(conn).get("arrival") or self._begin(conn)
+        arrival.receive(conn.sock)
+        if arrival.is_ready:
+            return self._serve(conn, arrival)
+        if arrival.is_lost or monotonic() > arrival.deadline:
+            return _hang_up(conn.sock)
+        return _DEFER
+
+    def _begin(self, conn: Any) -> Arrival:
+        if conn.parser is None:
+            limit = struct.pack("ll", self.cfg.timeout, 0)
+            for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+                conn.sock.setsockopt(socket.SOL_SOCKET, option, limit)
+        # A client may send its next request with the one before.
+        sent = conn.parser.unreader.take_buffered() if conn.parser else b""
+        conn.arrival = Arrival(deadline=monotonic() + self.cfg.timeout, data=bytearray(sent))
+        return conn.arrival
+
+    def _serve(self, conn: Any, arrival: Arrival) -> Any:
+        conn.init()
+        conn.parser.unreader.unread(bytes(arrival.data))
+        arrival.data.clear()
+        if super().handle(conn):
+            conn.arrival = None
+            return True
+        if not arrival.is_large:
+            return _hang_up(conn.sock)
+        # Closed with bytes unread, the connection would be reset before the client has read its answer.
+        with suppress(OSError):
+            conn.sock.shutdown(socket.SHUT_WR)
+        arrival.is_refused, arrival.deadline = True, monotonic() + LINGER
+        return _DEFER
+
+    def _keepalive_after(self, conn: Any, keepalive: bool) -> bool:
+        """Gunicorn would wait five seconds for the rest of a body that was refused, and then close the connection."""
+        return bool(not conn.arrival.is_large and super()._keepalive_after(conn, keepalive))
+
+
+def _hang_up(connection: socket.socket) -> bool:
+    """End the connection here: gunicorn would wait for two seconds, in its main thread, until the client does."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+    return False

@@ -1,0 +1,39 @@
+"""The lock on the login: a limit of wrong passwords for an account from one address, and one for all addresses."""
+
+from datetime import timedelta
+
+from axes.handlers.database import AxesDatabaseHandler
+from axes.helpers import get_client_username
+from axes.models import AccessAttempt, AccessLog
+from django.conf import settings
+from django.db.models import Sum
+from django.http import HttpRequest
+from django.utils import timezone
+
+from core.throttles import client_address
+
+KNOWN_FOR = timedelta(days=30)
+
+
+class LoginLock(AxesDatabaseHandler):
+    """axes' lock of a user name and address, with a second limit on many addresses that guess at one account.
+
+    Anybody can reach the second limit for anybody. It therefore does not hold for addresses from which the account has
+    logged in lately, or it would keep the owner out as long as somebody guesses.
+    """
+
+    def is_locked(self, request: HttpRequest, credentials: dict | None = None) -> bool:
+        username = get_client_username(request, credentials) or ""
+        return bool(super().is_locked(request, credentials)) or _is_beset(username, client_address(request))
+
+
+def _is_beset(username: str, address: str | None) -> bool:
+    now = timezone.now()
+    recent = AccessAttempt.objects.filter(
+        username=username, attempt_time__gt=now - timedelta(hours=settings.AXES_COOLOFF_TIME)
+    )
+    failures = recent.aggregate(sum=Sum("failures_since_start"))["sum"] or 0
+    if failures < settings.LOGIN_FAILURES_OF_ALL:
+        return False
+    known = AccessLog.objects.filter(username=username, ip_address=address, attempt_time__gt=now - KNOWN_FOR)
+    return not known.exists()

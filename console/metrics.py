@@ -1,0 +1,67 @@
+"""Figures for Prometheus: requests as the web processes count them, and the state of the work in the database."""
+
+import os
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.db.models import Count, Q
+from django.utils import timezone
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from annotation.models import Assignment
+from core.health import last_beat
+from core.models import Job
+from crowd.models import Outbox
+from hits.models import Round
+
+METHODS = ("GET", "HEAD", "POST")
+REQUESTS = Counter("counterpart_requests", "Requests answered.", ["method", "status"], registry=None)
+SECONDS = Histogram("counterpart_request_seconds", "Time to an answer.", registry=None)
+
+
+def count_request(method: str, status: int, seconds: float) -> None:
+    REQUESTS.labels(method if method in METHODS else "other", status).inc()
+    SECONDS.observe(seconds)
+
+
+def as_text() -> bytes:
+    """Return all figures in Prometheus's text format."""
+    registry = CollectorRegistry()
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # set by config/gunicorn.py: the sum over all processes
+        multiprocess.MultiProcessCollector(registry)
+    else:
+        registry.register(REQUESTS)
+        registry.register(SECONDS)
+    registry.register(_Work())
+    return generate_latest(registry)
+
+
+class _Work(Collector):
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        counts = dict(Job.objects.order_by().values_list("state").annotate(Count("pk")))
+        yield _by("counterpart_jobs", "Jobs.", "state", {state: counts.get(state, 0) for state in Job.State.values})
+        leased = Assignment.objects.filter(state=Assignment.State.LEASED).aggregate(
+            running=Count("pk", filter=Q(deadline__gt=timezone.now())),
+            overdue=Count("pk", filter=Q(deadline__lte=timezone.now())),
+        )
+        yield _by("counterpart_leases", "HITs that workers have, and leases to be ended.", "state", leased)
+        waiting = Outbox.objects.exclude(state=Outbox.State.DONE)
+        calls = dict(waiting.order_by().values_list("state").annotate(Count("pk")))
+        states = [state for state in Outbox.State.values if state != Outbox.State.DONE]
+        yield _by("counterpart_calls", "Calls to platforms.", "state", {state: calls.get(state, 0) for state in states})
+        opened = Round.objects.filter(published_at__isnull=False, closed_at=None)
+        yield GaugeMetricFamily("counterpart_open_rounds", "Rounds that are open.", value=opened.count())
+        if last := last_beat():
+            age = (timezone.now() - last).total_seconds()
+            yield GaugeMetricFamily("counterpart_queue_heartbeat_age_seconds", "Since the last heartbeat.", value=age)
+        interval = settings.RECONCILE_SECONDS
+        yield GaugeMetricFamily("counterpart_queue_heartbeat_interval_seconds", "Between heartbeats.", value=interval)
+
+
+def _by(name: str, text: str, label: str, counts: dict[str, int]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=[label])
+    for value, count in counts.items():
+        family.add_metric([value], count)
+    return family

@@ -1,0 +1,57 @@
+"""How far to trust a version: its bias and completeness, measured by a job and stored, as a version never changes."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.files.storage import default_storage
+
+from console.figures import svg_address
+from core.files import write_file
+from core.progress import Progress
+from dataset.models import Version
+from evaluation.analyses.bias import SHOWN, bias_chart, measure_bias
+from evaluation.analyses.completeness import measure_completeness
+from evaluation.metrics import METRICS
+
+
+def measure_trust(version: Version, *, progress: Progress) -> None:
+    """Store what the page shows. Raises CounterpartError for a version without judged pairs of two annotators."""
+    biases = measure_bias(version, {metric: METRICS[metric] for metric in SHOWN}, progress=progress)
+    figures = {
+        "chart": svg_address(bias_chart(biases)),
+        "biases": [
+            {
+                "direction": one.direction.label,
+                "metric": one.metric,
+                "sizes": [asdict(size) for size in one.sizes],
+                "left_out": [asdict(each) for each in one.left_out],
+            }
+            for one in biases
+        ],
+        "completeness": [
+            {
+                "direction": one.direction.label,
+                "found": one.found,
+                "chao": one.bounds["Chao"]._asdict(),
+                "total": one.parts.total._asdict(),
+                "probes": one.beyond.probes,
+                "matches": one.beyond.matches,
+            }
+            for one in measure_completeness(version, progress=progress)
+        ],
+    }
+    write_file(_path(version), json.dumps(figures, default=float).encode())
+
+
+def stored_trust(version: Version) -> dict[str, Any] | None:
+    """Return the stored figures, or None before they were measured."""
+    if not default_storage.exists(_path(version)):
+        return None
+    with default_storage.open(_path(version)) as file:
+        figures: dict[str, Any] = json.load(file)
+    return figures
+
+
+def _path(version: Version) -> str:
+    return f"trust/{version.name}-{version.manifest_sha256}.json"

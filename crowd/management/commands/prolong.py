@@ -1,0 +1,39 @@
+"""Keep a round's postings open for longer."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from core.commands import ActCommand
+from core.progress import TerminalBar
+from crowd.models import Outbox
+from crowd.outbox import deliver_due
+from crowd.postings import prolong_postings
+from hits.models import Round
+
+
+class Command(ActCommand):
+    help = "Keep a round's postings open for longer, also those that expired since the last sync."
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+        parser.add_argument("--days", type=int, required=True, help="days from now until the postings expire")
+        parser.add_argument("--dry-run", action="store_true", help="only print what it means")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        round, dry = Round.objects.named(options["round"]), options["dry_run"]
+        told = prolong_postings(round, days=options["days"], actor="prolong", dry=dry)
+        if not dry:
+            deliver_due(round, progress=progress)
+        calls = round.calls.filter(call=Outbox.Call.PROLONG).exclude(state=Outbox.State.DONE)
+        return {
+            "round": round.name,
+            "until": f"{told.until:%Y-%m-%d %H:%M %Z}",
+            "postings to prolong" if dry else "postings": told.postings,
+            "answer sets open in them": told.open,
+            "of these offered again": told.reopened,
+            "set aside again": str(told.cost),
+            "calls waiting or failed": calls.count(),
+            "failures": [{"failure": error} for error in sorted(set(calls.values_list("error", flat=True)) - {""})],
+        }

@@ -1,0 +1,40 @@
+"""Write to the workers of a round."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.workers import mask_workers
+from core.commands import ActCommand, person_named
+from core.progress import TerminalBar
+from crowd.messages import write_to_round
+from crowd.models import Message, Outbox
+from crowd.outbox import deliver_due
+from hits.models import Round
+
+
+class Command(ActCommand):
+    help = "Write to everybody who submitted work in a round, through its platform; list whom it could not reach."
+    figures = True
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("round", help="the round's name")
+        parser.add_argument("--subject", required=True, help="the subject, up to 200 characters")
+        parser.add_argument("--text", required=True, help="the message, up to 4,096 characters")
+        parser.add_argument("--by", required=True, metavar="USER", help="the member of staff who writes")
+
+    def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
+        round, by = Round.objects.named(options["round"]), str(person_named(options["by"]))
+        messages = write_to_round(round, subject=options["subject"], text=options["text"], by=by)
+        deliver_due(round, progress=progress)
+        kept = Message.objects.filter(pk__in=[message.pk for message in messages]).exclude(failure="")
+        failed = list(kept.select_related("worker"))
+        why = mask_workers([message.failure for message in failed])
+        left = round.calls.filter(call=Outbox.Call.MESSAGE).exclude(state=Outbox.State.DONE)
+        return {
+            "round": round.name,
+            "workers": len(messages),
+            "not delivered": len(failed),
+            "calls waiting or failed": left.count(),
+            "failures": [{"worker": str(one.worker), "why": text} for one, text in zip(failed, why, strict=True)],
+        }

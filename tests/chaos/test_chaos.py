@@ -1,0 +1,19 @@
+"""A site that is killed at random moments loses, alters and doubles nothing: the short run. ``make chaos`` does 200."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+KILLS = os.environ.get("CHAOS_KILLS", "10")
+
+
+@pytest.mark.slow
+@pytest.mark.service
+def test_a_site_that_is_killed_under_load_loses_alters_and_doubles_nothing(tmp_path):
+    command = [sys.executable, "-m", "tests.chaos", connection.vendor, "--kills", KILLS, "--keep", str(tmp_path)]
+    done = subprocess.run(command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=3000)
+    assert done.returncode == 0, done.stdout + done.stderr[-5000:]

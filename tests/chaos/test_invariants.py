@@ -1,0 +1,158 @@
+"""The checker of the kills reports every fault that is planted."""
+
+import pytest
+from django.core.files.storage import default_storage
+from django.db.models import F
+from django.db.transaction import atomic
+from django.utils import timezone
+
+from annotation.answers import Answer
+from annotation.grading import grade_waiting
+from annotation.leases import lease_seat
+from annotation.models import Assignment, Decision, Draft, Judgment, Payment
+from annotation.submissions import submit_answers
+from core.models import Event, Job
+from crowd.models import Outbox
+from dataset.models import Version
+from dataset.release import release_version
+from hits.models import Item, Round, Seat
+from tests.chaos.crowd import RIGHT, Sent
+from tests.chaos.invariants import violations
+from tests.factories import make_collection, make_round, make_worker
+
+
+def judge(round: Round) -> Sent:
+    """One worker takes a HIT and judges it, controls right."""
+    assignment = lease_seat(round, worker=make_worker())
+    items = assignment.hit.items.select_related("control")
+    levels = {item.pk: RIGHT[item.control.polarity] if item.control else 2 for item in items}
+    submit_answers(assignment, answers=[Answer(*one) for one in levels.items()], active_seconds=60)
+    return Sent(assignment.pk, levels, acknowledged=True)
+
+
+@pytest.fixture
+def sent(db) -> list[Sent]:
+    """A round of two HITs for two workers each, three of four seats judged, and a version of it."""
+    round = make_round(make_collection(images=10), hits=2, replication=2)
+    made = [judge(round) for _ in range(3)]
+    grade_waiting()
+    release_version("v1", collection=round.pool.collection, sample=round.pool.sample, rounds=[round], partial=True)
+    lease_seat(round, worker=make_worker())
+    return made
+
+
+def test_a_round_without_faults_passes(sent):
+    assert violations(sent) == []
+    assert violations(sent, at_rest=True) == []
+
+
+def first() -> Assignment:
+    return Assignment.objects.order_by("pk").first()
+
+
+def lose():
+    Payment.objects.filter(assignment=first()).delete()
+    Decision.objects.filter(assignment=first()).delete()
+    Judgment.objects.filter(assignment=first()).delete()
+    Event.objects.filter(subject=f"annotation.assignment:{first().pk}").delete()
+    Seat.objects.filter(pk=first().seat_id).update(state=Seat.State.OPEN)
+    Assignment.objects.filter(pk=first().pk).update(state="expired")
+
+
+def change_file():
+    version = Version.objects.get()
+    path = f"{version.folder}/{next(iter(version.manifest['files']))}"
+    with default_storage.open(path, "ab") as file:
+        file.write(b"one more line\n")
+
+
+def remove_file():
+    version = Version.objects.get()
+    default_storage.delete(f"{version.folder}/{next(iter(version.manifest['files']))}")
+
+
+def posted_twice():
+    """More votes on a pair than the round wants."""
+    Round.objects.update(replication=1)
+
+
+FAULTS = {
+    "an acknowledged submission is gone": ("lost", lose),
+    "a level was changed": ("altered", lambda: Judgment.objects.filter(assignment=first()).update(level=3)),
+    "a judgment was lost": ("partial", lambda: Judgment.objects.filter(assignment=first()).first().delete()),
+    "open work has judgments": ("partial", lambda: Assignment.objects.filter(pk=first().pk).update(state="leased")),
+    "work was submitted twice": (
+        "doubled",
+        lambda: atomic(Event.objects.create)(
+            actor="x", verb="submitted", subject=Event.objects.filter(verb="submitted").first().subject
+        ),
+    ),
+    "work was decided twice": (
+        "doubled",
+        lambda: Decision.objects.create(assignment=first(), votes_count=True, paid=True, reason="again"),
+    ),
+    "a pair has more votes than its round wants": ("votes", posted_twice),
+    "a held seat is offered": ("seats", lambda: Seat.objects.filter(pk=first().seat_id).update(state="open")),
+    "nobody holds a taken seat": ("seats", lambda: Assignment.objects.filter(state="leased").delete()),
+    "a control result is missing": (
+        "controls",
+        lambda: Assignment.objects.filter(pk=first().pk).update(control_failures=None),
+    ),
+    "accepted work was never paid": ("money", lambda: Payment.objects.first().delete()),
+    "work that was not accepted is paid": (
+        "money",
+        lambda: Assignment.objects.filter(pk=first().pk).update(state="flagged"),
+    ),
+    "a released file was changed": ("files", change_file),
+    "a released file is missing": ("files", remove_file),
+}
+FAULTS_AT_REST = {
+    "a control result is wrong": (
+        "controls",
+        lambda: Assignment.objects.filter(pk=first().pk).update(control_failures=F("control_failures") + 1),
+    ),
+    "a lease is past its deadline": (
+        "leases",
+        lambda: Assignment.objects.filter(state="leased").update(deadline=timezone.now()),
+    ),
+    "a submission is not graded": (
+        "leases",
+        lambda: Assignment.objects.filter(pk=first().pk).update(state="submitted"),
+    ),
+    "a draft of submitted work is left": (
+        "leases",
+        lambda: Draft.objects.create(assignment=first(), item=Item.objects.first(), level=1),
+    ),
+    "a job never ended": ("work", lambda: Job.objects.create(title="Release", task="farm.tasks.release")),
+    "a call was not made": ("work", lambda: Outbox.objects.create(call="publish", subject="x:1", channel="mturk")),
+    "a version does not follow from its judgments": (
+        "files",
+        lambda: Judgment.objects.filter(assignment=first(), item__control=None).update(level=4),
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_reported_at_any_moment(sent, fault):
+    kind, plant = FAULTS[fault]
+    plant()
+    assert any(line.startswith(kind) for line in violations(sent)), fault
+
+
+@pytest.mark.parametrize("fault", FAULTS_AT_REST)
+def test_a_planted_fault_is_reported_at_rest(sent, fault):
+    kind, plant = FAULTS_AT_REST[fault]
+    plant()
+    assert any(line.startswith(kind) for line in violations(sent, at_rest=True)), fault
+
+
+def test_what_a_platform_acknowledged_may_wait_for_the_next_sync(sent):
+    on_platform = Sent(0, {}, on_platform=True, acknowledged=True)
+    assert violations([*sent, on_platform]) == []
+    assert violations([*sent, on_platform], at_rest=True) != []
+
+
+def test_what_was_never_acknowledged_may_be_missing(sent):
+    lose()
+    sent[0].acknowledged = False
+    assert not any(line.startswith("lost") for line in violations(sent))

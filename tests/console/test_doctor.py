@@ -1,0 +1,145 @@
+"""What the doctor finds wrong, and the line to change."""
+
+import json
+from datetime import timedelta
+from importlib import metadata
+from types import SimpleNamespace
+
+import httpx
+import pytest
+import torch
+from django.core.management import CommandError, call_command
+from django.db import OperationalError
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from console import doctor
+from core import health
+from core.models import Job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def healthy(settings, tmp_path, monkeypatch):
+    """An installation with nothing wrong, whose queue runs."""
+    for folder in (tmp_path, tmp_path / "media"):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o700)
+    monkeypatch.setattr(doctor, "LEAST_FREE", 0)
+    monkeypatch.setattr(doctor.app.control, "ping", lambda timeout: [])
+    settings.PROXY_COUNT = 1
+    health.beat()
+
+
+def wrong() -> dict[str, str]:
+    return {finding.check: finding.change for finding in doctor.examine() if finding.change}
+
+
+def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
+    call_command("doctor", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["wrong"] == 0
+    assert {row["check"] for row in told["findings"]} == {
+        *("settings", "https", "proxy", "database", "migrations", "storage", "disk", "clock", "queue", "gpu", "faiss")
+    }
+
+
+def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsys):
+    settings.ALLOWED_HOSTS = ["elsewhere.example"]
+    with pytest.raises(CommandError, match="1 of 13 findings need a change"):
+        call_command("doctor")
+    lines = [line for line in capsys.readouterr().out.splitlines() if "WRONG" in line]
+    assert len(lines) == 1
+    assert lines[0].endswith("Change: Set ALLOWED_HOSTS=127.0.0.1.")
+
+
+def test_a_public_site_without_https(healthy, settings, monkeypatch):
+    settings.SITE_URL, settings.ALLOWED_HOSTS = "http://judge.example", ["judge.example"]
+    monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(200))
+    assert wrong() == {"https": "SITE_URL=https://judge.example"}
+
+
+def test_forms_by_https_that_are_refused(healthy, settings, monkeypatch):
+    settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], False
+    monkeypatch.setattr(httpx, "get", lambda url, timeout: httpx.Response(200))
+    assert wrong() == {"https": "BEHIND_TLS=true"}
+    settings.CSRF_TRUSTED_ORIGINS = ["https://judge.example"]
+    assert wrong() == {}
+
+
+@pytest.mark.parametrize(
+    ("status", "change"),
+    [
+        (301, "nginx: proxy_set_header X-Forwarded-Proto $scheme;"),
+        (400, "nginx: proxy_set_header Host $host;"),
+        (502, "Correct the proxy's address of the site."),
+    ],
+)
+def test_a_proxy_that_leaves_out_a_header(healthy, settings, monkeypatch, status, change):
+    settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], True
+    answer = httpx.Response(status, headers={"location": "https://judge.example/login/"} if status == 301 else {})
+    monkeypatch.setattr(httpx, "get", lambda url, timeout: answer)
+    assert wrong() == {"proxy": change}
+
+
+def test_a_site_that_does_not_answer(healthy, settings, monkeypatch):
+    def fail(url, timeout):
+        raise httpx.ConnectError("refused")
+
+    settings.SITE_URL, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = "https://judge.example", ["judge.example"], True
+    monkeypatch.setattr(httpx, "get", fail)
+    assert wrong()["proxy"].startswith("Start the site")
+
+
+def test_a_database_that_does_not_answer_is_told_once(healthy, monkeypatch):
+    def fail(*args):
+        raise OperationalError("refused")
+
+    monkeypatch.setattr(health, "database_trouble", lambda: "refused")
+    monkeypatch.setattr(doctor, "MigrationExecutor", fail)
+    assert list(wrong()) == ["database"]
+
+
+def test_migrations_that_are_missing(healthy, monkeypatch):
+    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda self, targets: [1, 2])
+    assert wrong() == {"migrations": "python manage.py migrate"}
+
+
+def test_folders_that_others_may_enter(healthy, tmp_path):
+    (tmp_path / "media").chmod(0o755)
+    assert wrong() == {"storage": f"chmod 700 {tmp_path / 'media'}"}
+
+
+def test_a_disk_that_is_nearly_full(healthy, monkeypatch):
+    monkeypatch.setattr(doctor, "LEAST_FREE", 2**60)
+    assert wrong() == {"disk": "TMPDIR=<a folder on a larger disk>"}
+
+
+def test_a_clock_that_was_set_back(healthy):
+    Job.objects.create(title="long work", task="none", created_at=timezone.now() + timedelta(hours=1))
+    assert wrong() == {"clock": "timedatectl set-ntp true"}
+
+
+def test_a_queue_without_a_worker_is_told_from_one_without_a_clock(healthy, monkeypatch):
+    monkeypatch.setattr(health, "queue_has_stopped", lambda: True)
+    assert wrong() == {"queue": "celery -A config worker --beat"}
+    monkeypatch.setattr(doctor.app.control, "ping", lambda timeout: [{"worker@host": {"ok": "pong"}}])
+    assert wrong() == {"queue": "celery -A config beat"}
+
+
+def test_two_builds_of_faiss_at_once(healthy, monkeypatch):
+    monkeypatch.setattr(doctor, "version", lambda package: "1")
+    assert wrong() == {"faiss": doctor.GPU_PACKAGES}
+
+
+def test_a_gpu_that_the_packages_cannot_use(healthy, monkeypatch):
+    assert metadata.version("faiss-cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "H100")
+    assert wrong() == {"faiss": doctor.GPU_PACKAGES}
+
+
+def test_a_check_that_fails_itself_is_a_finding(healthy, monkeypatch):
+    monkeypatch.setattr(doctor, "default_storage", SimpleNamespace())
+    assert wrong()["storage"].startswith("Correct that")

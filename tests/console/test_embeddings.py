@@ -1,0 +1,112 @@
+"""Bring your own embeddings: a file becomes an annotator, or is refused in one line and not kept."""
+
+import json
+from io import BytesIO
+
+import numpy as np
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.db import OperationalError
+
+from console import embeddings
+from console.tasks import bring_embeddings
+from core.models import Job
+from mitl.models import Annotator
+from tests.factories import make_collection
+
+pytestmark = pytest.mark.django_db
+PAGE = "/collections/zoo/embeddings/"
+
+
+@pytest.fixture
+def zoo():
+    return make_collection(images=3)
+
+
+@pytest.fixture
+def jobs_run(django_capture_on_commit_callbacks):
+    return lambda: django_capture_on_commit_callbacks(execute=True)
+
+
+def arrays(zoo, *, images: int | None = None) -> bytes:
+    keys = [list(rows.values_list("key", flat=True)) for rows in (zoo.images, zoo.captions)]
+    keys[0] = keys[0][:images]
+    file, rng = BytesIO(), np.random.default_rng(0)
+    vectors = [rng.random((len(side), 4), np.float32) for side in keys]
+    np.savez(file, image_ids=keys[0], images=vectors[0], caption_ids=keys[1], captions=vectors[1])
+    return file.getvalue()
+
+
+def upload(client, content: bytes, name: str = "mine.npz", annotator: str = "mine"):
+    return client.post(PAGE, {"name": annotator, "file": SimpleUploadedFile(name, content)})
+
+
+def test_uploaded_embeddings_become_an_annotator_that_searches(researcher, zoo, jobs_run):
+    with jobs_run():
+        answer = upload(researcher, arrays(zoo))
+    job = Job.objects.get()
+    assert answer.url == f"/jobs/{job.pk}/"
+    assert (job.state, job.message.split(":")[0]) == ("done", "Annotator mine can search zoo")
+    assert "/annotators/mine/" in researcher.get(answer.url).content.decode()
+    call_command("retrieve", "zoo", "--annotators=mine", "--depth=2")
+    assert Annotator.objects.get().retrievals.get().depth == 2
+    bring_embeddings(str(job.pk))  # delivered twice
+    assert Annotator.objects.count() == 1
+    assert not default_storage.exists(job.params["stored"][0])
+
+
+def test_ranked_lists_are_taken_too(researcher, zoo, jobs_run):
+    lists = {"i2t": {"0": ["1", "0"]}, "t2i": {"0": ["0"]}}
+    with jobs_run():
+        upload(researcher, json.dumps(lists).encode(), "lists.json")
+    assert Annotator.objects.get().kind == "files"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no zip", "mine.npz does not contain the arrays image_ids, images, caption_ids, captions"),
+        (2, "mine.npz has no embedding of 1 images of zoo: 2. Embed the whole gallery"),
+    ],
+)
+def test_a_file_that_is_not_valid_fails_in_one_line_and_is_not_kept(researcher, zoo, jobs_run, content, message):
+    with jobs_run():
+        upload(researcher, content if isinstance(content, bytes) else arrays(zoo, images=content))
+    job = Job.objects.get()
+    assert (job.state, job.message[: len(message)]) == ("failed", message)
+    assert "\n" not in job.message
+    assert not default_storage.exists(job.params["stored"][0])
+    assert not Annotator.objects.exists()
+
+
+def test_a_job_that_lost_the_database_still_has_the_file_when_it_is_sent_again(researcher, zoo, monkeypatch):
+    upload(researcher, arrays(zoo))
+    job = Job.objects.get()
+    with monkeypatch.context() as patch:
+        patch.setattr(embeddings, "add_annotator", cut_off)
+        with pytest.raises(OperationalError):
+            bring_embeddings(str(job.pk))
+    Job.objects.update(state="queued")
+    bring_embeddings(str(job.pk))
+    assert Annotator.objects.get().name == "mine"
+
+
+def cut_off(*_, **__):
+    raise OperationalError("the connection was closed")
+
+
+def test_another_kind_of_file_and_a_taken_name_are_refused_at_once(researcher, zoo):
+    Annotator.objects.create(name="taken", kind="overlap")
+    answer = upload(researcher, b"x", "mine.pkl", "taken")
+    shown = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Choose a file that ends in .npz or .json." in shown
+    assert "There is an annotator taken already." in shown
+    assert not Job.objects.exists()
+
+
+def test_only_researchers_are_shown_the_way(researcher, reviewer, zoo):
+    assert [PAGE in one.get("/collections/zoo/").content.decode() for one in (researcher, reviewer)] == [True, False]
+    assert "np.savez(" in researcher.get(PAGE).content.decode()

@@ -1,0 +1,52 @@
+"""The parts that everything needs, and the heartbeat of the queue."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from config.settings import CELERY_BEAT_SCHEDULE
+from core import health
+from core.models import Heartbeat
+from core.tasks import heartbeat
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_database_that_does_not_answer_is_told_in_one_line(monkeypatch):
+    def fail():
+        raise OSError("gone\naway")
+
+    assert health.database_trouble() == ""
+    monkeypatch.setattr(connection, "cursor", fail)
+    assert health.database_trouble() == "gone away"
+
+
+def test_a_folder_that_cannot_be_written_is_trouble(settings, tmp_path):
+    assert health.storage_trouble() == ""
+    (tmp_path / "file").touch()
+    settings.MEDIA_ROOT = tmp_path / "file" / "media"
+    assert "cannot be written" in health.storage_trouble()
+
+
+def test_a_broker_that_does_not_answer_is_trouble(settings, tmp_path):
+    settings.REDIS_URL = ""
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"data_folder_out": tmp_path}
+    assert health.broker_trouble() == ""
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"data_folder_out": tmp_path / "none"}
+    assert "cannot be written" in health.broker_trouble()
+
+
+def test_the_queue_has_stopped_when_the_clocks_task_was_not_run_for_three_beats(settings):
+    settings.RECONCILE_SECONDS = 60
+    assert health.queue_has_stopped()
+    heartbeat()
+    heartbeat()
+    assert not health.queue_has_stopped()
+    Heartbeat.objects.update(at=timezone.now() - timedelta(seconds=181))
+    assert health.queue_has_stopped()
+
+
+def test_the_clock_sends_the_heartbeat():
+    assert CELERY_BEAT_SCHEDULE["heartbeat"]["task"] == heartbeat.name

@@ -1,0 +1,77 @@
+"""How often an address may do something, and which address that is."""
+
+import pytest
+from django.core.cache import cache
+from django.test import RequestFactory
+
+from core import throttles
+from core.throttles import Throttle, client_address
+
+LIMIT = Throttle("JOINS_PER_HOUR")
+
+
+@pytest.fixture(autouse=True)
+def three_an_hour(settings):
+    settings.JOINS_PER_HOUR = 3
+    cache.clear()
+
+
+def asked(address: str = "203.0.113.7", forwarded: str = ""):
+    headers = {"HTTP_X_FORWARDED_FOR": forwarded} if forwarded else {}
+    return RequestFactory().get("/", REMOTE_ADDR=address, **headers)
+
+
+def admitted(*addresses: str, subject: object = 1) -> list[bool]:
+    return [LIMIT.admits(asked(address), subject) for address in addresses]
+
+
+@pytest.mark.parametrize(
+    ("proxies", "forwarded", "address"),
+    [
+        (0, "", "10.0.0.1"),
+        (0, "6.6.6.6", "10.0.0.1"),  # a visitor's own words
+        (1, "198.51.100.4", "198.51.100.4"),
+        (1, "6.6.6.6, 198.51.100.4", "198.51.100.4"),
+        (2, "6.6.6.6,198.51.100.4,10.0.0.2", "198.51.100.4"),
+        (2, "198.51.100.4", "198.51.100.4"),
+        (1, "", "10.0.0.1"),
+        (1, "198.51.100.4:51234", "198.51.100.4"),
+        (1, "[2001:db8::5]:51234", "2001:db8::"),
+        (1, "::1", "::1"),
+        (1, "unknown", None),
+    ],
+)
+def test_the_address_is_what_the_last_proxies_saw(settings, proxies, forwarded, address):
+    settings.PROXY_COUNT = proxies
+    assert client_address(asked("10.0.0.1", forwarded)) == address
+
+
+def test_the_fourth_act_of_an_hour_is_refused_and_the_next_hour_begins_anew(monkeypatch):
+    monkeypatch.setattr(throttles, "time", lambda: 7_200.0)
+    assert admitted(*["203.0.113.7"] * 4) == [True, True, True, False]
+    monkeypatch.setattr(throttles, "time", lambda: 10_800.0)
+    assert admitted("203.0.113.7") == [True]
+
+
+def test_another_address_and_another_subject_have_limits_of_their_own():
+    admitted(*["203.0.113.7"] * 3)
+    assert admitted("203.0.113.8", "::ffff:203.0.113.9") == [True, True]
+    assert admitted("203.0.113.7", subject=2) == [True]
+
+
+def test_a_visitor_with_a_whole_ipv6_network_counts_as_one():
+    assert admitted(*[f"2001:db8::{host}" for host in range(1, 5)]) == [True, True, True, False]
+    assert admitted("2001:db8:0:1::1") == [True]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", ""])
+def test_this_computer_is_not_limited(address):
+    assert all(admitted(*[address] * 5))
+
+
+def test_without_a_cache_nobody_is_refused(monkeypatch):
+    def broken(*args, **kwargs):
+        raise ConnectionError("no Redis")
+
+    monkeypatch.setattr(cache, "add", broken)
+    assert all(admitted(*["203.0.113.7"] * 5))

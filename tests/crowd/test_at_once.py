@@ -1,0 +1,65 @@
+"""Two processes that do the same at the same moment, on PostgreSQL: SQLite lets one write after the other."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+
+from annotation.answers import drafted_answers
+from annotation.models import Assignment, Decision, Judgment, Payment
+from annotation.outages import pay_for_outage
+from annotation.submissions import submit_answers
+from crowd.intake import take_in
+from dataset.models import Verdict
+from dataset.verdicts import aggregate_round
+from tests.annotation.answering import right_answers
+from tests.annotation.cast import answer
+from tests.annotation.money.moneyed import flagged, posted
+from tests.at_once import at_once
+from tests.crowd.framing import claimed, confirm
+from tests.factories import make_round
+
+pytestmark = [pytest.mark.service, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def postgresql(platform):
+    if connection.vendor != "postgresql":
+        pytest.skip("needs PostgreSQL")
+
+
+def test_two_tabs_of_a_visitor_save_one_answer_set():
+    claim = claimed()
+    sets = [right_answers(claim, level=level) for level in (1, 2, 3, 4)]
+    fresh = [Assignment.objects.get(pk=claim.pk) for _ in sets]
+    receipts = at_once(
+        *(
+            lambda one=one, given=given: submit_answers(one, answers=given, active_seconds=9)
+            for one, given in zip(fresh, sets, strict=True)
+        )
+    )
+    assert sorted(receipt.repeated for receipt in receipts) == [False, True, True, True]
+    (kept,) = at_once(lambda: list(drafted_answers(claim).values()))
+    assert sorted(kept, key=str) == sorted(sets[[one.repeated for one in receipts].index(False)], key=str)
+
+
+def test_two_syncs_store_a_submission_once():
+    claim = claimed()
+    submit_answers(claim, answers=right_answers(claim), active_seconds=9)
+    confirm(claim)
+    assert sum(at_once(*[lambda: take_in(claim.pk)] * 4)) == 1
+    assert Judgment.objects.count() == claim.hit.items.count()
+
+
+def test_lost_work_is_paid_by_one_of_two_people():
+    flagged(posted())
+    Assignment.objects.update(state="leased", seat=None, receipt="", problem="no answers")
+    lost, person = Assignment.objects.get(), User.objects.create_user(username="robin")
+    at_once(*[lambda: pay_for_outage(Assignment.objects.get(pk=lost.pk), reason="x", by=person)] * 4)
+    assert (Decision.objects.count(), Payment.objects.count()) == (1, 1)
+
+
+def test_a_round_that_is_aggregated_twice_has_each_verdict_once():
+    made = make_round()
+    answer(made.hits.get(), 1, 4)
+    at_once(*[lambda: aggregate_round(made)] * 4)
+    assert Verdict.objects.count() == 2

@@ -1,0 +1,116 @@
+"""Claims that a platform never confirms: they hinder nobody whom they name, and are deleted."""
+
+import pytest
+from django.core.cache import cache
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.models import Assignment, Draft, Report, Worker
+from annotation.workers import exclude
+from core.models import Event
+from crowd.arrivals import purge_claims
+from crowd.intake import take_in
+from crowd.models import Posting
+from hits.models import Round
+from tests.at_once import at_once
+from tests.crowd.framing import claims, confirm, enter, frame_of, post_hit, save, serve_mturk
+from tests.factories import make_round
+
+FROM = {"REMOTE_ADDR": "203.0.113.7"}
+
+
+@pytest.fixture(autouse=True)
+def mturk(monkeypatch):
+    serve_mturk(monkeypatch)
+    cache.clear()
+
+
+@pytest.fixture
+def posting(db) -> Posting:
+    posting = post_hit(make_round().hits.get())
+    Round.objects.update(rehearsal=False)
+    return posting
+
+
+def open_hit(client, posting: Posting, number: int, **request: str):
+    return client.get(frame_of(claims(posting, assignment=f"A{number}", worker=f"AWORKERNUMBER{number}")), **request)
+
+
+# Throttle
+
+
+def test_one_address_opens_so_many_hits_an_hour_and_others_are_not_hindered(stranger, posting, settings):
+    settings.ARRIVALS_PER_HOUR = 3
+    assert [open_hit(stranger, posting, number, **FROM).status_code for number in range(3)] == [302] * 3
+    refused = open_hit(stranger, posting, 3, **FROM)
+    assert (refused.status_code, "return it: that costs you nothing" in refused.text) == (429, True)
+    assert (Worker.objects.count(), Assignment.objects.count()) == (3, 3)
+    assert open_hit(stranger, posting, 0, **FROM).status_code == 302  # who has begun goes on
+    assert open_hit(stranger, posting, 3, REMOTE_ADDR="203.0.113.8").status_code == 302
+
+
+def test_a_rehearsal_is_not_throttled_though_one_computer_plays_its_workers(stranger, posting, settings):
+    settings.ARRIVALS_PER_HOUR = 1
+    Round.objects.update(rehearsal=True)
+    assert [open_hit(stranger, posting, number, **FROM).status_code for number in range(3)] == [302] * 3
+
+
+# Purge
+
+
+def test_claims_that_were_never_confirmed_go_when_the_posting_is_settled(stranger, posting):
+    sheet = enter(stranger, posting)
+    stranger.post(sheet + "draft/", {"place": "1", "level-1": "1"})
+    stranger.post(sheet + "report/", {"place": "1", "problem-1": "text"})
+    assert purge_claims() == 0
+    Posting.objects.update(settled_at=timezone.now())
+    assert purge_claims() == 1
+    assert not any(model.objects.exists() for model in (Assignment, Draft, Report, Worker))
+    assert Event.objects.filter(verb="deleted as never confirmed").count() == 1
+    assert stranger.get(sheet).status_code == 404
+
+
+def test_what_the_platform_confirmed_stays_though_it_is_not_stored_yet(stranger, posting):
+    save(stranger, posting)
+    confirm(Assignment.objects.get())
+    Posting.objects.update(settled_at=timezone.now())
+    assert purge_claims() == 0
+    assert take_in(Assignment.objects.get().pk)
+
+
+def test_a_worker_of_whom_more_is_known_stays_when_their_claim_goes(stranger, posting):
+    enter(stranger, posting)
+    exclude(Worker.objects.get(), reason="spam", by="robin")
+    Posting.objects.update(settled_at=timezone.now())
+    assert purge_claims() == 1
+    assert Worker.objects.count() == 1
+
+
+def test_consent_is_noted_when_the_platform_confirms_the_work(stranger, posting):
+    save(stranger, posting)
+    claim = Assignment.objects.get()
+    confirm(claim)
+    take_in(claim.pk)
+    assert Worker.objects.get().consented_at
+
+
+@pytest.mark.service
+def test_a_claim_that_is_being_taken_in_is_not_purged(transactional_db, client):
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has one writer at a time")
+    posting = post_hit(make_round().hits.get())
+    save(client, posting)
+    Posting.objects.update(settled_at=timezone.now())
+    key = Assignment.objects.get().pk
+
+    def confirm_and_take_in() -> bool:
+        with transaction.atomic():
+            claim = Assignment.objects.select_for_update().filter(pk=key).first()
+            if claim is None:
+                return False
+            confirm(claim)
+            return take_in(key)
+
+    taken, purged = at_once(confirm_and_take_in, purge_claims)
+    kept = Assignment.objects.filter(pk=key, state__in=Assignment.SUBMITTED).exists()
+    assert (taken, purged, kept) in ((True, 0, True), (False, 1, False))

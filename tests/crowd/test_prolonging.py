@@ -1,0 +1,76 @@
+"""The postings of a round stay longer on the platform, against the emulator."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from core.models import Event
+from crowd.models import Outbox, Posting
+from tests.crowd.platform import published, rehearsal, sync
+
+__all__ = ["rehearsal"]
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+def prolong(made, capsys, *options: str) -> dict:
+    capsys.readouterr()
+    call_command("prolong", made.name, *options, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def expiry_there(rehearsal, hit_id):
+    return rehearsal.world.call("GetHIT", {"HITId": hit_id})["HIT"]["Expiration"]
+
+
+def test_hits_stay_on_the_platform_for_as_long_as_asked(rehearsal, commit, capsys):
+    made = published(hits=2, commit=commit)
+    told = prolong(made, capsys, "--days", "20")
+    assert (told["postings"], told["answer sets open in them"], told["set aside again"]) == (2, 2, "0.00")
+    assert set(Posting.objects.values_list("expires_at", flat=True)) == {
+        expiry_there(rehearsal, hit) for hit in rehearsal.hits()
+    }
+    assert Posting.objects.first().expires_at > timezone.now() + timedelta(days=19, hours=23)
+    assert Event.objects.filter(verb="prolonged", actor="prolong").count() == 1
+    assert prolong(made, capsys, "--days", "20")["postings"] in (0, 2)  # 2 once a second has passed
+    assert prolong(made, capsys, "--days", "19")["postings"] == 0
+
+
+def test_hits_that_expired_are_offered_again_and_the_cost_is_told_before(rehearsal, commit, capsys):
+    made = published(hits=2, commit=commit)
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    sync(made, commit)
+    held = rehearsal.available()
+    rehearsal.later(days=8)
+    Posting.objects.update(expires_at=timezone.now() - timedelta(hours=1), settled_at=None, state="live")
+    told = prolong(made, capsys, "--days", "30", "--dry-run")
+    assert (told["postings to prolong"], told["of these offered again"], told["set aside again"]) == (1, 1, "0.78")
+    assert not Outbox.objects.filter(call="prolong").exists()
+    assert prolong(made, capsys, "--days", "30")["calls waiting or failed"] == 0
+    assert rehearsal.available() == held
+    rehearsal.work(rehearsal.hits()[1], rehearsal.worker())
+
+
+def test_a_call_whose_answer_is_lost_prolongs_once(rehearsal, commit, capsys):
+    made = published(hits=1, commit=commit)
+    rehearsal.fault(kind="drop", operation="UpdateExpirationForHIT", nth=1)
+    assert prolong(made, capsys, "--days", "20")["calls waiting or failed"] == 1
+    sync(made, commit)
+    assert Outbox.objects.get(call="prolong").state == "done"
+    assert Posting.objects.get().expires_at == expiry_there(rehearsal, rehearsal.hits()[0])
+
+
+def test_what_cannot_be_prolonged_is_told_in_a_line(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    for days in ("0", "366", "-1"):
+        with pytest.raises(CommandError, match=f"Invalid number of days {days}: use 1 to 365."):
+            call_command("prolong", made.name, f"--days={days}")
+    call_command("close", made.name)
+    with pytest.raises(CommandError, match="is not open on a platform"):
+        call_command("prolong", made.name, "--days", "3")

@@ -1,0 +1,55 @@
+"""docs/eccv-caption.md holds the tables that `python -m benchmarks.eccv_caption DATA --write` makes of its figures."""
+
+import re
+
+from benchmarks.eccv_caption import PAGE, tables, with_tables
+
+SOURCES = ("original", "judged", "cxc>=3", "eccv-overlap")
+FIGURES = {
+    "plan": {
+        "pairs": 12309,
+        "hits": 770,
+        "positives": 776,
+        "negatives": 775,
+        "shared_images": 0,
+        "shared_captions": 2,
+        "cost": {"browser": {"total": "500.50"}, "mturk": {"total": "600.60"}},
+    },
+    "submissions": 1778,
+    "excluded": 8,
+    "positives per source": [
+        {"source": name, "images": 1000 + n, "captions": n, "times_images": 1.906, "times_captions": 0.5}
+        for n, name in enumerate(SOURCES)
+    ],
+    "positives of ECCV Caption": 27740,
+    "share of them found": 0.4059,
+    "from the published files alone (t2i, i2t)": {
+        "published": [11279, 22551], "published-meaningless": [1, 2], "published-all-of-c1": [3, 4]
+    },
+}  # fmt: skip
+
+
+def without_numbers(table: str) -> str:
+    return re.sub(r"[\d.,%]+|none", "#", table)
+
+
+def test_the_tables_tell_the_figures():
+    lines = tables(FIGURES).splitlines()
+    assert "| submissions of 200 careful simulated workers | 1,778 |" in lines
+    assert "| two pairs of a HIT sharing an image or a caption | 2 |" in lines
+    assert "| ECCV Caption's 27,740 positives that the version holds | 40.6% |" in lines
+    assert "| judged | 1,001 | 1.91 | 1 | 0.50 |" in lines
+    assert "| ECCV Caption ∪ CxC | 11,279 | 22,551 |" in lines
+
+
+def test_only_what_is_between_the_marks_is_written():
+    page = PAGE.read_text()
+    before, after = page.partition("| the round | |")[0], page.partition("<!-- Until here. -->")[2]
+    written = with_tables(page, "| new |\n")
+    assert written == f"{before}| new |\n\n<!-- Until here. -->{after}"
+
+
+def test_the_page_s_tables_are_the_program_s():
+    """A row that was changed by hand or in the program alone shows here; whether figures are current, only a run."""
+    page = PAGE.read_text()
+    assert without_numbers(tables(FIGURES)) in without_numbers(page)

@@ -1,0 +1,153 @@
+"""What reads a row, decides and then writes locks the row first: two at once would both decide by what they read."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.admission import join_round
+from annotation.answers import save_draft
+from annotation.budget import set_ceiling
+from annotation.decisions import decide
+from annotation.leases import bind_seat, lease_seat
+from annotation.models import Admission, Assignment, Exclusion, Payment, Worker
+from annotation.outages import pay_for_lateness, pay_for_outage
+from annotation.payments import mark_reward_paid, owe, owe_bonus, withdraw
+from annotation.payroll import mark_wages, write_wages
+from annotation.submissions import submit_answers
+from annotation.workers import exclude, readmit
+from console.tasks import start_export, start_once
+from corpus.matches import seal_source
+from corpus.models import Collection
+from crowd.channels import Listed
+from crowd.delivery import mark_extended, mark_over, mark_posted, mark_rejected
+from crowd.intake import take_in
+from crowd.models import Posting
+from crowd.postings import post_open_seats
+from crowd.sync import keep
+from dataset.cases import open_cases
+from dataset.models import Version
+from dataset.release import release_version
+from dataset.reviews import second, undo
+from dataset.verdicts import aggregate_round
+from evaluation.models import Run
+from evaluation.tasks import start_scoring_run
+from hits.models import Round, Seat
+from tests.annotation.answering import leased, right_answers
+from tests.annotation.cast import answer, candidates
+from tests.annotation.money.moneyed import accepted, flagged, pooled, posted
+from tests.crowd.framing import claimed, confirm
+from tests.dataset.reviewing import another_person, give_level
+from tests.factories import make_collection, make_round, make_sample, make_worker
+from tests.transactions import locked_by
+
+pytestmark = pytest.mark.django_db
+
+in_transaction = transaction.atomic
+
+
+def test_drafts_and_submissions_lock_the_assignment(platform):
+    claim = claimed()
+    answers = right_answers(claim)
+    assert locked_by(lambda: save_draft(claim, answers[0])) == {Assignment}
+    assert locked_by(lambda: submit_answers(claim, answers=answers, active_seconds=1)) == {Assignment}
+    confirm(claim)
+    assert locked_by(lambda: take_in(claim.pk)) >= {Assignment, Worker, Seat}
+
+
+def test_a_lease_locks_the_worker_and_its_seat():
+    made = make_round()
+    assert locked_by(lambda: lease_seat(made, worker=make_worker())) >= {Worker, Seat}
+
+
+def test_a_late_submission_locks_the_seats_of_its_hit(platform):
+    claim = claimed()
+    assert locked_by(lambda: in_transaction(bind_seat)(claim)) == {Seat}
+
+
+def test_a_listed_submission_is_locked_while_it_is_compared(platform):
+    accepted(posted())
+    known, posting, now = Assignment.objects.get(), Posting.objects.get(), timezone.now()
+    listed = Listed(known.external_id, "AWORKER", "submitted", now, None, None, "")
+    assert Assignment in locked_by(lambda: keep(posting, listed))
+
+
+def test_whoever_joins_a_round_of_limited_places_locks_it():
+    made = make_round()
+    Admission.objects.create(round=made, capacity=1)
+    made.refresh_from_db()
+    assert locked_by(lambda: join_round(made, make_worker())) == {Round}
+
+
+def test_whoever_readmits_a_worker_locks_the_exclusion():
+    worker = make_worker()
+    exclude(worker, reason="why", by="robin")
+    assert locked_by(lambda: readmit(worker, by="robin")) == {Exclusion}
+
+
+def test_a_decision_locks_the_round_and_the_work(person):
+    work = flagged(pooled())
+    acts = lambda: decide(work, votes_count=True, paid=True, reason="Fine.", by=person)  # noqa: E731
+    assert locked_by(acts) == {Round, Assignment}
+
+
+@pytest.mark.parametrize("pay", [pay_for_outage, pay_for_lateness])
+def test_whoever_pays_for_lost_work_locks_it(person, pay):
+    begun = leased(pooled())
+    assert Assignment in locked_by(lambda: pay(begun, reason="The disk was full.", by=person))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        owe,
+        mark_reward_paid,
+        lambda work: withdraw(work, actor="robin"),
+        lambda work: owe_bonus(work, amount=Decimal(1), reason="Thanks.", actor="robin"),
+        lambda work: set_ceiling(work.hit.round, "400", actor="robin"),
+        lambda work: post_open_seats(work.hit.round),
+        lambda work: in_transaction(mark_posted)(Posting.objects.get()),
+        lambda work: in_transaction(mark_extended)(Posting.objects.get()),
+        lambda work: in_transaction(mark_over)(Posting.objects.get(), unused=0),
+        mark_rejected,
+    ],
+)
+def test_whatever_moves_money_locks_the_round(platform, act):
+    work = accepted(posted())
+    assert locked_by(lambda: act(work)) == {Round}
+
+
+def test_payments_are_locked_while_a_list_of_them_is_checked():
+    accepted(pooled())
+    made = Round.objects.get()
+    listed = write_wages(made)
+    assert Payment in locked_by(lambda: mark_wages(made, listed, actor="robin"))
+
+
+def test_verdicts_of_a_round_are_replaced_by_one_at_a_time():
+    made = make_round()
+    answer(made.hits.get(), 1, 4)
+    assert locked_by(lambda: aggregate_round(made)) == {Round}
+
+
+def test_reviews_lock_the_collection(person):
+    made = make_round()
+    collection, pair = made.pool.collection, candidates(made.hits.get())[0]
+    Collection.objects.update(two_reviewers=True)
+    given = []
+    assert locked_by(lambda: given.append(give_level(made, pair, 4, by=person))) == {Collection}
+    assert locked_by(lambda: second(given[0], by=another_person())) == {Collection}
+    assert locked_by(lambda: undo(given, by=person)) == {Collection}
+    assert locked_by(lambda: open_cases(collection, "reported", {})) == {Collection}
+    assert locked_by(lambda: in_transaction(seal_source)(collection, "v1")) == {Collection}
+
+
+def test_a_button_pressed_twice_waits_for_the_first_press(person, researcher):
+    zoo = make_collection()
+    version = release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
+    made = make_round(zoo)
+    assert locked_by(lambda: start_once("Audit", "none", made, by=person)) == {Round}
+    assert locked_by(lambda: start_export(version, "judgments-csv", by=person)) == {Version}
+    assert locked_by(lambda: start_scoring_run(Run(pk=1, collection=zoo, model="m"), by=person)) == {Collection}
+    assert locked_by(lambda: researcher.post("/collections/zoo/clean-up/")) == {Collection}

@@ -1,0 +1,77 @@
+"""What logs keep of addresses: nothing by which a reader could work, or be paid, as a worker."""
+
+import logging
+import sys
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from gunicorn.config import Config
+from gunicorn.glogging import Logger
+
+from config.logs import MaskedFormatter, mask_gunicorn, masked
+
+# Of no key and always the same: it stands in the tests' names, and each process of a run must collect the same names.
+TOKEN = "WyIwMTIzNDU2Nzg5YWIiLDcsMF0:1xVAta:EmYWVsZUViUUQyierZP0u0LlWjckUAIYScl4Dlsgd-s"
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [
+        (f"/judge/me/{TOKEN}/take/", "/judge/me/***/take/"),
+        (f"/judge/task/{TOKEN}/draft/", "/judge/task/***/draft/"),
+        (f"/judge/picture/{TOKEN}/3/", "/judge/picture/***/3/"),
+        ("/judge/join/0aB-_x/", "/judge/join/***/"),
+        (f"/judge/at/mturk/emulator/{TOKEN}/draft/", "/judge/at/mturk/emulator/***/draft/"),
+        ("/judge/at/mturk/emulator/?workerId=AWORKERONE&x=1", "/judge/at/mturk/emulator/***"),
+        (f"/judge/me/{TOKEN.replace(':', '%3A')}/", "/judge/me/***/"),
+        (f"no view for argument {TOKEN!r}", "no view for argument '***'"),
+        ("/rounds/round-1/", "/rounds/round-1/"),
+        ("2026-11-22 14:05:15 Error: 12:30:45", "2026-11-22 14:05:15 Error: 12:30:45"),
+    ],
+)
+def test_secret_parts_of_addresses_are_masked(address, kept):
+    assert masked(f"GET {address} 200") == f"GET {kept} 200"
+
+
+def test_an_unknown_link_is_masked_in_the_log_of_django(stranger, db, settings):
+    lines = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(handler.format(record))
+    handler.setFormatter(MaskedFormatter())
+    logging.getLogger("django.request").addHandler(handler)
+    try:
+        stranger.get(f"/judge/me/{TOKEN}/")
+    finally:
+        logging.getLogger("django.request").removeHandler(handler)
+    assert lines == ["Not Found: /judge/me/***/"]
+
+
+def test_django_writes_no_log_but_a_masked_one(settings):
+    assert settings.LOGGING["handlers"]["stderr"]["formatter"] == "plain"
+    assert settings.LOGGING["formatters"]["plain"]["()"] == "config.logs.MaskedFormatter"
+    assert [handler for handler in logging.getLogger("django").handlers if type(handler) is logging.StreamHandler] == []
+
+
+def test_an_error_with_its_traceback_is_masked():
+    try:
+        raise ValueError(f"nothing for {TOKEN}")
+    except ValueError:
+        record = logging.getLogger("x").makeRecord("x", 40, "f", 1, "at /judge/me/%s/", (TOKEN,), sys.exc_info())
+    text = MaskedFormatter().format(record)
+    assert "ValueError: nothing for ***" in text
+    assert TOKEN not in text
+
+
+def test_gunicorn_masks_its_access_log_however_it_was_started(tmp_path):
+    path = tmp_path / "access.log"
+    config = Config()
+    config.set("accesslog", str(path))
+    config.set("access_log_format", "%(m)s %(U)s %(r)s %(s)s")
+    log = Logger(config)
+    mask_gunicorn()
+    answer = SimpleNamespace(status="200 OK", sent=5, headers=[])
+    address = f"/judge/me/{TOKEN}/"
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": address, "RAW_URI": address, "SERVER_PROTOCOL": "HTTP/1.1"}
+    log.access(answer, SimpleNamespace(headers=[]), environ, timedelta(seconds=1))
+    assert path.read_text() == "GET /judge/me/***/ GET /judge/me/***/ HTTP/1.1 200\n"

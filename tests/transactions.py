@@ -1,0 +1,49 @@
+"""Make a missing transaction visible: tests run inside one, where a change without its own would pass unseen."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model
+from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler
+from django.db.transaction import TransactionManagementError
+
+from core.models import Event
+
+NO_CHANGE = {"payments listed"}  # an event of something that was read
+LOCKED: list[type[Model]] = []
+
+
+@contextmanager
+def own_transactions() -> Iterator[None]:
+    """Refuse a row lock, and an event, outside a transaction that the code under test opened itself."""
+    select, insert = SQLCompiler.as_sql, SQLInsertCompiler.as_sql
+
+    def checked_select(compiler, *args, **options):
+        if compiler.query.select_for_update:
+            require(compiler.connection, f"a lock on {compiler.query.model.__name__}")
+            LOCKED.append(compiler.query.model)
+        return select(compiler, *args, **options)
+
+    def checked_insert(compiler):
+        if compiler.query.model is Event and {event.verb for event in compiler.query.objs} - NO_CHANGE:
+            require(compiler.connection, "an event")
+        return insert(compiler)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SQLCompiler, "as_sql", checked_select)
+        patch.setattr(SQLInsertCompiler, "as_sql", checked_insert)
+        yield
+
+
+def locked_by(act: Callable[[], object]) -> set[type[Model]]:
+    """The models of which ``act`` locks rows, on SQLite too, where a lock has no effect."""
+    LOCKED.clear()
+    act()
+    return set(LOCKED)
+
+
+def require(connection: BaseDatabaseWrapper, what: str) -> None:
+    if all(block._from_testcase for block in connection.atomic_blocks):
+        raise TransactionManagementError(f"{what} outside a transaction of its own")
