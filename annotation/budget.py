@@ -9,7 +9,7 @@ from annotation.platforms import want_seats_posted
 from core.errors import CounterpartError
 from core.events import record
 from hits.models import Round, Seat
-from hits.parameters import PackParameters
+from hits.round_parameters import PackParameters
 
 
 class CeilingError(CounterpartError):

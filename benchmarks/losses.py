@@ -98,7 +98,7 @@ def figures(annotator, pool) -> tuple[float, float]:
     """Return rsum and hs-sum on the test split."""
 
     from mitl.hubness import Transposed, hs_sum
-    from mitl.hubness.blocks import best_places
+    from mitl.hubness.score_blocks import best_places
     from mitl.training.recall import measure
 
     blocks = annotator.scores(pool.images, pool.captions)

@@ -83,7 +83,7 @@ def ids_of(rows) -> np.ndarray:
 def pool_and_pack(name: str):
     """Pool and pack with the functions that the commands call; return the round and the seconds of every step."""
     from corpus.models import Collection
-    from hits.parameters import PackParameters
+    from hits.round_parameters import PackParameters
     from hits.rounds import pack_round
     from mitl.models import Annotator
     from mitl.pooling import pool_proposals

@@ -17,7 +17,7 @@ logger = logging.getLogger("requests")
 
 
 def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
-    from console import metrics
+    from console import prometheus
     from core import health
 
     checks = {"database": health.database_trouble, "broker": health.broker_trouble, "storage": health.storage_trouble}
@@ -32,7 +32,7 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
     def figures(request: HttpRequest) -> HttpResponse:
         if not constant_time_compare(request.headers.get("Authorization", ""), f"Bearer {settings.METRICS_TOKEN}"):
             return HttpResponse("Send METRICS_TOKEN as a bearer token.\n", status=401, content_type="text/plain")
-        return HttpResponse(metrics.as_text(), content_type="text/plain; version=0.0.4; charset=utf-8")
+        return HttpResponse(prometheus.as_text(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         if request.path == "/healthz":
@@ -42,7 +42,7 @@ def probes(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
         began = monotonic()
         response = get_response(request)
         seconds = monotonic() - began
-        metrics.count_request(request.method or "", response.status_code, seconds)
+        prometheus.count_request(request.method or "", response.status_code, seconds)
         told = {
             "method": request.method,
             "path": request.path,

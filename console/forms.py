@@ -12,7 +12,7 @@ from django.db.models import Model, QuerySet
 from annotation.admission import make_admission
 from annotation.models import Admission, QualificationTest, Rejection
 from annotation.wages import alike_rounds
-from console.embeddings import FORMS as EMBEDDING_FORMS
+from console.uploaded_embeddings import FORMS as EMBEDDING_FORMS
 from core.errors import CounterpartError, some_of
 from core.seeds import SeedField
 from corpus.models import Collection, Match, Sample
@@ -24,8 +24,8 @@ from dataset.provenance import refuse_unfinished
 from evaluation.ranking_files import FORMS
 from evaluation.runs import MAX_MODEL, check_model
 from hits.models import Round
-from hits.parameters import RoundParameters
 from hits.question import Level
+from hits.round_parameters import RoundParameters
 from mitl.models import Annotator
 from mitl.training.examples import Validation
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.db import transaction
 from django.db.models import Model
 
-from console.things import Thing, find
+from console.inventory import Thing, find
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, remove_file

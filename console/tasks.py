@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from annotation.wages import top_up as give_top_up
 from config.celery import app
-from console.embeddings import add_embeddings
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
 from console.trust_figures import measure_trust
+from console.uploaded_embeddings import add_embeddings
 from core.errors import CounterpartError
 from core.files import StoredFile
 from core.jobs import LIVE, JobProgress, finish, open_job, running

@@ -10,8 +10,8 @@ from console.figures import svg_address
 from core.files import write_file
 from core.progress import Progress
 from dataset.models import Version
-from evaluation.analyses.bias import SHOWN, bias_chart, measure_bias
-from evaluation.analyses.completeness import measure_completeness
+from evaluation.analyses.bias_analysis import SHOWN, bias_chart, measure_bias
+from evaluation.analyses.completeness_analysis import measure_completeness
 from evaluation.metrics import METRICS
 
 

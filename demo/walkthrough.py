@@ -17,17 +17,17 @@ from dataset.models import Review, Verdict, Version
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.version_files import load_positives
-from demo.annotators import add_demo_annotators
 from demo.collection import make_demo_collection
+from demo.demo_annotators import add_demo_annotators
 from evaluation.metrics import Coverage, coverage
 from evaluation.scoring import evaluate_version
 from hits.models import Round
-from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline
 from hits.question import Level
+from hits.round_parameters import RoundParameters
 from mitl.models import Direction
-from simulation.people import reviewing_user
 from simulation.simulated_rounds import simulate_round
+from simulation.simulated_workers import reviewing_user
 
 COLLECTION, JUDGED, OPEN = "demo", "demo-round", "demo-try-it"
 VERSION, REVIEWED = "demo-v1", "demo-v2"

@@ -13,7 +13,7 @@ from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
 from evaluation.leaderboard import Board, board_from, joined
 from evaluation.metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, positives
-from evaluation.metrics.benchmarks import folds_of, of_gallery
+from evaluation.metrics.named_benchmarks import folds_of, of_gallery
 from evaluation.policies import DEFAULT, Policies
 from evaluation.ranking_files import Ids, stream_rankings
 from evaluation.scoring import score_rankings

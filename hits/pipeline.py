@@ -13,7 +13,7 @@ from core.progress import Progress, silent
 from corpus.models import Collection, Sample
 from corpus.samples import sample_queries
 from hits.models import Round
-from hits.parameters import RoundParameters
+from hits.round_parameters import RoundParameters
 from hits.rounds import pack_round
 from mitl.annotators import is_cross_encoder
 from mitl.models import Annotator, Pool

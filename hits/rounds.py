@@ -20,8 +20,8 @@ from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
-from hits.parameters import PackParameters
 from hits.prices import Costs, costs_by_channel
+from hits.round_parameters import PackParameters
 from hits.wording import LATEST
 from mitl.models import Pool
 

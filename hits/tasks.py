@@ -6,7 +6,7 @@ from config.celery import app
 from core.jobs import finish, running
 from core.models import Job
 from hits import pipeline
-from hits.parameters import RoundParameters
+from hits.round_parameters import RoundParameters
 
 
 @app.task(name=pipeline.TASK)

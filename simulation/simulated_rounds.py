@@ -14,10 +14,10 @@ from core.seeds import check_seed
 from hits.models import Round, Seat
 from simulation.doors.base import Door, Turn
 from simulation.doors.direct import DirectDoor
-from simulation.doors.pages import PagesDoor
 from simulation.doors.platform_door import PlatformDoor, site_of
-from simulation.people import Person, Reviewer, answer_hit, make_crowd
+from simulation.doors.web import PagesDoor
 from simulation.profiles import DEFAULT, REHEARSAL, Profile, load_profile
+from simulation.simulated_workers import Person, Reviewer, answer_hit, make_crowd
 from simulation.truth import Seen, default_source, true_levels
 
 LARGEST_CROWD = 10_000

@@ -31,7 +31,7 @@ hypothesis_settings.load_profile("repeatable")
 # Rows are only the input of these tests: a few images and captions made by a factory, for networks and figures that no
 # database computes. How annotators are added, trained and searched with is tested on both engines beside them.
 COMPUTING = (
-    "tests/demo/test_annotators.py",
+    "tests/demo/test_demo_annotators.py",
     "tests/demo/test_embedding.py",
     "tests/mitl/annotators/",
     "tests/mitl/nn/",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from demo.drawing import animals, children, things
+from demo.drawing import animals, children, objects
 from demo.drawing.backdrops import BACKDROPS
 from demo.drawing.brush import INK, NAMED, WIDTH, Brush, Canvas
 from demo.drawing.scenery import OBJECT_LIGHTS
@@ -31,16 +31,16 @@ FIGURES = {
     "bird": Figure(animals.draw_bird, 110, 1.15),
     "girl": Figure(children.draw_girl, 80, 1.4),
     "boy": Figure(children.draw_boy, 80, 1.4),
-    "car": Figure(things.draw_car, 162, 1.3),
-    "bus": Figure(things.draw_bus, 204, 1.15),
-    "bicycle": Figure(things.draw_bicycle, 148, 1.3),
-    "boat": Figure(things.draw_boat, 164, 1.15),
-    "ball": Figure(things.draw_ball, 84, 1.15),
-    "balloon": Figure(things.draw_balloon, 74, 1.15),
-    "apple": Figure(things.draw_apple, 88, 1.1),
-    "banana": Figure(things.draw_banana, 122, 1.2),
-    "chair": Figure(things.draw_chair, 92, 1.15),
-    "sofa": Figure(things.draw_sofa, 212, 1.0),
+    "car": Figure(objects.draw_car, 162, 1.3),
+    "bus": Figure(objects.draw_bus, 204, 1.15),
+    "bicycle": Figure(objects.draw_bicycle, 148, 1.3),
+    "boat": Figure(objects.draw_boat, 164, 1.15),
+    "ball": Figure(objects.draw_ball, 84, 1.15),
+    "balloon": Figure(objects.draw_balloon, 74, 1.15),
+    "apple": Figure(objects.draw_apple, 88, 1.1),
+    "banana": Figure(objects.draw_banana, 122, 1.2),
+    "chair": Figure(objects.draw_chair, 92, 1.15),
+    "sofa": Figure(objects.draw_sofa, 212, 1.0),
 }
 SMALL = 0.46  # scale relative to a large one
 SIDE_CENTRES = {"left": 0.26, "middle": 0.5, "right": 0.74}

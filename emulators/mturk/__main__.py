@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from emulators import command
-from emulators.controls import is_local, is_own
+from emulators.control_panel import is_local, is_own
 from emulators.inputs import InputError
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.signing import REGION, REQUESTER

@@ -10,18 +10,18 @@ from typing import Any
 from werkzeug import Request, Response
 from werkzeug.routing import Rule
 
-from emulators.controls import Controls, is_local
+from emulators.control_panel import Controls, is_local
 from emulators.faults import FaultPlan
-from emulators.mturk import controls, site
+from emulators.mturk import control_panel, site
 from emulators.mturk.errors import TurkError
 from emulators.mturk.faults.calls import CallFaults
-from emulators.mturk.faults.kinds import EXAMPLE, KINDS
+from emulators.mturk.faults.fault_kinds import EXAMPLE, KINDS
 from emulators.mturk.faults.worker_acts import Work
 from emulators.mturk.signing import check_signature
 from emulators.mturk.validation import MisfitError, operation_model, read_request, write_response
 from emulators.mturk.world import World
-from emulators.pages import Pages
 from emulators.server import Drop, Server, reset
+from emulators.web_pages import Pages
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +55,8 @@ class Emulator(Server):
             pages,
             may_control=may_control,
             example=EXAMPLE,
-            readers=controls.readers(self.world),
-            acts=controls.acts(self.world),
+            readers=control_panel.readers(self.world),
+            acts=control_panel.acts(self.world),
         )
         rules = [
             Rule("/", methods=["POST"], endpoint=self._answer_call),

@@ -15,7 +15,7 @@ from emulators.mturk import qualifications, workers
 from emulators.mturk.faults.worker_acts import Parameters, Work
 from emulators.mturk.world import World
 from emulators.mturk.xml_documents import Question
-from emulators.pages import Pages, go
+from emulators.web_pages import Pages, go
 
 COOKIE = "mturk_emulator_worker"
 HOME = "/worker/"

@@ -1,4 +1,4 @@
-"""The subjects of the command ``analyse``: every module of this package is one.
+"""The subjects of the command ``analyse``: every module of this package, named SUBJECT_analysis, is one.
 
 A subject has ``HELP`` (one line), ``add_arguments(parser)`` and ``analyse(*, progress, **options)``, which returns
 ``Findings`` and raises CounterpartError. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
@@ -29,7 +29,8 @@ class Findings:
 
 def subjects() -> dict[str, ModuleType]:
     """Return the modules of all subjects, by name."""
-    return {module.name: import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)}
+    names = [module.name for module in iter_modules(__path__)]
+    return {name.removesuffix("_analysis"): import_module(f"{__name__}.{name}") for name in names}
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:

@@ -27,7 +27,6 @@ array([1., 0.])
 from collections.abc import Mapping
 
 from evaluation.metrics import binary, graded, unjudged
-from evaluation.metrics.benchmarks import BENCHMARKS, positives, score
 from evaluation.metrics.binary import (
     METRICS,
     Mean,
@@ -44,6 +43,7 @@ from evaluation.metrics.binary import (
 )
 from evaluation.metrics.coverage import Coverage, coverage
 from evaluation.metrics.found import Found, Qrels, Rankings, RepeatedItemError, find, within
+from evaluation.metrics.named_benchmarks import BENCHMARKS, positives, score
 from evaluation.metrics.plausible import Plausible, plausible_matches, plausible_precision
 from evaluation.metrics.ties import Names, by_score, tie_extremes, tie_interval
 from evaluation.metrics.truncation import check_depth, open_extremes, open_interval

@@ -27,9 +27,9 @@ import numpy as np
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from evaluation.ranking_files.array_lists import read_npz
-from evaluation.ranking_files.blocks import Block, Ids, Whole
 from evaluation.ranking_files.json_lists import read_json
 from evaluation.ranking_files.parquet_lists import read_parquet
+from evaluation.ranking_files.ranking_blocks import Block, Ids, Whole
 from evaluation.ranking_files.trec_runs import read_run
 from mitl.models import Direction
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from evaluation.ranking_files import blocks
-from evaluation.ranking_files.blocks import Block, Ids, ranked_block
+from evaluation.ranking_files import ranking_blocks
+from evaluation.ranking_files.ranking_blocks import Block, Ids, ranked_block
 from mitl.annotators.files import EMBEDDING_PARTS, adopt
 from mitl.models import Direction
 
@@ -52,7 +52,7 @@ def _array_blocks(
         raise CounterpartError(f"{name}: ids are whole numbers or texts, not {queries.dtype} and {items.dtype}.")
     if scores is not None and (scores.shape != items.shape or scores.dtype.kind not in "iuf"):
         raise CounterpartError(f"{name}: {parts['scores']} must be numbers of shape {items.shape}.")
-    rows = max(1, blocks.SIZE // max(1, items.shape[1]))
+    rows = max(1, ranking_blocks.SIZE // max(1, items.shape[1]))
     for start in range(0, len(queries), rows):
         some = slice(start, start + rows)
         given = None if scores is None else scores[some].astype(np.float64)
@@ -88,7 +88,7 @@ def _from_embeddings(path: Path, name: str, ids: Ids) -> Iterator[Block]:
         queries, items = ("images", "captions") if direction == Direction.IMAGE_TO_CAPTION else ("captions", "images")
         asking, listed = arrays[f"{queries[:-1]}_ids"], arrays[f"{items[:-1]}_ids"]
         depth = min(EMBEDDED_DEPTH, len(listed))
-        rows = max(1, blocks.SIZE // depth)
+        rows = max(1, ranking_blocks.SIZE // depth)
         for start in range(0, len(asking), rows):
             some = slice(start, start + rows)
             places, scores = topk_of_products(arrays[queries][some], arrays[items], depth)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from evaluation.ranking_files import blocks
-from evaluation.ranking_files.blocks import Block, Ids, padded, ranked_block
+from evaluation.ranking_files import ranking_blocks
+from evaluation.ranking_files.ranking_blocks import Block, Ids, padded, ranked_block
 from mitl.models import Direction
 
 
@@ -40,7 +40,7 @@ def _json_blocks(path: Path, name: str, direction: Direction, ids: Ids) -> Itera
             queries.append(query)
             rows.append(row)
             entries += len(row)
-            if entries >= blocks.SIZE:
+            if entries >= ranking_blocks.SIZE:
                 yield _lists_block(name, direction, ids, queries, rows)
                 queries, rows, entries = [], [], 0
     if queries:

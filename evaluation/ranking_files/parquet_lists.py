@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
-from evaluation.ranking_files import blocks
-from evaluation.ranking_files.blocks import Block, Ids, padded, ranked_block
+from evaluation.ranking_files import ranking_blocks
+from evaluation.ranking_files.ranking_blocks import Block, Ids, padded, ranked_block
 from mitl.models import Direction
 
 
@@ -37,7 +37,7 @@ def _rows_of(file: pq.ParquetFile) -> int:
         for column in range(group.num_columns)
         if group.column(column).path_in_schema.startswith("items")
     )
-    return max(1, blocks.SIZE * max(1, file.metadata.num_rows) // max(1, values))
+    return max(1, ranking_blocks.SIZE * max(1, file.metadata.num_rows) // max(1, values))
 
 
 def _batch_blocks(name: str, ids: Ids, batch: pa.RecordBatch) -> Iterator[Block]:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
-from evaluation.ranking_files.blocks import Block, Ids, padded, ranked_block
+from evaluation.ranking_files.ranking_blocks import Block, Ids, padded, ranked_block
 from mitl.models import Direction
 
 LINES = 500_000  # that are read at a time

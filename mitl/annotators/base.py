@@ -33,7 +33,7 @@ from core.files import StoredFile, read_arrays
 from core.progress import Progress, silent
 from corpus.models import Caption, Image
 from mitl.checkpoints import Checkpoints
-from mitl.hubness.blocks import Blocks, Computed, Products
+from mitl.hubness.score_blocks import Blocks, Computed, Products
 from mitl.models import Annotator, Direction
 from mitl.options import Settings
 from mitl.search.embeddings import (

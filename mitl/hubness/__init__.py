@@ -4,7 +4,6 @@ Similarities are float arrays, rows = queries, columns = items. Pure arrays, aft
 Mitigating Visual Semantic Hubs* (the hubness paper).
 """
 
-from mitl.hubness.blocks import MEMORY, Blocks, Computed, Matrix, Products, Transposed
 from mitl.hubness.corrections import (
     DEPTHS,
     Csls,
@@ -16,6 +15,7 @@ from mitl.hubness.corrections import (
     skewness,
 )
 from mitl.hubness.matching import relaxed_greedy_matching, scored_matching
+from mitl.hubness.score_blocks import MEMORY, Blocks, Computed, Matrix, Products, Transposed
 
 __all__ = [
     "DEPTHS",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
-from mitl.hubness.blocks import MEMORY, Best, Blocks, Matrix, Scores, read, tiles
+from mitl.hubness.score_blocks import MEMORY, Best, Blocks, Matrix, Scores, read, tiles
 
 DEPTHS = (1, 5, 10)
 

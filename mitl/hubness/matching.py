@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.progress import Progress, silent
-from mitl.hubness.blocks import BYTES_PER_PLACE, MEMORY, Blocks, Matrix, Transposed, best_places
+from mitl.hubness.score_blocks import BYTES_PER_PLACE, MEMORY, Blocks, Matrix, Transposed, best_places
 
 Pairs = NDArray[np.int64]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
-from mitl.hubness.blocks import MEMORY, Blocks, Transposed, best_places
 from mitl.hubness.corrections import BETA, NEIGHBOURS, Csls, LogInvertedSoftmax
 from mitl.hubness.matching import scored_matching
+from mitl.hubness.score_blocks import MEMORY, Blocks, Transposed, best_places
 from mitl.models import Direction
 from mitl.search.gallery import BothFound, Gallery
 

@@ -12,7 +12,7 @@ from core.progress import Progress, silent
 from corpus.matches import known_pairs
 from corpus.models import Collection, Image, Match
 from mitl.annotators.base import OpenAnnotator
-from mitl.hubness.blocks import MEMORY, Blocks, Transposed
+from mitl.hubness.score_blocks import MEMORY, Blocks, Transposed
 from mitl.search.rerank import Step, Steps, corrected, ranked, written
 
 SPLIT = "val"

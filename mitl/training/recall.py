@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from core.progress import Progress, silent, tracked
 from mitl.annotators.base import CrossEncoder, OpenAnnotator
-from mitl.hubness.blocks import Blocks, Transposed, best_places
+from mitl.hubness.score_blocks import Blocks, Transposed, best_places
 from mitl.models import Direction
 from mitl.training.learners import TrainingSet
 

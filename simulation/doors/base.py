@@ -16,8 +16,8 @@ from annotation.judging.links import read_assignment_token
 from annotation.models import Assignment
 from core.errors import CounterpartError
 from hits.models import Round
-from simulation.browser import Page
-from simulation.people import Reviewer
+from simulation.http_browser import Page
+from simulation.simulated_workers import Reviewer
 
 State = Assignment.State
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from simulation.browser import Page
+from simulation.http_browser import Page
 from simulation.profiles import Profile
 
 TURNED_AWAY = (403, 409, 410)  # statuses of our page for workers who cannot work on this HIT

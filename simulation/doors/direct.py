@@ -13,7 +13,7 @@ from annotation.submissions import submit_answers
 from annotation.workers import give_consent, mark_simulated, worker_for
 from hits.models import Round
 from simulation.doors.base import OwnDoor
-from simulation.people import Reviewer
+from simulation.simulated_workers import Reviewer
 
 
 class DirectDoor(OwnDoor):

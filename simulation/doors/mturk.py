@@ -12,8 +12,8 @@ from crowd.channels import ChannelError
 from crowd.channels.mturk.client import environment_of
 from crowd.offers import Offer, offer_of
 from hits.models import Round
-from simulation.browser import Browser, Detour, Page
 from simulation.doors.conduct import TURNED_AWAY
+from simulation.http_browser import Browser, Detour, Page
 
 REFUSED = (409,)
 APPROVED_BEFORE = 1_000_000  # more than a round may demand, so that nobody is shut out

@@ -16,12 +16,12 @@ from core.progress import Progress
 from crowd.models import Posting
 from crowd.sync import sync_round
 from hits.models import HIT, Round, Seat
-from simulation.browser import Page
 from simulation.doors.base import assignment_of, form_of
 from simulation.doors.conduct import CONDUCTS, TURNED_AWAY, Filled, Task, drawn_conduct
 from simulation.doors.mturk import MTurkSite
-from simulation.people import Reviewer
+from simulation.http_browser import Page
 from simulation.profiles import Profile
+from simulation.simulated_workers import Reviewer
 
 SYNC_EVERY = 25  # turns: submissions are collected while others are at work, as a worker process does it
 FRUITLESS = 2  # times that nobody finds a HIT, after which there is nothing to wait for

@@ -18,9 +18,9 @@ from annotation.answers import places_of
 from annotation.models import Assignment
 from core.errors import CounterpartError
 from hits.models import Round
-from simulation.browser import Browser, Page
 from simulation.doors.base import assignment_of, view_of
 from simulation.doors.mturk import MTurkSite
+from simulation.http_browser import Browser, Page
 
 RIGHT = {"positive": 1, "negative": 4}
 CAREFUL = 0.85  # share of HITs whose controls are answered right

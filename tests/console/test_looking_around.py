@@ -7,7 +7,7 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
-from console.things import THINGS
+from console.inventory import THINGS
 from core.models import Event, Job
 from corpus.models import Collection, Image, Sample
 from dataset.release import release_version

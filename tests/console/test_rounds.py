@@ -13,7 +13,7 @@ from corpus.models import Collection, Image
 from crowd.publication import close_round
 from dataset.verdicts import aggregate_round
 from hits.models import Round
-from hits.parameters import RoundParameters
+from hits.round_parameters import RoundParameters
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_assignment, make_collection, make_round, make_sample, make_worker

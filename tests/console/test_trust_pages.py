@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
-    monkeypatch.setattr("evaluation.analyses.completeness.SAMPLES", 10)
+    monkeypatch.setattr("evaluation.analyses.completeness_analysis.SAMPLES", 10)
 
 
 @pytest.fixture

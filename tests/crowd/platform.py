@@ -18,7 +18,7 @@ from crowd.models import Outbox, Posting
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.world import World
 from hits.models import Round
-from simulation.browser import Page, filled_in
+from simulation.http_browser import Page, filled_in
 from tests.factories import make_round
 
 SESSION = boto3.session.Session()

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation import metrics
 from evaluation.models import Run
-from evaluation.ranking_files import blocks
+from evaluation.ranking_files import ranking_blocks
 
 pytestmark = pytest.mark.django_db
 
@@ -119,7 +119,7 @@ def test_pmrp_reads_cocos_instances(tmp_path):
 
 
 def test_blocks_arrays_and_lists_score_alike(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "SIZE", 400_000)
+    monkeypatch.setattr(ranking_blocks, "SIZE", 400_000)
     whole, captions = metrics.positives("coco-5k")["i2t"], metrics.positives("coco-5k")["t2i"].queries
     rng, names = np.random.default_rng(0), ["coco-1k", "cxc", "eccv"]
     # Many images have their first match below the places that are read first of lists.

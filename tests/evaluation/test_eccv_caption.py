@@ -87,7 +87,7 @@ def their_part(request, monkeypatch):
     if "small" not in request.fixturenames:
         return
     small = request.getfixturevalue("small")
-    from evaluation.metrics import benchmarks
+    from evaluation.metrics import named_benchmarks
 
     one = small.theirs["pypi"]
     parts = {"original": one.coco_gts, "cxc": one.cxc_gts, "eccv": one.eccv_gts}
@@ -97,9 +97,9 @@ def their_part(request, monkeypatch):
         (np.unique([owner[caption][0] for caption in captions.tolist()]), captions)
         for captions in np.split(one.coco_ids, 5)
     ]
-    monkeypatch.setattr(benchmarks, "_source", lambda name, direction: qrels[name, direction])
-    monkeypatch.setattr(benchmarks, "_folds", lambda: folds)
-    monkeypatch.setattr(benchmarks, "_union", benchmarks._union.__wrapped__)
+    monkeypatch.setattr(named_benchmarks, "_source", lambda name, direction: qrels[name, direction])
+    monkeypatch.setattr(named_benchmarks, "_folds", lambda: folds)
+    monkeypatch.setattr(named_benchmarks, "_union", named_benchmarks._union.__wrapped__)
 
 
 def similarity(kind: str, images: np.ndarray, captions: np.ndarray, matches: dict) -> np.ndarray:
@@ -237,7 +237,7 @@ def test_pmrp_without_sets_equals_pmrp_on_the_sets(zeta):
 
 @pytest.mark.shared
 def test_plausible_captions_of_coco_show_what_the_image_shows(shared):
-    from evaluation.metrics.benchmarks import of_gallery
+    from evaluation.metrics.named_benchmarks import of_gallery
 
     text = gzip.decompress((shared / "data/coco_test_categories.json.gz").read_bytes())
     images, captions = of_gallery({int(image): found for image, found in json.loads(text).items()}, "i2t")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.metrics import benchmarks
+from evaluation.metrics import named_benchmarks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,12 +43,12 @@ print(heavy or "light", metrics.METRICS["R@5"](found)[0], "django" in sys.module
 )
 def test_a_benchmark_that_cannot_be_scored_is_refused(rankings, options, problem):
     with pytest.raises(ValueError, match=problem):
-        benchmarks.score(rankings, **options)
+        named_benchmarks.score(rankings, **options)
 
 
 def test_an_unknown_name_has_no_positives():
     with pytest.raises(ValueError, match="Unknown benchmark 'pmrp'; choose coco-1k, coco-5k, cxc, eccv"):
-        benchmarks.positives("pmrp")
+        named_benchmarks.positives("pmrp")
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_an_unknown_name_has_no_positives():
     ],
 )
 def test_the_positives_of_a_benchmark_have_the_papers_numbers(name, sizes):
-    found = benchmarks.positives(name)
+    found = named_benchmarks.positives(name)
     assert {d: (len(one.queries), len(one.items)) for d, one in found.items()} == sizes
 
 
 def test_a_fold_of_coco_1k_is_a_fifth_of_the_images_with_their_captions():
-    folds = benchmarks._folds()
+    folds = named_benchmarks._folds()
     assert [(len(images), len(captions)) for images, captions in folds] == [(1000, 5000)] * 5
     assert len({image for images, _ in folds for image in images.tolist()}) == 5000

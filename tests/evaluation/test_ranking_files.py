@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import CounterpartError
 from evaluation.metrics import Rankings
-from evaluation.ranking_files import Ids, blocks, stream_rankings, trec_runs
+from evaluation.ranking_files import Ids, ranking_blocks, stream_rankings, trec_runs
 from mitl.models import Direction
 
 I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
@@ -86,7 +86,7 @@ def read_rankings(path, ids, **options):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("block", [2_000_000, 2])
 def test_every_form_of_a_file_gives_the_same_rankings(tmp_path, monkeypatch, form, block):
-    monkeypatch.setattr(blocks, "SIZE", block)
+    monkeypatch.setattr(ranking_blocks, "SIZE", block)
     monkeypatch.setattr(trec_runs, "LINES", block)
     rankings = read_rankings(FORMS[form](tmp_path / "model"), IDS)
     assert rankings[I2T].queries.tolist() == [1, 2, 3]
@@ -97,7 +97,7 @@ def test_every_form_of_a_file_gives_the_same_rankings(tmp_path, monkeypatch, for
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_block_holds_more_than_its_share(tmp_path, monkeypatch, form):
-    monkeypatch.setattr(blocks, "SIZE", 3)
+    monkeypatch.setattr(ranking_blocks, "SIZE", 3)
     monkeypatch.setattr(trec_runs, "LINES", 3)
     parts = list(stream_rankings(FORMS[form](tmp_path / "model"), IDS))
     assert len(parts) > 2

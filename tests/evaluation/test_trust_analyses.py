@@ -12,7 +12,7 @@ from annotation.models import Assignment, Judgment
 from corpus.models import Match
 from dataset.models import Version
 from dataset.release import release_version
-from evaluation.analyses.completeness import count_probes, measure_completeness
+from evaluation.analyses.completeness_analysis import count_probes, measure_completeness
 from evaluation.judged_pairs import load_judged_pairs
 from evaluation.metrics import recall_at_k
 from hits.models import Control
@@ -28,7 +28,7 @@ I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
 
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
-    monkeypatch.setattr("evaluation.analyses.completeness.SAMPLES", 20)
+    monkeypatch.setattr("evaluation.analyses.completeness_analysis.SAMPLES", 20)
 
 
 @pytest.fixture

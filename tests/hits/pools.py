@@ -5,7 +5,7 @@ import numpy as np
 from core.progress import Progress, silent
 from corpus.models import Collection
 from hits.models import Round
-from hits.parameters import PackParameters
+from hits.round_parameters import PackParameters
 from hits.rounds import pack_round
 from mitl.models import Pool
 from mitl.search.gallery import RankedLists, load_lists, store_lists

@@ -12,8 +12,8 @@ from core.models import Event, Job
 from corpus.models import Collection, Sample
 from hits import pipeline
 from hits.models import HIT, Item, Round, Seat
-from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline, start_pipeline
+from hits.round_parameters import RoundParameters
 from hits.rounds import make_plan
 from hits.tasks import plan_round, take_step
 from mitl.models import Pool, Proposal, Retrieval

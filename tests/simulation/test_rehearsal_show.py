@@ -10,7 +10,7 @@ from django.core.management import call_command
 from annotation.models import Assignment, Judgment, Payment
 from crowd.models import Posting
 from hits.models import Round
-from hits.parameters import PackParameters
+from hits.round_parameters import PackParameters
 from hits.rounds import pack_round
 from tests.crowd.platform import Rehearsal, rehearsing
 from tests.crowd.platform_books import Books, check_both_sides, check_judgments

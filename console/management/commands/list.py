@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from console.things import THINGS, counts, listed
+from console.inventory import THINGS, counts, listed
 from core.commands import ActCommand
 from core.progress import TerminalBar
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from console.inventory import THINGS, find
 from console.removal import check_removable, remove
-from console.things import THINGS, find
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from console.things import THINGS, shown
+from console.inventory import THINGS, shown
 from core.commands import ActCommand
 from core.progress import TerminalBar
 

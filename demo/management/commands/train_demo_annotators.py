@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.seeds import add_seed
-from demo.annotators import ANNOTATORS, train_demo_annotators, weights_of
+from demo.demo_annotators import ANNOTATORS, train_demo_annotators, weights_of
 
 
 class Command(ActCommand):

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.parameters import PackParameters
+from hits.round_parameters import PackParameters
 from hits.rounds import figures_of, pack_round
 from mitl.models import Pool
 

@@ -6,8 +6,8 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
-from hits.parameters import RoundParameters
 from hits.pipeline import run_pipeline, start_pipeline
+from hits.round_parameters import RoundParameters
 from hits.rounds import figures_of
 
 

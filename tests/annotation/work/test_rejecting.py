@@ -129,8 +129,8 @@ def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_i
 
 def test_only_the_staffs_page_and_the_simulated_reviewer_decide_and_the_latter_always_pays():
     callers = calls_in_source("decide(")
-    assert set(callers) == {"console/views/review.py", "simulation/people.py"}
-    assert all("paid=True" in call for call in callers["simulation/people.py"])
+    assert set(callers) == {"console/views/review.py", "simulation/simulated_workers.py"}
+    assert all("paid=True" in call for call in callers["simulation/simulated_workers.py"])
 
 
 def test_the_fourth_rejection_of_a_round_needs_a_second_person(person):

@@ -4,7 +4,7 @@ import pytest
 
 from emulators.faults import FaultPlan, read_fault
 from emulators.inputs import InputError
-from emulators.mturk.faults.kinds import KINDS
+from emulators.mturk.faults.fault_kinds import KINDS
 
 
 class Clock:

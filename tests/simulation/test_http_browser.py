@@ -1,7 +1,7 @@
 import pytest
 
 from core.errors import CounterpartError
-from simulation.browser import Browser, Page, filled_in
+from simulation.http_browser import Browser, Page, filled_in
 
 PAGE = """
 <h1>Judge <b>two</b>

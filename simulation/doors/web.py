@@ -14,9 +14,9 @@ from annotation.models import Assignment, Invitation
 from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from hits.models import Round
-from simulation.browser import Browser, Page
 from simulation.doors.base import OwnDoor, assignment_of, form_of, view_of
-from simulation.people import Reviewer
+from simulation.http_browser import Browser, Page
+from simulation.simulated_workers import Reviewer
 
 
 class PagesDoor(OwnDoor):

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from core.errors import CounterpartError
-from hits.parameters import RoundParameters
+from hits.round_parameters import RoundParameters
 
 LEAST = {"round": "r", "collection": "zoo", "annotators": ["one"], "images": 5}
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simulation.people import answer_hit, make_crowd
 from simulation.profiles import load_profile
+from simulation.simulated_workers import answer_hit, make_crowd
 from simulation.truth import Seen
 
 EXACT = replace(load_profile("careful"), confusion=tuple(map(tuple, np.eye(4))))

@@ -5,7 +5,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, get_args
 
-from emulators.controls import Act
+from emulators.control_panel import Act
 from emulators.inputs import AMOUNT, FLAG, TEXT, Setting, number, one_of
 from emulators.mturk.state import Reissue, Worker
 from emulators.mturk.world import World

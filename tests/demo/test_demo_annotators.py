@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from core.errors import CounterpartError
-from demo import annotators as demo_annotators
-from demo.annotators import ANNOTATORS, add_demo_annotators, train_demo_annotators
+from demo import demo_annotators
 from demo.collection import make_demo_collection
+from demo.demo_annotators import ANNOTATORS, add_demo_annotators, train_demo_annotators
 from mitl.annotators import kind_of, load
 from mitl.annotators.base import CrossEncoder
 from mitl.rank_agreement import first_place_ranks

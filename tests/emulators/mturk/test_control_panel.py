@@ -5,7 +5,7 @@ import pytest
 from werkzeug import Request
 from werkzeug.test import EnvironBuilder
 
-from emulators.controls import is_local
+from emulators.control_panel import is_local
 
 
 @pytest.fixture

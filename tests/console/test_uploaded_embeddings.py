@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import OperationalError
 
-from console import embeddings
+from console import uploaded_embeddings
 from console.tasks import bring_embeddings
 from core.models import Job
 from mitl.models import Annotator
@@ -85,7 +85,7 @@ def test_a_job_that_lost_the_database_still_has_the_file_when_it_is_sent_again(r
     upload(researcher, arrays(zoo))
     job = Job.objects.get()
     with monkeypatch.context() as patch:
-        patch.setattr(embeddings, "add_annotator", cut_off)
+        patch.setattr(uploaded_embeddings, "add_annotator", cut_off)
         with pytest.raises(OperationalError):
             bring_embeddings(str(job.pk))
     Job.objects.update(state="queued")

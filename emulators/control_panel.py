@@ -17,7 +17,7 @@ from werkzeug.routing import Rule
 from emulators.faults import FaultPlan
 from emulators.inputs import AMOUNT, FLAG, INSTANT, SECONDS, InputError, Setting, check_settings
 from emulators.marketplace import Marketplace, Refusal
-from emulators.pages import Pages, go
+from emulators.web_pages import Pages, go
 
 Read = Callable[[], Any]
 Act = tuple[Mapping[str, Setting], Callable[..., Any]]  # what is sent, and what is done with it

@@ -1,0 +1,38 @@
+"""A module's name says which one it is: nobody who looks for ``bias.py`` finds two of them."""
+
+from collections import defaultdict
+from pathlib import Path
+
+from django.conf import settings
+
+APPS = (
+    "core",
+    "corpus",
+    "mitl",
+    "hits",
+    "annotation",
+    "crowd",
+    "dataset",
+    "evaluation",
+    "simulation",
+    "console",
+    "demo",
+)
+# What every Django app has under these names.
+OF_EVERY_APP = {"__init__", "admin", "apps", "forms", "models", "tasks", "urls", "views"}
+# Modules of one part in different places: a base class or errors of their package, a format that is read and written.
+# An annotator's module has the name of its kind.
+SAME_PART = {"base", "coco", "errors", "files"}
+# A command, a page or a model of a subject has the subject's name; a folder of MTurk's has MTurk's words.
+OF_A_SUBJECT = ("management/commands", "console/views", "annotation/models", "mturk")
+
+
+def test_no_two_modules_have_the_same_name():
+    found = defaultdict(list)
+    root = Path(settings.BASE_DIR)
+    for path in (path for app in (*APPS, "emulators") for path in (root / app).rglob("*.py")):
+        place = path.relative_to(root).as_posix()
+        if "migrations" not in path.parts and not any(f"{folder}/" in place for folder in OF_A_SUBJECT):
+            found[path.stem].append(place)
+    twice = {name: places for name, places in found.items() if len(places) > 1}
+    assert {name for name in twice if name not in OF_EVERY_APP | SAME_PART} == set(), twice
