@@ -1,20 +1,18 @@
 """Background jobs that staff start from a page: releasing and exporting versions, pay, and the work on a platform."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.urls import reverse
 
 from annotation.wages import top_up as give_top_up
 from config.celery import app
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
 from console.trust_figures import measure_trust
-from console.uploaded_embeddings import add_embeddings
+from console.upload_jobs import Files, annotator_from_upload, import_from_upload, matches_from_upload
+from console.uploads import opened_uploads, remove_uploads
 from core.errors import CounterpartError
-from core.files import StoredFile
 from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
 from corpus.models import Collection, Sample
@@ -25,21 +23,8 @@ from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release_version
 from dataset.verification import verify_version
-from evaluation.models import Run
 from evaluation.score_checks import check_scores
-from evaluation.tasks import register as register_run
-from evaluation.tasks import score_run
 from hits.models import Round
-from mitl.models import Annotator
-from mitl.training.trainer import TASK as TRAINING
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A link from a finished job to what it made."""
-
-    label: str
-    url: str
 
 
 @app.task(name="console.tasks.release")
@@ -78,19 +63,22 @@ def clean_up(job_id: str) -> None:
     _run(job_id, act)
 
 
+@app.task(name="console.tasks.import_collection")
+def import_collection(job_id: str) -> None:
+    """Import uploaded captions, pictures or both into a collection."""
+    _run_with_uploads(job_id, import_from_upload)
+
+
+@app.task(name="console.tasks.import_matches")
+def import_matches(job_id: str) -> None:
+    """Import uploaded matches into a collection."""
+    _run_with_uploads(job_id, matches_from_upload)
+
+
 @app.task(name="console.tasks.bring_embeddings")
 def bring_embeddings(job_id: str) -> None:
-    """Make an annotator of an uploaded file, unless an earlier run already has."""
-
-    def act(job: Job, progress: JobProgress) -> str:
-        name, collection = job.params["name"], Collection.objects.named(job.params["collection"])
-        if not Annotator.objects.filter(name=name, created_at__gte=job.created_at).exists():
-            add_embeddings(name, collection, StoredFile(*job.params["stored"]), job.params["file_name"])
-        return (
-            f"Annotator {name} can search {collection}: plan a round, or run retrieve {collection} --annotators {name}."
-        )
-
-    _run(job_id, act)
+    """Make an annotator of an uploaded file."""
+    _run_with_uploads(job_id, annotator_from_upload)
 
 
 @app.task(name="console.tasks.verify")
@@ -213,41 +201,24 @@ def _start_for(version: Version, title: str, task: str, *, by: User, **params: A
         return live or open_job(title, task, {"version": version.name, **params}, by=by)
 
 
-def outcome_of(job: Job) -> Outcome | None:
-    """Return a link to the version, audit, round or annotator that the job was for, or None if it does not exist."""
-    version = Version.objects.filter(name=job.params.get("version", "")).first()
-    if version and job.task == trust.name:
-        return Outcome(f"Trust in {version}", reverse("version_trust", args=[version.name]))
-    if version:
-        return Outcome(f"Version {version}", reverse("version", args=[version.name]))
-    if job.task == clean_up.name:
-        name = job.params["collection"]
-        return Outcome(f"Pairs to review in {name}", reverse("queue", args=[name]))
-    if job.task == score_run.name:
-        run = Run.objects.filter(pk=job.params["run"]).first()
-        return Outcome(f"Run {run}", reverse("run", args=[run.pk])) if run else None
-    if job.task == register_run.name:
-        return Outcome(
-            f"Leaderboard of {job.params['collection']}", reverse("leaderboard", args=[job.params["collection"]])
-        )
-    round = Round.objects.filter(name=job.params.get("round", "")).first()
-    if round and job.task in (audit.name, repair.name) and job.state == Job.State.DONE:
-        return Outcome(f"Audit of {round}", reverse("audit", args=[round.name]))
-    if round:
-        return Outcome(f"Round {round}", reverse("round", args=[round.name]))
-    trained = (
-        Annotator.objects.filter(name=job.params.get("name", "")).first()
-        if job.task in (TRAINING, bring_embeddings.name)
-        else None
-    )
-    return Outcome(f"Annotator {trained}", reverse("annotator", args=[trained.name])) if trained else None
-
-
 def _run(job_id: str, act: Callable[[Job, JobProgress], str]) -> None:
     """Run ``act`` unless the job has ended or is running elsewhere; the sentence it returns is the job's outcome."""
     with running(job_id) as progress:
         if progress is not None:
             finish(job_id, act(Job.objects.select_related("created_by").get(pk=job_id), progress))
+
+
+def _run_with_uploads(job_id: str, act: Callable[[Job, Files, JobProgress], str]) -> None:
+    """Run ``act`` on the files that came with the job, and remove them when the job has ended."""
+
+    def with_files(job: Job, progress: JobProgress) -> str:
+        with opened_uploads(job) as files:
+            return act(job, files, progress)
+
+    try:
+        _run(job_id, with_files)
+    finally:
+        remove_uploads(job_id)
 
 
 def _round(job: Job) -> Round:

@@ -1,13 +1,25 @@
-"""Uploaded files, stored under their checksum."""
+"""Uploaded files: stored under their checksum, opened by the job that reads them, and removed when it has ended."""
 
 import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
 
-from core.files import StoredFile
+from core.errors import CounterpartError
+from core.files import StoredFile, local_copy, remove_file
+from core.jobs import LIVE, open_job
+from core.models import Job
+
+LARGEST_UPLOAD = 4 * 1024**3  # bytes of a file
 
 
 def store_upload(upload: UploadedFile, folder: str) -> StoredFile:
@@ -20,3 +32,78 @@ def store_upload(upload: UploadedFile, folder: str) -> StoredFile:
         upload.seek(0)
         default_storage.save(path, File(upload))
     return StoredFile(path, sha256.hexdigest())
+
+
+def start_with_uploads(
+    title: str, task: str, params: Mapping[str, Any], uploads: Mapping[str, UploadedFile | None], *, by: User
+) -> Job:
+    """Store the files and open a job that reads them, or return the unfinished one of the same files and parameters."""
+    described = {}
+    for name, upload in uploads.items():
+        if upload:
+            described[name] = {"name": _short(upload), "path": store_upload(upload, "uploads").path}
+    wanted = {**params, "files": described}
+    with transaction.atomic():
+        # The lock makes a second press wait, so that it finds the job of the first one.
+        User.objects.select_for_update(no_key=True).get(pk=by.pk)
+        live = Job.objects.filter(task=task, params=wanted, state__in=LIVE).first()
+        return live or open_job(title, task, wanted, by=by)
+
+
+@contextmanager
+def local_upload(upload: UploadedFile) -> Iterator[Path]:
+    """Give a small uploaded file under the name it had, for as long as the request works with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _short(upload)
+        with path.open("wb") as file:
+            for chunk in upload.chunks():
+                file.write(chunk)
+        yield path
+
+
+@contextmanager
+def opened_uploads(job: Job) -> Iterator[dict[str, Path]]:
+    """Give the files of a job by field, each under the name it had, in a folder of its own that is deleted afterwards.
+
+    The folder does not stand in the message of a CounterpartError.
+    """
+    cache = Path(settings.FILE_CACHE)
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=".uploads-") as folder:
+        paths = {}
+        for field, described in job.params["files"].items():
+            paths[field] = Path(folder) / field / described["name"]  # readers look at its name and suffix
+            paths[field].parent.mkdir()
+            paths[field].symlink_to(local_copy(_stored(described["path"])))
+        try:
+            yield paths
+        except CounterpartError as error:
+            told = str(error)
+            for path in paths.values():
+                told = told.replace(f"{path.parent}/", "").replace(str(path.parent), path.name)
+            raise CounterpartError(told) from error
+
+
+def remove_uploads(job_id: str) -> None:
+    """Remove the files of a job that has ended, unless another job still needs them."""
+    job = Job.objects.get(pk=job_id)
+    if job.is_live:
+        return
+    needed = {
+        described["path"]
+        for params in Job.objects.filter(state__in=LIVE, params__has_key="files").values_list("params", flat=True)
+        for described in params["files"].values()
+    }
+    for described in job.params["files"].values():
+        if described["path"] not in needed:
+            remove_file(_stored(described["path"]))
+
+
+def _short(upload: UploadedFile) -> str:
+    """Return the file's name, short enough for every file system."""
+    given = Path(str(upload.name))
+    return f"{given.stem[:60]}{given.suffix[:10]}"
+
+
+def _stored(path: str) -> StoredFile:
+    return StoredFile(path, Path(path).stem)

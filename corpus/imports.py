@@ -73,6 +73,7 @@ def import_collection(
     images: Path | None = None,
     append: bool = False,
     skip_missing: bool = False,
+    actor: str = "command",
     progress: Progress = silent,
 ) -> ImportSummary:
     """Import ``path`` into the collection ``name``, with an ``original`` match for every caption and its image.
@@ -91,8 +92,36 @@ def import_collection(
     found = _compare(tracked(reader(path), "checking captions", progress), collection)
     _check_new(found, path, format, collection, append)
     folder = path if format == "folder" and images is None else images
-    known = _known_pictures(collection)
-    files = _picture_files(folder, found, known, skip_missing) if folder else {}
+    files = _picture_files(folder, found, name, skip_missing) if folder else {}
+    return _store(name, found, files, tracked(reader(path), "writing captions", progress), actor, progress)
+
+
+def import_pictures(
+    collection: Collection,
+    images: Path,
+    *,
+    skip_missing: bool = False,
+    actor: str = "command",
+    progress: Progress = silent,
+) -> ImportSummary:
+    """Store the pictures of an existing collection's images from a folder, found by file name.
+
+    Raises CounterpartError as ``import_collection`` does.
+    """
+    found = _Comparison(images=_images_of(collection))
+    files = _picture_files(images, found, collection.name, skip_missing)
+    return _store(collection.name, found, files, iter(()), actor, progress)
+
+
+def _store(
+    name: str,
+    found: _Comparison,
+    files: Mapping[str, Path],
+    records: Iterator[Record],
+    actor: str,
+    progress: Progress,
+) -> ImportSummary:
+    known = _known_pictures(name)
     with pictures_stored(name, files, known=known, progress=progress) as pictures:
         _check_same_pictures(pictures, known)
         summary = ImportSummary(
@@ -104,7 +133,7 @@ def import_collection(
             images_without_captions=len(set(found.bare) - found.images.keys()),
         )
         if summary.changed:
-            _write(summary, found, pictures, tracked(reader(path), "writing captions", progress))
+            _write(summary, found, pictures, records, actor)
     return summary
 
 
@@ -183,17 +212,14 @@ def _check_new(found: _Comparison, path: Path, format: str, collection: Collecti
         )
 
 
-def _known_pictures(collection: Collection | None) -> dict[str, tuple[str, str]]:
-    """Map the keys of the images that have a picture to (file, sha256)."""
-    if collection is None:
-        return {}
-    rows = collection.images.exclude(file="").values_list("key", "file", "sha256")
+def _known_pictures(name: str) -> dict[str, tuple[str, str]]:
+    """Map the keys of the collection's images that have a picture to (file, sha256)."""
+    rows = Image.objects.filter(collection__name=name).exclude(file="").values_list("key", "file", "sha256")
     return {key: (file, sha256) for key, file, sha256 in rows}
 
 
-def _picture_files(
-    folder: Path, found: _Comparison, known: Mapping[str, tuple[str, str]], skip_missing: bool
-) -> dict[str, Path]:
+def _picture_files(folder: Path, found: _Comparison, name: str, skip_missing: bool) -> dict[str, Path]:
+    known = _known_pictures(name)
     files = find_pictures(folder, {key: file_name for key, (file_name, _split) in found.images.items()})
     missing = [key for key, file in files.items() if file is None and key not in known]
     if missing and not skip_missing:
@@ -214,7 +240,11 @@ def _check_same_pictures(pictures: Mapping[str, StoredPicture], known: Mapping[s
 
 
 def _write(
-    summary: ImportSummary, found: _Comparison, pictures: Mapping[str, StoredPicture], records: Iterator[Record]
+    summary: ImportSummary,
+    found: _Comparison,
+    pictures: Mapping[str, StoredPicture],
+    records: Iterator[Record],
+    actor: str,
 ) -> None:
     try:
         with transaction.atomic():
@@ -226,7 +256,7 @@ def _write(
             record_event(
                 "imported",
                 collection,
-                actor="command",
+                actor=actor,
                 captions=summary.captions_added,
                 images=summary.images_added,
                 pictures=summary.pictures_added,

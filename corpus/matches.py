@@ -67,6 +67,7 @@ def import_matches(
     path: Path,
     direction: str = "",
     skip_unknown: bool = False,
+    actor: str = "command",
     progress: Progress = silent,
 ) -> MatchSummary:
     """Add the pairs of ``path`` to the matches of ``source``; existing pairs do not change.
@@ -86,7 +87,7 @@ def import_matches(
     with transaction.atomic():
         new = _new_ratings(collection, source, found.ratings)
         if new:
-            _write(collection, source, new)
+            _write(collection, source, new, actor)
     there = len(found.ratings) - len(new)
     return MatchSummary(collection.name, source, len(new), there, found.repeated, found.skipped)
 
@@ -186,7 +187,7 @@ def _new_ratings(
     return new
 
 
-def _write(collection: Collection, source: str, new: dict[tuple[int, int], Rating]) -> None:
+def _write(collection: Collection, source: str, new: dict[tuple[int, int], Rating], actor: str) -> None:
     rows = (
         Match(collection_id=collection.pk, image_id=image, caption_id=caption, source=source, score=score, grade=grade)
         for (image, caption), (score, grade) in new.items()
@@ -194,6 +195,6 @@ def _write(collection: Collection, source: str, new: dict[tuple[int, int], Ratin
     try:
         with transaction.atomic():
             Match.objects.bulk_create(rows, batch_size=BATCH)
-            record("matches imported", collection, actor="command", source=source, matches=len(new))
+            record("matches imported", collection, actor=actor, source=source, matches=len(new))
     except IntegrityError as error:
         raise CounterpartError(f"Another process imported {source!r} at the same time. Import again.") from error

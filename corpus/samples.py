@@ -14,7 +14,13 @@ from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
 
 
 def sample_queries(
-    name: str, *, collection: Collection, images: int | Path, captions: int | Path, seed: int = 0
+    name: str,
+    *,
+    collection: Collection,
+    images: int | Path,
+    captions: int | Path,
+    seed: int = 0,
+    actor: str = "command",
 ) -> Sample:
     """Create the sample ``name`` of gallery images and gallery captions: a number to draw, or a file of ids.
 
@@ -33,7 +39,7 @@ def sample_queries(
     with transaction.atomic():
         sample, made = Sample.objects.get_or_create(name=name, defaults={"collection": collection, "seed": seed})
         if made:
-            _fill(sample, image_ids, caption_ids)
+            _fill(sample, image_ids, caption_ids, actor)
         elif not _is_same(sample, collection, image_ids, caption_ids):
             raise CounterpartError(
                 f"The sample {name} already exists with other queries (of {sample.collection}, seed {sample.seed}). "
@@ -80,7 +86,7 @@ def _is_same(sample: Sample, collection: Collection, image_ids: list[int], capti
     )
 
 
-def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int]) -> None:
+def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int], actor: str) -> None:
     # Not .set(): it first asks which ids exist, with more parameters than SQLite allows.
     asked_images, asked_captions = Sample.images.through, Sample.captions.through
     asked_images.objects.bulk_create(
@@ -89,4 +95,4 @@ def _fill(sample: Sample, image_ids: list[int], caption_ids: list[int]) -> None:
     asked_captions.objects.bulk_create(
         (asked_captions(sample_id=sample.pk, caption_id=pk) for pk in caption_ids), batch_size=5_000
     )
-    record("sampled", sample, actor="command", images=len(image_ids), captions=len(caption_ids), seed=sample.seed)
+    record("sampled", sample, actor=actor, images=len(image_ids), captions=len(caption_ids), seed=sample.seed)

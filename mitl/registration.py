@@ -39,6 +39,7 @@ def add_annotator(
     checkpoint: Path | None = None,
     options: Mapping[str, object] | None = None,
     origin: Origin = Origin(),
+    actor: str = "add_annotator",
 ) -> Annotator:
     """Add an annotator. Repeating the same returns the existing row.
 
@@ -75,9 +76,9 @@ def add_annotator(
             },
         )
         if created:
-            record("added", annotator, actor="add_annotator", kind=kind, options=settings, sha256=weights.sha256)
+            record("added", annotator, actor=actor, kind=kind, options=settings, sha256=weights.sha256)
     _check_same(annotator, kind, settings, weights)
-    _set_origin(annotator, origin)
+    _set_origin(annotator, origin, actor)
     return annotator
 
 
@@ -184,13 +185,13 @@ def _decided(settings: Settings, adopted: Adopted, given: set[str], checkpoint: 
     return {**settings, **adopted.settings}
 
 
-def _set_origin(annotator: Annotator, origin: Origin) -> None:
+def _set_origin(annotator: Annotator, origin: Origin, actor: str) -> None:
     changed = {name: text for name, text in vars(origin).items() if text and text != getattr(annotator, name)}
     if not changed:
         return
     with transaction.atomic():
         Annotator.objects.filter(pk=annotator.pk).update(**changed)
-        record("described", annotator, actor="add_annotator", **changed)
+        record("described", annotator, actor=actor, **changed)
     annotator.refresh_from_db()
 
 

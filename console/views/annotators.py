@@ -1,7 +1,5 @@
 """Annotators, their training, their searches side by side, and the pools that join their proposals."""
 
-from pathlib import Path
-
 from django.core.cache import cache
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,14 +10,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from config.bodies import takes_uploads
 from console.figures import curve_of, learns, losses_of, training_of
-from console.forms import LARGEST_UPLOAD, EmbeddingsForm, TrainForm
+from console.forms.annotators import EmbeddingsForm, TrainForm
 from console.pagination import count_of, number_in, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.search_examples import Example, compared, examples
 from console.tasks import bring_embeddings
-from console.uploads import store_upload
+from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
-from core.jobs import open_job
 from corpus.models import Collection
 from hits.models import Round
 from mitl.models import Annotator, Direction, Pool, Retrieval
@@ -156,14 +153,10 @@ def embeddings(request: StaffRequest, name: str) -> HttpResponse:
     collection = get_object_or_404(Collection, name=name)
     form = EmbeddingsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        called, upload = form.cleaned_data["name"], form.cleaned_data["file"]
-        stored = store_upload(upload, "uploads")
-        params = {
-            "name": called,
-            "collection": collection.name,
-            "stored": [stored.path, stored.sha256],
-            "file_name": Path(upload.name).name,
-        }
-        return redirect("job", open_job(f"Add {called}", bring_embeddings.name, params, by=request.user).pk)
+        called = form.cleaned_data["name"]
+        params, files = {"name": called, "collection": collection.name}, {"checkpoint": form.cleaned_data["file"]}
+        return redirect(
+            "job", start_with_uploads(f"Add {called}", bring_embeddings.name, params, files, by=request.user).pk
+        )
     context = {"collection": collection, "form": form}
     return render(request, "console/embeddings.html", context, status=422 if form.errors else 200)

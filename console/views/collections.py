@@ -1,19 +1,27 @@
-"""Collections with their images, captions, known matches and samples; pictures and their thumbnails."""
+"""Collections with their images, captions, known matches and samples, and what is imported into them; pictures and
+their thumbnails."""
 
 import mimetypes
+from contextlib import ExitStack
 from io import BytesIO
 
+from django.contrib import messages
 from django.db.models import Count, F, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
+from config.bodies import takes_uploads
+from console import tasks
+from console.forms.collections import LARGEST_LIST, ImportForm, MatchesForm, SampleForm
 from console.pagination import count_of, page_of
-from console.permissions import members_only
+from console.permissions import StaffRequest, members_only, researchers_only
+from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
 from core.errors import CounterpartError
 from corpus.models import Caption, Collection, Image, Match, Sample
 from corpus.pictures import picture_bytes
+from corpus.samples import sample_queries
 from corpus.thumbnails import SIZES, thumbnail
 
 
@@ -55,6 +63,80 @@ def _images(collection: Collection, words: str) -> QuerySet[Image]:
         named = collection.captions.order_by().filter(text__icontains=words)
         images = images.filter(pk__in=named.values("image"))
     return images
+
+
+@takes_uploads(2 * LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def collection_import(request: StaffRequest) -> HttpResponse:
+    """Upload captions, pictures or both, into a new collection or the one that ``?into=`` names; a job imports them."""
+    into = request.GET.get("into", "")
+    form = ImportForm(request.POST or None, request.FILES or None, initial={"collection": into})
+    if request.method == "POST" and form.is_valid():
+        params, name = form.params(), form.cleaned_data["collection"]
+        files = {field: form.cleaned_data[field] for field in ("captions", "images")}
+        job = start_with_uploads(f"Import {name}", tasks.import_collection.name, params, files, by=request.user)
+        return redirect("job", job.pk)
+    found = Collection.objects.filter(name=into).first()
+    return render(
+        request,
+        "console/import.html",
+        {"form": form, "into": found, "n_lacking": found.images.lacking_file().count() if found else 0},
+        status=422 if form.errors else 200,
+    )
+
+
+@takes_uploads(LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def matches(request: StaffRequest, name: str) -> HttpResponse:
+    """Upload matches known from elsewhere; a job imports them."""
+    found = get_object_or_404(Collection, name=name)
+    form = MatchesForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        params, files = {"collection": name, **form.params()}, {"file": form.cleaned_data["file"]}
+        title = f"Import {params['source']} matches of {name}"
+        return redirect("job", start_with_uploads(title, tasks.import_matches.name, params, files, by=request.user).pk)
+    return render(
+        request, "console/matches.html", {"collection": found, "form": form}, status=422 if form.errors else 200
+    )
+
+
+@takes_uploads(2 * LARGEST_LIST)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def sample(request: StaffRequest, name: str) -> HttpResponse:
+    """Draw a sample of queries by number and seed, or make one of lists of ids."""
+    found = get_object_or_404(Collection, name=name)
+    form = SampleForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data
+        try:
+            with ExitStack() as opened:
+                lists = {
+                    kind: opened.enter_context(local_upload(upload))
+                    for kind in ("images", "captions")
+                    if (upload := chosen[f"{kind}_list"])
+                }
+                made = sample_queries(
+                    chosen["name"],
+                    collection=found,
+                    images=lists.get("images", chosen["images"] or 0),
+                    captions=lists.get("captions", chosen["captions"] or 0),
+                    seed=chosen["seed"],
+                    actor=request.user.get_username(),
+                )
+            messages.success(request, f"The sample {made} is made.")
+            return redirect("collection", name)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {
+        "collection": found,
+        "form": form,
+        "n_images": found.images.gallery().count(),
+        "n_captions": found.captions.gallery().count(),
+    }
+    return render(request, "console/sample.html", context, status=422 if form.errors else 200)
 
 
 @members_only

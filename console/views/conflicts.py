@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from console.forms import ReleaseForm
+from console.forms.versions import ReleaseForm
 from console.permissions import StaffRequest, members_only, stewards_only
 from core.errors import CounterpartError
 from core.text import counted

@@ -12,9 +12,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from console.dashboard import needs_of_all_rounds, stations
+from console.outcomes import outcome_of
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.tasks import outcome_of
 from core.jobs import cancel
 from core.models import Event, Job
 

@@ -6,10 +6,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from config.bodies import takes_uploads
 from console.figures import svg_response
-from console.forms import LARGEST_UPLOAD, RankingsForm
+from console.forms.versions import RankingsForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from console.uploads import store_upload
+from console.uploads import LARGEST_UPLOAD, store_upload
 from corpus.models import Collection
 from dataset.models import Version
 from evaluation.leaderboard import Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Assignment
 from console import tasks
-from console.conclusion_form import CONCLUSIONS, ConclusionForm
+from console.forms.pairs import CONCLUSIONS, ConclusionForm
 from console.pagination import page_of
 from console.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only

@@ -13,7 +13,7 @@ from annotation.judging.links import invitation_link
 from annotation.models import Admission, Invitation
 from annotation.wages import Expectation, fair_reward, pilot_of
 from console import tasks
-from console.forms import AdmissionForm, OfferForm
+from console.forms.publishing import AdmissionForm, OfferForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
 from console.tasks import start_once

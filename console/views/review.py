@@ -14,7 +14,7 @@ from annotation.decisions import decide, drop_proposal, reverse, second
 from annotation.models import Appeal, Assignment, Rejection
 from annotation.workers import mask_workers
 from console.answer_sheets import RejectionSheet, answers_of, rejections_of
-from console.forms import DecisionForm
+from console.forms.review import DecisionForm
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.records import record_of

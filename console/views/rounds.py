@@ -13,7 +13,7 @@ from annotation.standing import standing_of, standings
 from console import tasks
 from console.answer_sheets import pairs_of
 from console.figures import level_bar
-from console.forms import PlanForm
+from console.forms.rounds import PlanForm
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform

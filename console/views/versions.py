@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console import tasks
-from console.forms import ExportForm, ReleaseForm
+from console.forms.versions import ExportForm, ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only
 from console.tasks import last_verification, start_export, start_verification

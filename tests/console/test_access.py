@@ -22,6 +22,7 @@ RESEARCHERS_DO = {
     "job_cancel",
     "train",
     "embeddings",
+    *("collection_import", "matches", "sample"),
     "round_ceiling",
     "two_reviewers",
     "round_top_up",
@@ -77,7 +78,7 @@ def address_of_rows(name: str, site) -> str:
         put_on_platform(Round.objects.get(name="open"))
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
-        **dict.fromkeys(("collection", "side_by_side", "embeddings"), ["zoo"]),
+        **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample"), ["zoo"]),
         **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),

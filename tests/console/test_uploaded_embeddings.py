@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db import OperationalError
 
-from console import uploaded_embeddings
+from console import upload_jobs
 from console.tasks import bring_embeddings
 from core.models import Job
 from mitl.models import Annotator
@@ -54,7 +54,7 @@ def test_uploaded_embeddings_become_an_annotator_that_searches(researcher, zoo, 
     assert Annotator.objects.get().retrievals.get().depth == 2
     bring_embeddings(str(job.pk))  # delivered twice
     assert Annotator.objects.count() == 1
-    assert not default_storage.exists(job.params["stored"][0])
+    assert not default_storage.exists(job.params["files"]["checkpoint"]["path"])
 
 
 def test_ranked_lists_are_taken_too(researcher, zoo, jobs_run):
@@ -77,7 +77,7 @@ def test_a_file_that_is_not_valid_fails_in_one_line_and_is_not_kept(researcher, 
     job = Job.objects.get()
     assert (job.state, job.message[: len(message)]) == ("failed", message)
     assert "\n" not in job.message
-    assert not default_storage.exists(job.params["stored"][0])
+    assert not default_storage.exists(job.params["files"]["checkpoint"]["path"])
     assert not Annotator.objects.exists()
 
 
@@ -85,7 +85,7 @@ def test_a_job_that_lost_the_database_still_has_the_file_when_it_is_sent_again(r
     upload(researcher, arrays(zoo))
     job = Job.objects.get()
     with monkeypatch.context() as patch:
-        patch.setattr(uploaded_embeddings, "add_annotator", cut_off)
+        patch.setattr(upload_jobs, "add_annotator", cut_off)
         with pytest.raises(OperationalError):
             bring_embeddings(str(job.pk))
     Job.objects.update(state="queued")

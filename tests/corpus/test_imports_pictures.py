@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.storage import WholeFileStorage
-from corpus.imports import import_collection
+from corpus.imports import import_collection, import_pictures
 from corpus.models import Caption, Collection, Image
 from corpus.pictures import open_picture
 from tests.core.test_storage import Breaking
@@ -48,6 +48,12 @@ def test_pictures_may_come_later_and_nothing_else_changes(db, path, folder):
     summary = imported(path, folder)
     assert str(summary) == "zoo: 3 captions already imported; 2 pictures stored."
     assert list(Caption.objects.values()) == captions
+    assert not Image.objects.lacking_file().exists()
+
+
+def test_pictures_may_come_later_without_the_captions(db, path, folder):
+    imported(path, None)
+    assert str(import_pictures(Collection.objects.get(), folder)) == "zoo: 2 pictures stored."
     assert not Image.objects.lacking_file().exists()
 
 

@@ -1,0 +1,1 @@
+"""The forms of staff pages, by subject. A form parses and checks its fields, and no more."""

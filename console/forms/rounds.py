@@ -1,0 +1,58 @@
+"""The form that plans a round."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import Model, QuerySet
+
+from core.errors import CounterpartError
+from corpus.models import Collection, Sample
+from hits.models import Round
+from hits.round_parameters import RoundParameters
+from mitl.models import Annotator
+
+
+class PlanForm(forms.Form):
+    """The parameters of a round, with the existing collections, samples and annotators to choose from."""
+
+    parameters: RoundParameters
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields = RoundParameters.form_fields()
+        annotators = Annotator.objects.all()
+        self._choose("collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
+        self._choose("annotators", forms.ModelMultipleChoiceField(annotators, widget=forms.CheckboxSelectMultiple))
+        self._choose(
+            "queries", forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample")
+        )
+        self._choose("cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
+        self.fields["images"].initial = self.fields["captions"].initial = 60
+
+    def _choose(self, name: str, field: forms.ModelChoiceField) -> None:
+        """Offer existing rows by name."""
+        declared = self.fields[name]
+        field.to_field_name, field.label, field.help_text = "name", declared.label, declared.help_text
+        self.fields[name] = field
+
+    def clean_round(self) -> str:
+        name: str = self.cleaned_data["round"]
+        if Round.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"Round {name} already exists. Choose another name.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                self.parameters = RoundParameters(**{name: _names(chosen) for name, chosen in cleaned.items()})
+            except CounterpartError as error:
+                self.add_error(None, str(error))
+        return cleaned
+
+
+def _names(chosen: Any) -> Any:
+    """Return the names of chosen rows, and other values unchanged."""
+    if isinstance(chosen, QuerySet):
+        return list(map(str, chosen))
+    return str(chosen) if isinstance(chosen, Model) else chosen

@@ -1,0 +1,113 @@
+"""The forms of versions: release, export, and rankings to score."""
+
+from pathlib import Path
+from typing import Any
+
+from django import forms
+
+from console.uploads import LARGEST_UPLOAD
+from core.errors import CounterpartError
+from corpus.models import Sample
+from dataset.aggregation import METHODS, TIES
+from dataset.exports.downloads import choices
+from dataset.models import Version
+from dataset.provenance import refuse_unfinished
+from evaluation.ranking_files import FORMS
+from evaluation.runs import MAX_MODEL, check_model
+from hits.models import Round
+from hits.question import Level
+
+
+class ExportForm(forms.Form):
+    """A format of a version, with its labels if it takes any."""
+
+    what = forms.ChoiceField(
+        label="Format",
+        choices=[
+            (what, f"{name} ({labels} labels)" if labels else f"{name}") for what, (name, labels) in choices().items()
+        ],
+    )
+
+
+class RankingsForm(forms.Form):
+    """An uploaded file of rankings, and the name of its model."""
+
+    file = forms.FileField(
+        label="Rankings", max_length=255, help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt)."
+    )
+    model = forms.CharField(
+        required=False, max_length=MAX_MODEL, label="Name of the model", help_text="By default that of the file."
+    )
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if Path(file.name).suffix.lower() not in FORMS:
+            raise forms.ValidationError(f"Unknown form of rankings. Choose a file that ends in {', '.join(FORMS)}.")
+        if file.size > LARGEST_UPLOAD:
+            raise forms.ValidationError("The file is larger than 4 GB. Register it with the evaluate command.")
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if "file" in cleaned:
+            try:
+                cleaned["model"] = check_model(cleaned.get("model") or Path(cleaned["file"].name).stem)
+            except CounterpartError as error:
+                self.add_error("model", str(error))
+        return cleaned
+
+
+class ReleaseForm(forms.Form):
+    """The contents of a version: queries, rounds whose votes count, and sources to merge."""
+
+    name = forms.SlugField(label="Version name", max_length=80)
+    sample = forms.ModelChoiceField(Sample.objects.select_related("collection"), empty_label=None, label="Queries")
+    rounds = forms.ModelMultipleChoiceField(
+        Round.objects.exclude(published_at=None), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    merge = forms.CharField(
+        initial="original", required=False, help_text="Sources of known matches to merge, for example cxc>=3,original"
+    )
+    positive_levels = forms.TypedMultipleChoiceField(
+        choices=Level.choices, coerce=int, initial=[1, 2], widget=forms.CheckboxSelectMultiple, label="Positive levels"
+    )
+    method = forms.ChoiceField(choices=[(name, name) for name in METHODS], initial="majority", label="Aggregation")
+    ties = forms.ChoiceField(
+        choices=[(name, name) for name in TIES],
+        initial="median",
+        label="Tied levels",
+        help_text="Of tied levels the one nearest to the median answer, the lower (nearer to yes) or the higher one.",
+    )
+    precedence = forms.ChoiceField(
+        choices=[("union", "keep the match"), ("judged", "drop the match")],
+        initial="union",
+        label="Where people say no and a merged source yes",
+    )
+    licence = forms.CharField(required=False, max_length=80, help_text="For example CC-BY-4.0")
+    partial = forms.BooleanField(required=False, label="Release unfinished rounds, and record that in the manifest")
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Version.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"Version {name} already exists and cannot be changed. Choose another name.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        chosen: dict[str, Any] = self.cleaned_data
+        if not chosen.get("partial"):
+            try:
+                refuse_unfinished(list(chosen.get("rounds", ())))
+            except CounterpartError as error:
+                self.add_error("rounds", str(error))
+        return chosen
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters as JSON values."""
+        chosen = self.cleaned_data
+        same = ("merge", "positive_levels", "method", "ties", "precedence", "licence", "partial")
+        return {
+            "version": chosen["name"],
+            "sample": chosen["sample"].name,
+            "rounds": [one.name for one in chosen["rounds"]],
+            "options": {name: chosen[name] for name in same},
+        }

@@ -1,0 +1,98 @@
+"""Zip files that others made, unpacked: only files of the wanted kinds, inside the folder, of a bounded size."""
+
+import shutil
+import stat
+import zlib
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from core.errors import CounterpartError, some_of
+from core.progress import Progress, silent, tracked
+from core.text import counted
+
+MOST_FILES = 1_000_000
+LARGEST_UNPACKED = 64 * 1024**3  # bytes of all files
+MOST_TIMES = 100  # pictures shrink by nothing and captions by ten; a zip bomb by a thousand
+SMALL = 64 * 1024**2  # bytes that may be unpacked whatever they are packed in
+BESIDE = ("__MACOSX", "Thumbs.db", "desktop.ini")  # files that systems add by themselves; so are hidden ones
+ENCRYPTED = 0x1
+
+
+def unpack(path: Path, folder: Path, *, suffixes: Collection[str], progress: Progress = silent) -> Path:
+    """Unpack a zip file into a new ``folder``; return the folder of its files: the only one at the top, if they are
+    all in it.
+
+    Hidden files and those that systems add are left out. Raises CounterpartError for a file that is no zip file or is
+    damaged, and for names that lead out of the folder, links, encrypted files, files without one of ``suffixes``, too
+    many files, and more bytes than are allowed, plausible or free. What was unpacked until then is left to the caller.
+    """
+    try:
+        with ZipFile(path) as archive:
+            wanted = _checked(path, archive.infolist(), suffixes)
+            folder.mkdir(parents=True)
+            _check_room(path, wanted, shutil.disk_usage(folder).free)
+            for info in tracked(wanted, f"unpacking {path.name}", progress, total=len(wanted), every=50):
+                target = folder / info.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                # No more is read of a member than it announces, so the check of the room holds.
+                with archive.open(info) as packed, target.open("xb") as unpacked:
+                    shutil.copyfileobj(packed, unpacked, 1 << 20)
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise CounterpartError(f"{path.name} cannot be unpacked ({reason}). Pack the files again, as .zip.") from error
+    entries = list(folder.iterdir())
+    return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
+
+
+def _checked(path: Path, members: list[ZipInfo], suffixes: Collection[str]) -> list[ZipInfo]:
+    """Return the files to unpack."""
+    if len(members) > MOST_FILES:
+        raise CounterpartError(f"{path.name} has {len(members):,} files, more than {MOST_FILES:,}. Divide it.")
+    _refuse(path, [info for info in members if _leads_out(info.filename)], "a name that leads out of the folder")
+    files = [info for info in members if not info.is_dir() and not _is_beside(info.filename)]
+    _refuse(path, [info for info in files if _is_special(info)], "a link or a device instead of a file")
+    _refuse(path, [info for info in files if info.flag_bits & ENCRYPTED], "a password")
+    other = [info for info in files if PurePosixPath(info.filename).suffix.lower() not in suffixes]
+    _refuse(path, other, f"another kind than {', '.join(sorted(suffixes))}")
+    names = Counter(info.filename for info in files)
+    _refuse(path, [info for info in files if names[info.filename] > 1], "a name that another one has")
+    if not files:
+        raise CounterpartError(f"{path.name} contains no files. Pack them again.")
+    return files
+
+
+def _refuse(path: Path, wrong: list[ZipInfo], why: str) -> None:
+    if wrong:
+        has = counted(len(wrong), "file has", "files have")
+        names = some_of([info.filename for info in wrong])
+        raise CounterpartError(f"In {path.name}, {has} {why}: {names}. Remove them and pack it again.")
+
+
+def _leads_out(name: str) -> bool:
+    return name.startswith("/") or "\\" in name or ":" in name.split("/")[0] or ".." in name.split("/")
+
+
+def _is_beside(name: str) -> bool:
+    return any(part.startswith(".") or part in BESIDE for part in PurePosixPath(name).parts)
+
+
+def _is_special(info: ZipInfo) -> bool:
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    return kind not in (0, stat.S_IFREG)
+
+
+def _check_room(path: Path, files: list[ZipInfo], free: int) -> None:
+    total = sum(info.file_size for info in files)
+    if total > LARGEST_UNPACKED:
+        raise CounterpartError(
+            f"{path.name} would be {total:,} bytes unpacked, more than {LARGEST_UNPACKED:,}. Divide it."
+        )
+    if total > max(SMALL, MOST_TIMES * path.stat().st_size):
+        raise CounterpartError(
+            f"{path.name} would become more than {MOST_TIMES} times as large unpacked, as no pictures or captions do. "
+            "Pack them again."
+        )
+    if total > free:
+        raise CounterpartError(f"{path.name} needs {total:,} bytes unpacked, and {free:,} are free. Make room first.")
