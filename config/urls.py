@@ -9,3 +9,4 @@ urlpatterns = [
     path("judge/", include("annotation.judging.urls")),
     path("", include("console.urls")),
 ]
+handler500 = "config.outages.server_error"

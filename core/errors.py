@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 
+from django.db import InterfaceError, OperationalError
+
+DATABASE_LOST = (OperationalError, InterfaceError)  # the connection was cut, or the database is too busy
+
 
 class CounterpartError(Exception):
     """Invalid input or an impossible request. Its text is one clear line; nothing was changed."""

@@ -10,11 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from config.celery import app
-from core.errors import CounterpartError
+from core.errors import DATABASE_LOST, CounterpartError
 from core.events import record
 from core.models import Job
 
@@ -98,7 +98,7 @@ def running(job_id: UUID | str) -> Iterator[JobProgress | None]:
         _end(job_id, State.CANCELLED, "Cancelled.", only_if={"cancel_requested": True, **mine})
     except CounterpartError as error:
         _end(job_id, State.FAILED, str(error), only_if=mine)
-    except (OperationalError, InterfaceError):
+    except DATABASE_LOST:
         # The connection to the database was cut: this attempt is as lost as one that was killed.
         logger.exception("job %s lost its database", job_id)
         raise

@@ -93,22 +93,16 @@ class _Crowd:
     def step(self, looks: Floats, looked: _Look, given: np.ndarray) -> "_Crowd":
         """Return better parameters. ``looks``: expected number of votes with a look, by worker, answer and level;
         ``given``: number of votes of each worker."""
-
-        def total(table: Floats) -> Floats:
-            return table.sum(axis=(1, 2))
-
-        ratio = looks / looked.probability
-        gradient_bias = total(ratio * looked.by_bias) - self.bias / BIAS_SD**2
-        gradient_noise = total(ratio * looked.by_log_noise) - (self.log_noise - np.log(NOISE)) / LOG_NOISE_SD**2
-        information = looks.sum(axis=1, keepdims=True) / looked.probability
-        bias_bias = total(information * looked.by_bias**2) + 1 / BIAS_SD**2
-        noise_noise = total(information * looked.by_log_noise**2) + 1 / LOG_NOISE_SD**2
-        both = total(information * looked.by_bias * looked.by_log_noise)
-        determinant = bias_bias * noise_noise - both**2
-        bias = (noise_noise * gradient_bias - both * gradient_noise) / determinant
-        noise = (bias_bias * gradient_noise - both * gradient_bias) / determinant
+        by = np.stack([looked.by_bias, looked.by_log_noise], axis=-1)
+        deviations = np.array([BIAS_SD, LOG_NOISE_SD])
+        surplus = np.stack([self.bias, self.log_noise - np.log(NOISE)], axis=-1)
+        gradient = np.einsum("wal,wali->wi", looks / looked.probability, by) - surplus / deviations**2
+        expected = looks.sum(axis=1, keepdims=True) / looked.probability
+        information = np.einsum("wal,wali,walj->wij", expected, by, by) + np.diag(1 / deviations**2)
+        step = np.linalg.solve(information, gradient[..., None])[..., 0]
+        bias, log_noise = np.clip(step, -_LONGEST_STEP, _LONGEST_STEP).T
         return _Crowd(
-            self.bias + np.clip(bias, -_LONGEST_STEP, _LONGEST_STEP),
-            self.log_noise + np.clip(noise, -_LONGEST_STEP, _LONGEST_STEP),
-            (given - total(looks) + LAPSES) / (given + LAPSES + LOOKS),
+            self.bias + bias,
+            self.log_noise + log_noise,
+            (given - looks.sum(axis=(1, 2)) + LAPSES) / (given + LAPSES + LOOKS),
         )

@@ -96,8 +96,9 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   }
 
   /**
-   * Store the whole form. Resolves to whether the server answered; the form then shows what it said. The draft under
-   * way is aborted first, as the server refuses drafts after the answers themselves.
+   * Store the whole form. Resolves to whether the server answered; the form then shows what it said. Sending it again
+   * is harmless: the server takes it once. The draft under way is aborted first, as the server refuses drafts after the
+   * answers themselves.
    */
   async function submit(form) {
     stopped.abort();
@@ -134,7 +135,7 @@ function counted(names) {
 const causeOf = (failure) => (failure instanceof TypeError ? "offline" : "not saved");
 
 /** Wait a little, or until the network is back. */
-function pause() {
+export function pause() {
   return new Promise((resolve) => {
     setTimeout(resolve, RETRY_AFTER);
     addEventListener("online", resolve, { once: true });

@@ -2,7 +2,7 @@
 
 import { countActiveSeconds, showTimeLeft } from "./clock.js";
 import { asksReasons, isFinished, layDeck, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
-import { deviceCopy, draftSaver, forgetOld, reportName } from "./drafts.js";
+import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.js";
 import { labelReasons, listen, switchKeys } from "./keys.js";
 import { enlarger, retryFailures } from "./pictures.js";
 import { layReports } from "./report.js";
@@ -135,7 +135,10 @@ function toggleHelp() {
   else help.showModal();
 }
 
-/** Lead to what is missing, or store the whole form and then let the browser send it, for the page that follows. */
+/**
+ * Lead to what is missing, or store the whole form and then let the browser send it, for the page that follows. While
+ * the server cannot be reached it is tried again, until the worker takes an answer back.
+ */
 async function submit(event) {
   const missing = pairs.findIndex((pair) => !isFinished(pair));
   if (missing >= 0 || saver || submitting) event.preventDefault();
@@ -145,10 +148,14 @@ async function submit(event) {
   const words = byId("submit-all").textContent;
   byId("submit-all").textContent = "Submitting …";
   if (!saver) return;
-  if (await saver.submit(form)) return form.submit();
+  while (pairs.every(isFinished)) {
+    if (await saver.submit(form)) return form.submit();
+    byId("not-submitted").hidden = false;
+    await pause();
+  }
   submitting = false;
   byId("submit-all").textContent = words;
-  byId("not-submitted").hidden = false;
+  byId("not-submitted").hidden = true;
 }
 
 form.addEventListener("pointerdown", () => (pointer = true));

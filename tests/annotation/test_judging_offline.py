@@ -1,7 +1,7 @@
 """A worker whose connection is lost: every answer is kept on their device until the server has it."""
 
 import pytest
-from playwright.sync_api import Error, Page, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.answers import Answer, save_draft
 from annotation.models import Assignment, Draft, Judgment
@@ -12,6 +12,7 @@ from tests.factories import make_collection, make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+NOT_YET = "Not submitted yet: the server cannot be reached."
 KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('answers '))"
 
 
@@ -44,6 +45,10 @@ def reopen(page: Page) -> Page:
     return again
 
 
+def waits(page: Page) -> None:
+    expect(page.get_by_text(NOT_YET)).to_be_visible()
+
+
 def state(page: Page, text: str) -> None:
     expect(page.locator("#saved")).to_have_text(text)
 
@@ -61,14 +66,11 @@ def test_what_was_answered_and_submitted_offline_is_stored_once(page, full):
     press(page, "2" * 17)
     state(page, "offline: 17 answers kept on this device")
     page.get_by_role("button", name="Submit 18 answers").click()
-    expect(page.get_by_text("Not submitted: the server cannot be reached.")).to_be_visible()
+    waits(page)
     for leave in (page.go_back, lambda: page.goto(task)):
         with pytest.raises(Error, match="ERR_INTERNET_DISCONNECTED"):
             leave()
     go_online(page)
-    page.goto(task)
-    at(page, "All answers")
-    page.get_by_role("button", name="Submit 18 answers").click()
     page.wait_for_url("**/receipt/")
     assert stored() == {1: 1} | dict.fromkeys(range(2, 19), 2)
     assert page.evaluate(KEPT) == []
@@ -137,10 +139,47 @@ def test_submitting_goes_on_after_the_connection_is_back(page, made):
     saved(page)
     go_offline(page)
     page.get_by_role("button", name="Submit 4 answers").click()
-    expect(page.get_by_text("Not submitted: the server cannot be reached.")).to_be_visible()
+    waits(page)
     go_online(page)
-    submit(page)
+    page.wait_for_url("**/receipt/")
     assert Judgment.objects.count() == 4
+
+
+def test_submitting_goes_on_by_itself_after_the_server_was_too_busy_to_answer(page, made):
+    """Once it did nothing, once it stored the answers and its reply was lost."""
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    failures = ["before", "after"]
+
+    def fail(route: Route) -> None:
+        if route.request.method != "POST" or not failures:
+            return route.continue_()
+        if failures.pop(0) == "after":
+            route.fetch(max_redirects=0)
+        return route.fulfill(status=503, body="busy")
+
+    page.route("**/task/*/", fail)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    page.wait_for_url("**/receipt/")
+    assert failures == []
+    assert Judgment.objects.count() == 4
+
+
+def test_an_answer_taken_back_while_submitting_waits_is_not_submitted(page, made):
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    go_offline(page)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    waits(page)
+    press(page, "U")
+    go_online(page)
+    expect(page.get_by_text(NOT_YET)).to_be_hidden()
+    assert not Judgment.objects.exists()
+    press(page, "3")
+    submit(page)
+    assert stored() == {1: 1, 2: 1, 3: 1, 4: 3}
 
 
 def test_the_copy_goes_with_a_hit_that_was_submitted_elsewhere(page, made, stranger):

@@ -190,6 +190,18 @@ def test_a_hit_that_another_worker_has_submitted_is_refused_with_a_sentence(stra
     assert stranger.get(second).status_code == 200
 
 
+@pytest.mark.parametrize("other", [{"channel": "prolific"}, {"environment": "sandbox"}])
+def test_an_equal_assignment_id_of_another_marketplace_is_no_other_workers_submission(stranger, posting, other):
+    """Ids are only unique on one marketplace."""
+    sheet = enter(stranger, posting)
+    theirs = copy(Assignment.objects.get())
+    theirs.pk, theirs.worker, theirs.platform_state = None, Worker.objects.create(), "submitted"
+    for name, value in other.items():
+        setattr(theirs, name, value)
+    theirs.save()
+    assert stranger.get(sheet).status_code == 200
+
+
 # Saving and sending
 
 

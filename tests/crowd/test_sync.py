@@ -2,6 +2,7 @@
 
 from collections import Counter
 from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 from botocore.client import BaseClient
@@ -16,7 +17,7 @@ from annotation.models import Assignment, Judgment, Payment
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import tasks
-from crowd.channels import ChannelError
+from crowd.channels import ChannelError, platform
 from crowd.models import Posting
 from crowd.sync import rounds_to_sync, sync_round
 from crowd.tasks import sync_one, sync_rounds
@@ -50,6 +51,19 @@ def test_an_honest_submission_is_stored_accepted_and_paid_once(rehearsal, commit
     assert Assignment.objects.get().platform_state in ("submitted", "approved")
     assert rehearsal.available() == "9999.22"
     assert balances(made)["paid"] == Payment.objects.get().amount
+
+
+@pytest.mark.parametrize(
+    ("operation", "time"), [("ApproveAssignment", "ApprovalTime"), ("RejectAssignment", "RejectionTime")]
+)
+def test_the_time_of_the_platforms_decision_is_listed(rehearsal, commit, operation, time):
+    published(hits=1, commit=commit)
+    assignment = rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    rehearsal.later(hours=1)
+    rehearsal.world.call(operation, {"AssignmentId": assignment, "RequesterFeedback": "Thank you."})
+    decided = rehearsal.world.call("GetAssignment", {"AssignmentId": assignment})["Assignment"][time]
+    [listed] = platform("mturk").collect(Posting.objects.get()).assignments
+    assert abs(listed.decided_at - decided) < timedelta(milliseconds=1)  # the protocol has milliseconds
 
 
 def test_publishing_says_what_is_posted(rehearsal, commit, capsys):

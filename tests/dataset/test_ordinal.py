@@ -82,3 +82,34 @@ def test_votes_that_nobody_confirms_stand():
     labels, _ = draw_crowd([0.9] * 20, items=400, each=1)
     found = ordinal(read_votes(labels, levels=LEVELS)).distribution.argmax(axis=1) + 1
     assert np.mean(found == labels.sort_values("item")["label"].to_numpy()) > 0.99
+
+
+def test_an_iteration_is_one_step_of_fisher_scoring():
+    """On gold items, whose levels are known, against information and gradient of numerical derivatives."""
+    labels, truth = draw_perceptions([0.5, -0.3], [0.8, 0.3], [0, 0.2], items=80)
+    votes = read_votes(labels, gold={item: (level,) for item, level in enumerate(truth)})
+    counts = 4 * labels["label"].value_counts(normalize=True).sort_index().to_numpy()
+    skills = ordinal(votes, iterations=1).skills
+
+    def chances(parameters: Floats) -> Floats:
+        """The probabilities of the answers (rows) to items of each level of one who looks."""
+        bias, log_noise = parameters
+        edges = np.array([-np.inf, 0.5, 1.5, 2.5, np.inf])[:, None]
+        return np.diff(norm.cdf((edges - np.arange(4) - bias) / np.exp(log_noise)), axis=0)
+
+    for worker in (0, 1):
+        own = labels[labels["worker"] == worker]
+        answered = pd.crosstab(own["label"], truth[own["item"]]).to_numpy()
+        habits = answered.sum(axis=1) + counts
+        unlooked = LAPSES / (LAPSES + LOOKS) * (habits / habits.sum())[:, None]
+        start, small = np.array([0, np.log(NOISE)]), 1e-5 * np.eye(2)
+        at_start = chances(start)
+        looks = answered * (1 - unlooked / (LOOKS / (LAPSES + LOOKS) * at_start + unlooked))
+        slopes = [(np.log(chances(start + one)) - np.log(chances(start - one))) / 2e-5 for one in small]
+        gradient = np.array([(looks * slope).sum() for slope in slopes])
+        information = [[(looks.sum(axis=0) * at_start * one * other).sum() for one in slopes] for other in slopes]
+        priors = np.diag([1 / BIAS_SD**2, 1 / LOG_NOISE_SD**2])
+        expected = start + np.clip(np.linalg.inv(np.array(information) + priors) @ gradient, -0.5, 0.5)
+        found = skills.loc[worker]
+        assert [found["bias"], np.log(found["noise"])] == pytest.approx(expected, abs=1e-6)
+        assert found["lapses"] == pytest.approx((80 - looks.sum() + LAPSES) / (80 + LAPSES + LOOKS))

@@ -1,0 +1,18 @@
+"""What is answered where a page fails: 503 if the database was lost or is too busy, otherwise 500."""
+
+import sys
+
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from core.errors import DATABASE_LOST
+
+RETRY_AFTER = 5  # seconds
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer for an exception that no view and no middleware handled. The page needs no database."""
+    if isinstance(sys.exception(), DATABASE_LOST):
+        headers = {"Retry-After": str(RETRY_AFTER), "Cache-Control": "no-store"}
+        return HttpResponse(render_to_string("503.html"), status=503, headers=headers)
+    return HttpResponse(render_to_string("500.html"), status=500)
