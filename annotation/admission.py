@@ -22,6 +22,7 @@ from annotation.qualification_tests import Tries, tries_of
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record
+from core.text import counted
 from hits.models import Item, Round
 
 MOST = 1_000_000
@@ -63,13 +64,26 @@ def make_admission(
     capacity: int | None = None,
     per_worker: int | None = None,
     test: QualificationTest | None = None,
+    practice: QualificationTest | None = None,
     invited: bool = False,
 ) -> Admission:
-    """Return an admission for a round to be published. Raises CounterpartError for limits out of range."""
+    """Return an admission for a round to be published.
+
+    Raises CounterpartError for limits out of range, and for a practice with pairs of the test, as it shows the answers.
+    """
     for name, wanted in {"capacity": capacity, "per_worker": per_worker}.items():
         if wanted is not None and not 1 <= wanted <= MOST:
             raise CounterpartError(f"Invalid {name} {wanted}: use 1 to {MOST:,}, or leave it out for no limit.")
-    return Admission(capacity=capacity, per_worker=per_worker, test=test, invited=invited)
+    if test and practice and (shared := _pairs(test) & _pairs(practice)):
+        raise CounterpartError(
+            f"{counted(len(shared), 'pair')} of the test {test} would be answered in the practice {practice}; make "
+            "another one with make_test --seed."
+        )
+    return Admission(capacity=capacity, per_worker=per_worker, test=test, practice=practice, invited=invited)
+
+
+def _pairs(test: QualificationTest) -> Pairs:
+    return set(test.items.values_list("image", "caption"))
 
 
 def admission_of(round: Round) -> Admission:
@@ -145,12 +159,15 @@ def _left(round: Round, worker: Worker) -> int | None:
 
 
 def pairs_seen(worker: Worker) -> Pairs:
-    """Return the pairs of every HIT that the worker holds or has answered, whatever its round, and of their tests."""
+    """Return the pairs of every HIT that the worker holds or has answered, whatever its round, of their tests, and of
+    what the rounds that they joined offer for practice."""
     theirs = hits_of(worker)
     # A union, as one condition with an "or" in it would read every item there is.
     seen = Item.objects.filter(hit__in=theirs.values("hit")).values_list("image", "caption")
     tested = TestItem.objects.filter(test__tries__worker=worker).values_list("image", "caption")
-    return set(seen.order_by().union(tested.order_by()))
+    joined = Admission.objects.filter(round__participants__worker=worker).values("practice")
+    practised = TestItem.objects.filter(test__in=joined).values_list("image", "caption")
+    return set(seen.order_by().union(tested.order_by(), practised.order_by()))
 
 
 def hits_of(worker: Worker) -> AssignmentQuerySet:

@@ -35,17 +35,6 @@ def worker_for(*, channel: str, environment: str = "", external_id: str) -> Work
         return Worker.objects.get(identities__in=WorkerIdentity.objects.filter(**platform_id))
 
 
-def give_consent(worker: Worker) -> bool:
-    """Note that the worker agreed to take part. False if they had before."""
-    now = timezone.now()
-    with transaction.atomic():
-        if not Worker.objects.filter(pk=worker.pk, consented_at=None).update(consented_at=now):
-            return False
-        record("consented", worker, actor=actor_of(worker))
-    worker.consented_at = now
-    return True
-
-
 def mark_simulated(worker: Worker) -> None:
     """Note that a program plays this worker, so that its votes are marked wherever they go."""
     Worker.objects.filter(pk=worker.pk).update(simulated=True)

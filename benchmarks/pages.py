@@ -36,9 +36,10 @@ def main() -> None:
 def answer_some() -> None:
     """Answer the first HITs, each as a different worker."""
     from annotation.answers import Answer
+    from annotation.consent import give_consent
     from annotation.leases import lease_seat
     from annotation.submissions import submit_answers
-    from annotation.workers import give_consent, worker_for
+    from annotation.workers import worker_for
     from crowd.publication import publish_round
     from hits.models import Round
 

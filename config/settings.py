@@ -212,8 +212,11 @@ CELERY_BEAT_SCHEDULE = {
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
-# How workers reach the researchers: a mail address or a page.
+# What workers read before they agree: how they reach the researchers (a mail address or a page), who those are and why
+# they ask, and how and when they pay. A change makes a new version of the consent sheet.
 CONTACT = env.str("CONTACT", "")
+RESEARCHERS = env.str("RESEARCHERS", "")
+PAYMENT_TERMS = env.str("PAYMENT_TERMS", "")
 
 # How long a worker may keep a HIT before its seat is offered to another worker.
 LEASE_MINUTES = env.int("LEASE_MINUTES", 45, validate=at_least_one)

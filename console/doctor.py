@@ -25,6 +25,7 @@ from config.celery import app
 from config.environment import is_local
 from core import health
 from core.models import Job
+from hits.models import Round
 
 LEAST_FREE = 2 * 1024**3  # bytes
 LARGEST_DRIFT = timedelta(seconds=5)
@@ -47,7 +48,20 @@ Findings = Iterator[Finding]
 
 def examine() -> Iterator[Finding]:
     """Run every check. One that fails itself is a finding."""
-    for check in (_settings, _https, _proxy, _database, _migrations, _storage, _disk, _clock, _queue, _gpu, _faiss):
+    for check in (
+        _settings,
+        _https,
+        _proxy,
+        _database,
+        _migrations,
+        _storage,
+        _disk,
+        _clock,
+        _queue,
+        _consent,
+        _gpu,
+        _faiss,
+    ):
         name = check.__name__.strip("_")
         try:
             yield from check(name)
@@ -191,6 +205,22 @@ def _queue(name: str) -> Findings:
         yield Finding(name, f"A worker runs, but no scheduled task ({when}).", "celery -A config beat")
     else:
         yield Finding(name, f"No worker runs scheduled tasks ({when}).", WORK)
+
+
+def _consent(name: str) -> Findings:
+    """What the consent sheet lacks while people work for money in the browser pool."""
+    words = {"RESEARCHERS": "who asks and why", "PAYMENT_TERMS": "how and when they are paid", "CONTACT": "whom to ask"}
+    lacking = [setting for setting in words if not getattr(settings, setting)]
+    paid = Round.objects.filter(
+        channel="browser", published_at__isnull=False, closed_at=None, rehearsal=False, reward__gt=0
+    )
+    if not lacking:
+        yield Finding(name, "the consent sheet names the researchers, the terms of payment and a contact")
+    elif not paid.exists():
+        yield Finding(name, "no paid round is open in the browser pool")
+    else:
+        for setting in lacking:
+            yield Finding(name, f"Workers of paid rounds are not told {words[setting]}.", f'{setting}="…"')
 
 
 def _gpu(name: str) -> Findings:

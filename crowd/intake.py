@@ -17,13 +17,14 @@ from annotation.answers import (
     drafted_answers,
     places_of,
 )
+from annotation.consent import give_consent
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
 from annotation.models import Assignment, Judgment, PlatformState
 from annotation.payments import mark_reward_paid
 from annotation.receipts import receipt_of
 from annotation.submissions import store_answers
-from annotation.workers import give_consent, locked
+from annotation.workers import locked
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from crowd import channels

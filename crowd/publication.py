@@ -6,12 +6,14 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.models import Admission
 from annotation.wages import Expectation, check_wage
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.text import counted
 from corpus.models import Image
 from crowd import channels
 from crowd.channels import ChannelError, Platform, market_of
@@ -113,13 +115,26 @@ def check_publishable(
     set_terms(round, channel=channel, environment=environment, offer=offer)
     if admission.terms() and round.settles:
         raise CounterpartError(
-            f"capacity, per_worker, test and invited are for the browser pool: leave them out on {channel}, which "
-            "admits workers itself."
+            f"capacity, per_worker, test, practice and invited are for the browser pool: leave them out on {channel}, "
+            "which admits workers itself."
         )
+    _refuse_shown_before(round, admission)
     _preflight(round, channel, missing)
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)
     _check_funds(round, channel, environment)
     return expected
+
+
+def _refuse_shown_before(round: Round, admission: Admission) -> None:
+    """Everybody who joins has seen the pairs of the test and the practice, so nobody could judge them in a HIT."""
+    for test in filter(None, (admission.test, admission.practice)):
+        same = test.items.filter(image=OuterRef("image"), caption=OuterRef("caption"))
+        asked = Item.objects.filter(Exists(same), hit__round=round).values("image", "caption").distinct().count()
+        if asked:
+            raise CounterpartError(
+                f"HITs of round {round} ask for {counted(asked, 'pair')} of the test {test}, and nobody judges a pair "
+                "twice; make another test with make_test --seed."
+            )
 
 
 def close_round(round: Round, *, actor: str) -> Round:

@@ -18,6 +18,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from annotation.consent import current_sheet
 from annotation.judging.links import Trouble, View, answered, assignment_token, read_assignment_token
 from annotation.judging.sheet import SAMPLE, terms_of
 from annotation.models import Assignment
@@ -86,7 +87,8 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
         posting = posting_of(arrival, channel=site.channel, environment=site.environment)
         if arrival.is_preview:
             round = posting.hit.round
-            return render(request, "judging/preview.html", {"round": round, "sample": SAMPLE, **terms_of(round)})
+            context = {"round": round, "sample": SAMPLE, "sheet": current_sheet(), **terms_of(round)}
+            return render(request, "judging/preview.html", context)
         if not has_claimed(posting, arrival):
             _refuse_too_many(request, posting.hit.round)
         assignment = claim_hit(posting, arrival)

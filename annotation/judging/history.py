@@ -42,6 +42,10 @@ class Work:
     paid: bool
     bonuses: tuple[str, ...] = ()
 
+    @property
+    def is_uncounted(self) -> bool:
+        return self.outcome == OUTCOMES[State.EXCLUDED]
+
 
 @dataclass(frozen=True)
 class RejectedWork:

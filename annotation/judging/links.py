@@ -25,6 +25,7 @@ WORKER_SALT = "counterpart.judging.worker-link"
 ASSIGNMENT_SALT = "counterpart.judging.assignment-link"
 PICTURES_SALT = "counterpart.judging.pictures"
 TEST_PICTURES_SALT = "counterpart.judging.test-pictures"
+PRACTICE_PICTURES_SALT = "counterpart.judging.practice-pictures"
 INVITATION_SALT = "counterpart.judging.invitation"
 VISIT_SALT = "counterpart.judging.visit"
 
@@ -130,7 +131,11 @@ def invitation_of(token: str) -> Invitation:
 
 def joined_round(join_key: str) -> Round:
     """Return the round that a join link opens, provided that it is for browsers and people may work on it."""
-    round = Round.objects.select_related("admission__test").filter(join_key=join_key, channel="browser").first()
+    round = (
+        Round.objects.select_related("admission__test", "admission__practice")
+        .filter(join_key=join_key, channel="browser")
+        .first()
+    )
     if round is None or round.state == "draft":
         raise Trouble("Invalid link", "Check that it was copied whole, or ask for a new one.", status=404)
     if round.state == "closed":
@@ -205,6 +210,11 @@ def address_of_test_pictures(visit: Visit) -> str:
     return _folder("judging:test_picture", worker_token(visit.worker, visit.round, salt=TEST_PICTURES_SALT))
 
 
+def address_of_practice_pictures(visit: Visit) -> str:
+    """Return what the addresses of the practice's pictures begin with."""
+    return _folder("judging:practice_picture", worker_token(visit.worker, visit.round, salt=PRACTICE_PICTURES_SALT))
+
+
 def _folder(name: str, token: str) -> str:
     return reverse(name, args=[token, 0]).removesuffix("0/")
 
@@ -224,7 +234,7 @@ def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Visit | None:
     LinkReplacedError among them."""
     pseudonym, round_id, version = _read(token, salt, WORKER_LIFE)
     worker = Worker.objects.filter(pseudonym=pseudonym).first()
-    round = Round.objects.select_related("admission__test").filter(pk=round_id).first()
+    round = Round.objects.select_related("admission__test", "admission__practice").filter(pk=round_id).first()
     if worker is None or round is None:
         return None
     _refuse_replaced(worker, version)

@@ -20,7 +20,7 @@ from annotation.judging.links import (
     refuse_excluded,
     visit_of,
 )
-from annotation.judging.sheet import parse_answers, parse_number, picture_response, sheet_of
+from annotation.judging.sheet import parse_answers, parse_number, picture_response, sheet_of, terms_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
@@ -43,7 +43,7 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
             return redirect("judging:home", token=token)
         return _sheet(request, visit, tries, {answer.item_id: answer for answer in answers}, problem=str(error))
     context = {"visit": visit, "attempt": attempt, "permit": permit_of(visit.round, visit.worker)}
-    return render(request, "judging/test_result.html", context)
+    return render(request, "judging/test_result.html", context | terms_of(visit.round))
 
 
 @require_safe

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from annotation.answers import ASKS_REASONS, Answer, Places
+from annotation.consent import contact
 from annotation.models import TestItem
 from annotation.reports import Complaint
 from core.errors import CounterpartError, some_of
@@ -62,6 +62,9 @@ def pairs_of(items: Items, places: Places, answers: Mapping[int, Answer], report
     return sorted(pairs, key=lambda pair: pair.place)
 
 
+USUAL_MINUTES = (5, 10)
+"""What a HIT takes where nobody has measured or stated it."""
+
 SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)
 """The answer shown under the drawn picture of a preview."""
 
@@ -94,15 +97,8 @@ def sheet_of(
 def terms_of(round: Round) -> dict[str, Any]:
     """Return what a worker should know beforehand: pay, time, levels and contact."""
     wording = WORDINGS[round.wording]
-    words = {"levels": _levels(wording), "examples": wording.examples}
-    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), **words, **contact()}
-
-
-def contact() -> dict[str, str]:
-    """Return how workers reach the people behind the rounds: the words, and where a link on them may lead."""
-    given = settings.CONTACT
-    is_page = given.startswith(("https://", "http://"))
-    return {"contact": given, "contact_link": given if is_page else f"mailto:{given}" if "@" in given else ""}
+    words = {"levels": _levels(wording), "examples": wording.examples, **contact()}
+    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "hourly": _hourly(round), **words}
 
 
 def picture_response(item: Item | TestItem | None, *, place: int, size: str) -> HttpResponseBase:
@@ -130,7 +126,16 @@ def _levels(wording: Wording) -> list[dict[str, Any]]:
 
 def _minutes(round: Round) -> str:
     """How long a HIT takes: as measured or stated for this round, or else what such HITs usually take."""
-    return f"about {max(1, -(-round.expected_seconds // 60))}" if round.expected_seconds else "5–10"
+    fastest, slowest = USUAL_MINUTES
+    return f"about {max(1, -(-round.expected_seconds // 60))}" if round.expected_seconds else f"{fastest}–{slowest}"
+
+
+def _hourly(round: Round) -> str:
+    """What an hour of such HITs pays in US dollars, for the time that the page states."""
+    if round.expected_seconds:
+        return f"about ${round.reward * 3600 / round.expected_seconds:.2f}"
+    fastest, slowest = USUAL_MINUTES
+    return f"${round.reward * 60 / slowest:.2f}–{round.reward * 60 / fastest:.2f}"
 
 
 def milliseconds(time: datetime | None) -> int:

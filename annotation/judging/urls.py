@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.judging import qualification, views, visits
+from annotation.judging import practice, qualification, views, visits
 from annotation.judging.links import by_assignment, by_link
 
 app_name = "judging"
@@ -15,6 +15,8 @@ urlpatterns = [
     path("me/<str:token>/ask/<int:assignment_id>/", by_link(visits.ask_to_be_paid), name="ask_for_pay"),
     path("me/<str:token>/test/", by_link(qualification.test), name="test"),
     path("test-picture/<str:token>/<int:place>/", by_link(qualification.picture), name="test_picture"),
+    path("me/<str:token>/practice/", by_link(practice.practice), name="practice"),
+    path("practice-picture/<str:token>/<int:place>/", by_link(practice.picture), name="practice_picture"),
     path("task/<str:token>/", by_assignment(views.task), name="task"),
     path("task/<str:token>/draft/", by_assignment(views.draft), name="draft"),
     path("task/<str:token>/report/", by_assignment(views.report), name="report"),

@@ -22,6 +22,7 @@ from annotation.answers import (
     places_of,
     save_draft,
 )
+from annotation.consent import contact
 from annotation.judging.history import completion_code_of, receipt_of
 from annotation.judging.links import (
     PICTURES_SALT,
@@ -33,7 +34,6 @@ from annotation.judging.links import (
     visit_behind,
 )
 from annotation.judging.sheet import (
-    contact,
     milliseconds,
     parse_active_seconds,
     parse_answers,

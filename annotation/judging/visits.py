@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.admission import admission_of, has_joined, is_full, join_round, permit_of
 from annotation.appeals import appeal, ask_for_pay
+from annotation.consent import current_sheet, give_consent
 from annotation.invitations import use_invitation
 from annotation.judging.history import completion_code_of, earned, lost_work_of, rejected_work_of, work_of
 from annotation.judging.links import (
@@ -34,7 +35,7 @@ from annotation.judging.sheet import (
 from annotation.leases import lease_seat
 from annotation.models import Assignment, Invitation, Rejection
 from annotation.repair import repair_if_due
-from annotation.workers import actor_of, give_consent, worker_for
+from annotation.workers import actor_of, worker_for
 from core.errors import CounterpartError
 from core.throttles import Throttle
 from hits.models import Round
@@ -60,14 +61,19 @@ def _join(request: HttpRequest, round: Round, invitation: Invitation | None) -> 
     known = _remembered(request, round)
     _refuse_unwelcome(round, known)
     _refuse_uninvited(request, round, known, invitation)
-    if request.method == "POST" and known and "again" in request.POST:
+    sheet = current_sheet()
+    has_agreed = known is not None and known.worker.consent_sheet_id == sheet.pk
+    consents = request.POST.get("consent") == "yes" and request.POST.get("sheet") == str(sheet.pk)
+    if known and "again" in request.POST and (has_agreed or consents):
+        give_consent(known.worker)
         return _enter(known, invitation)
-    if request.method == "POST" and request.POST.get("consent") == "yes":
+    if consents:
         if invitation is None:
             _refuse_too_many_joins(request, round)
         with transaction.atomic():  # Who cannot join leaves no worker behind.
             return _enter(_consent(request, round), invitation)
-    context = {"round": round, "known": known, "visit": visit_token(), "refused": request.method == "POST"}
+    context = {"round": round, "known": known, "has_agreed": has_agreed, "sheet": sheet, "visit": visit_token()}
+    context |= {"refused": request.method == "POST", "outdated": request.POST.get("consent") == "yes"}
     return render(request, "judging/join.html", {**context, **_terms(round)}, status=422 if context["refused"] else 200)
 
 

@@ -3,6 +3,7 @@
 from annotation.models.outcomes import Appeal, ControlRuling, Decision, Payment, Rejection
 from annotation.models.people import (
     Admission,
+    ConsentSheet,
     Exclusion,
     Invitation,
     Participant,
@@ -31,6 +32,7 @@ __all__ = [
     "Appeal",
     "Assignment",
     "AssignmentQuerySet",
+    "ConsentSheet",
     "ControlRuling",
     "Decision",
     "Draft",

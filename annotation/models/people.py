@@ -15,11 +15,28 @@ def new_pseudonym() -> str:
     return secrets.token_hex(6)
 
 
+class ConsentSheet(models.Model):
+    """What people read before they agree to take part, word for word as HTML. Only added; its key is its version."""
+
+    text = models.TextField()
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the text.")
+    made_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"consent sheet {self.pk}"
+
+
 class Worker(models.Model):
     """A person who judges, known by a pseudonym only."""
 
     pseudonym = models.CharField(max_length=12, unique=True, default=new_pseudonym)
     consented_at = models.DateTimeField(null=True)
+    consent_sheet = models.ForeignKey(
+        ConsentSheet, null=True, on_delete=models.PROTECT, related_name="workers", help_text="Agreed to most recently."
+    )
     forgotten_at = models.DateTimeField(null=True, help_text="When the platform ids were erased for good.")
     link_version = models.PositiveIntegerField(default=0, help_text="Links of earlier versions are void.")
     simulated = models.BooleanField(default=False, help_text="A program that plays a worker; its votes are marked.")
@@ -154,6 +171,13 @@ class Admission(models.Model):
         related_name="admissions",
         help_text="Test to pass before the first HIT.",
     )
+    practice = models.ForeignKey(
+        QualificationTest,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Its pairs may be judged for practice, with the right answers shown afterwards.",
+    )
     invited = models.BooleanField(default=False, help_text="Nobody joins by the join link, only by an invitation.")
 
     def __str__(self) -> str:
@@ -161,9 +185,9 @@ class Admission(models.Model):
 
     def terms(self) -> dict[str, Any]:
         """Return the limits that are set, by name."""
-        test = self.test.name if self.test else None
-        invited = self.invited or None
-        named = {"capacity": self.capacity, "per_worker": self.per_worker, "test": test, "invited": invited}
+        tests = {"test": self.test, "practice": self.practice}
+        named: dict[str, Any] = {name: test.name for name, test in tests.items() if test}
+        named |= {"capacity": self.capacity, "per_worker": self.per_worker, "invited": self.invited or None}
         return {name: value for name, value in named.items() if value is not None}
 
 

@@ -30,6 +30,14 @@ class AdmissionForm(forms.Form):
         help_text="Create tests with the make_test command.",
     )
 
+    practice = forms.ModelChoiceField(
+        QualificationTest.objects.all(),
+        required=False,
+        empty_label="none",
+        label="Practice",
+        help_text="Pairs of a test that workers may judge first, unpaid; they are shown the right answers.",
+    )
+
     invited = forms.BooleanField(
         required=False,
         label="By invitation only",

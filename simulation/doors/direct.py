@@ -7,10 +7,11 @@ import numpy as np
 
 from annotation.admission import join_round
 from annotation.answers import Answer
+from annotation.consent import give_consent
 from annotation.leases import lease_seat
 from annotation.models import Assignment, Worker
 from annotation.submissions import submit_answers
-from annotation.workers import give_consent, mark_simulated, worker_for
+from annotation.workers import mark_simulated, worker_for
 from hits.models import Round
 from simulation.doors.base import OwnDoor
 from simulation.simulated_workers import Reviewer

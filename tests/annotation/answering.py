@@ -6,7 +6,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.answers import places_of, save_draft
-from annotation.judging.links import address_of_pictures, assignment_token, worker_token
+from annotation.consent import current_sheet
+from annotation.judging.links import address_of_pictures, assignment_token, visit_token, worker_token
 from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Draft, Judgment, Worker
 from annotation.submissions import Answer
@@ -69,6 +70,11 @@ def address(name: str, assignment: Assignment, *rest: object) -> str:
     if name == "picture":
         return f"{address_of_pictures(assignment)}{rest[0]}/"
     return reverse(f"judging:{name}", args=[assignment_token(assignment), *rest])
+
+
+def agreement(visit: str = "") -> dict[str, object]:
+    """The consent form as a person sends it who has read the current sheet."""
+    return {"visit": visit or visit_token(), "sheet": current_sheet().pk, "consent": "yes"}
 
 
 def home_of(worker: Worker, made: Round) -> str:

@@ -10,7 +10,7 @@ from annotation.judging.links import MAX_BODY
 from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Draft, Judgment, Worker
 from hits.models import Round
-from tests.annotation.answering import address, home_of, leased, lost, shown, submit
+from tests.annotation.answering import address, agreement, home_of, leased, lost, shown, submit
 from tests.factories import make_round, make_worker
 
 
@@ -30,7 +30,7 @@ def join_page(made):
 
 def consent(client, made):
     visit = re.search(r'name="visit" value="([^"]+)"', client.get(join_page(made)).text)[1]
-    return client.post(join_page(made), {"visit": visit, "consent": "yes"})
+    return client.post(join_page(made), agreement(visit))
 
 
 # Joining
@@ -57,13 +57,13 @@ def test_without_the_tick_nobody_becomes_a_worker(stranger, made):
 
 
 def test_the_consent_form_sent_twice_makes_one_worker(stranger, made):
-    form = {"visit": links.visit_token(), "consent": "yes"}
+    form = agreement()
     urls = [stranger.post(join_page(made), form).url.split(":")[0] for _ in range(2)]
     assert (len(set(urls)), Worker.objects.count()) == (1, 1)
 
 
 def test_a_forged_visit_makes_no_worker(stranger, made):
-    response = stranger.post(join_page(made), {"visit": "somebody-elses-id", "consent": "yes"})
+    response = stranger.post(join_page(made), agreement("somebody-elses-id"))
     assert (response.status_code, Worker.objects.count()) == (410, 0)
 
 
@@ -89,7 +89,7 @@ def test_a_forged_cookie_is_nobody(stranger, made):
 )
 def test_a_round_that_is_not_open_to_browsers_takes_nobody(stranger, made, change, status):
     Round.objects.update(**change)
-    form = {"visit": links.visit_token(), "consent": "yes"}
+    form = agreement()
     assert stranger.get(join_page(made)).status_code == status
     assert (stranger.post(join_page(made), form).status_code, Worker.objects.count()) == (status, 0)
 

@@ -8,13 +8,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.admission import join_round
-from annotation.judging import links
 from annotation.judging.links import Visit, read_worker_token
 from annotation.models import Admission, Assignment, Exclusion, Judgment, Participant, TestAttempt, Worker
 from annotation.qualification_tests import Plan, make_test
 from annotation.receipts import completion_code
 from hits.models import Round
-from tests.annotation.answering import address, home_of, leased, submit
+from tests.annotation.answering import address, agreement, home_of, leased, submit
 from tests.factories import make_round, make_worker
 
 
@@ -41,7 +40,7 @@ def join_page(made: Round) -> str:
 
 
 def consent(client, made: Round):
-    return client.post(join_page(made), {"visit": links.visit_token(), "consent": "yes"})
+    return client.post(join_page(made), agreement())
 
 
 def take(client, made: Round, worker: Worker):

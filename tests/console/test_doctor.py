@@ -16,6 +16,8 @@ from django.utils import timezone
 from console import doctor
 from core import health
 from core.models import Job
+from hits.models import Round
+from tests.factories import make_round
 
 pytestmark = pytest.mark.django_db
 
@@ -41,17 +43,27 @@ def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["wrong"] == 0
     assert {row["check"] for row in told["findings"]} == {
-        *("settings", "https", "proxy", "database", "migrations", "storage", "disk", "clock", "queue", "gpu", "faiss")
+        *("settings", "https", "proxy", "database", "migrations", "storage", "disk", "clock", "queue"),
+        *("consent", "gpu", "faiss"),
     }
 
 
 def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsys):
     settings.ALLOWED_HOSTS = ["elsewhere.example"]
-    with pytest.raises(CommandError, match="1 of 13 findings need a change"):
+    with pytest.raises(CommandError, match="1 of 14 findings need a change"):
         call_command("doctor")
     lines = [line for line in capsys.readouterr().out.splitlines() if "WRONG" in line]
     assert len(lines) == 1
     assert lines[0].endswith("Change: Set ALLOWED_HOSTS=127.0.0.1.")
+
+
+def test_an_open_paid_round_whose_consent_sheet_lacks_the_terms(healthy, settings):
+    assert wrong() == {}
+    made = make_round()
+    settings.CONTACT = settings.RESEARCHERS = "The lab, lab@example.org"
+    assert wrong() == {"consent": 'PAYMENT_TERMS="…"'}
+    Round.objects.filter(pk=made.pk).update(closed_at=timezone.now())
+    assert wrong() == {}
 
 
 def test_a_public_site_without_https(healthy, settings, monkeypatch):

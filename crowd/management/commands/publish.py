@@ -49,6 +49,7 @@ class Command(ActCommand):
         group.add_argument("--capacity", type=int, help="maximum number of workers (default: unlimited)")
         group.add_argument("--per-worker", type=int, help="maximum number of HITs for a worker (default: unlimited)")
         group.add_argument("--test", default="", help="a test of make_test that workers pass before their first HIT")
+        group.add_argument("--practice", default="", help="a test of make_test that workers may judge for practice")
         group.add_argument("--invited", action="store_true", help="only with an invitation (command invite)")
         group = parser.add_argument_group("time of a HIT (default: as in the latest round with the same question)")
         group.add_argument("--pilot", default="", metavar="ROUND", help="use this round's median active time")
@@ -68,6 +69,7 @@ class Command(ActCommand):
                 capacity=options["capacity"],
                 per_worker=options["per_worker"],
                 test=find_test(options["test"]) if options["test"] else None,
+                practice=find_test(options["practice"]) if options["practice"] else None,
                 invited=options["invited"],
             ),
             skip_missing=options["skip_missing"],

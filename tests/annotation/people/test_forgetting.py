@@ -5,13 +5,14 @@ from django.db import connection, transaction
 from django.db.models import JSONField, TextField
 from django.utils import timezone
 
+from annotation.consent import give_consent
 from annotation.erasure import forget_worker
 from annotation.grading import accept
 from annotation.leases import lease_seat
 from annotation.models import Appeal, Assignment, Decision, Exclusion, Payment, Rejection, Worker, WorkerIdentity
 from annotation.payments import mark_paid
 from annotation.submissions import mark_submitted
-from annotation.workers import give_consent, worker_for
+from annotation.workers import worker_for
 from core import events
 from core.errors import CounterpartError
 from core.models import Event
@@ -118,6 +119,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "hits.Round.fees",
         "hits.TopUp.avoided",
         "annotation.TestAttempt.answers",
+        "annotation.ConsentSheet.text",
         "annotation.Assignment.finish_fields",
     }
 

@@ -14,6 +14,7 @@ from annotation.models import Admission, Invitation, Participant, Worker
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round
+from tests.annotation.answering import agreement
 from tests.annotation.test_pool_pages import consent, join_page
 from tests.at_once import at_once
 from tests.factories import make_round
@@ -38,7 +39,7 @@ def invite(made: Round) -> str:
 
 
 def agree(client: Client, link: str, visit: str = ""):
-    return client.post(link, {"visit": visit or links.visit_token(), "consent": "yes"})
+    return client.post(link, agreement(visit))
 
 
 def test_an_invitation_lets_one_person_join(stranger, made):

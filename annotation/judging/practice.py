@@ -1,0 +1,109 @@
+"""Practice before the first HIT: the pairs of a test, judged as in a HIT, with the right answers shown afterwards.
+Nothing of it is stored."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from django.core.signing import BadSignature
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.admission import admission_of
+from annotation.answers import Answer
+from annotation.judging.links import (
+    PRACTICE_PICTURES_SALT,
+    Trouble,
+    Visit,
+    address_of_practice_pictures,
+    read_worker_token,
+    visit_of,
+)
+from annotation.judging.sheet import parse_answers, picture_response, sheet_of, terms_of
+from annotation.models import QualificationTest
+from core.errors import CounterpartError, some_of
+from hits.question import RIGHT_LEVELS, Level
+from hits.wording import WORDINGS
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What the worker said of a pair, and the levels that are right."""
+
+    place: int
+    sentence: str
+    level: Level
+    right: tuple[Level, ...]
+
+    @property
+    def is_right(self) -> bool:
+        return self.level in self.right
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def practice(request: HttpRequest, token: str) -> HttpResponse:
+    """The pairs; sending the answers shows which were right."""
+    visit = visit_of(token)
+    test = _practice_of(visit)
+    if request.method != "POST":
+        return _sheet(request, visit, test)
+    answers: dict[int, Answer] = {}
+    try:
+        answers = {answer.item_id: answer for answer in parse_answers(request.POST, _places_of(test))}
+        feedback = _feedback(test, answers)
+    except CounterpartError as error:
+        return _sheet(request, visit, test, answers, problem=str(error))
+    context = {"visit": visit, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
+    context |= {"pictures": address_of_practice_pictures(visit), **terms_of(visit.round)}
+    return render(request, "judging/practice_result.html", context)
+
+
+@require_safe
+def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
+    """One picture of the practice."""
+    visit = None
+    with suppress(BadSignature):
+        visit = read_worker_token(token, salt=PRACTICE_PICTURES_SALT)
+    test = admission_of(visit.round).practice if visit else None
+    item = test.items.select_related("image").filter(place=place).first() if test else None
+    return picture_response(item, place=place, size=request.GET.get("size", ""))
+
+
+def _practice_of(visit: Visit) -> QualificationTest:
+    test = admission_of(visit.round).practice
+    if test is None or visit.round.state == "draft":
+        raise Trouble("There is no practice here", "This round has no practice.", status=404, home=visit.token)
+    return test
+
+
+def _places_of(test: QualificationTest) -> dict[int, int]:
+    return dict(test.items.values_list("place", "pk"))
+
+
+def _feedback(test: QualificationTest, answers: Mapping[int, Answer]) -> list[Feedback]:
+    """Raises CounterpartError unless every pair has one of the four levels."""
+    items = test.items.select_related("caption")
+    if missing := [item.place for item in items if item.pk not in answers]:
+        raise CounterpartError(f"No answer yet for pair {some_of(missing, at_most=18)}. Answer and send again.")
+    if any(answer.level not in Level.values for answer in answers.values()):
+        raise CounterpartError("One of the answers is no level; reload the page.")
+    right = {polarity: tuple(Level(level) for level in sorted(levels)) for polarity, levels in RIGHT_LEVELS.items()}
+    return [
+        Feedback(item.place, item.caption.text, Level(answers[item.pk].level), right[item.polarity]) for item in items
+    ]
+
+
+def _sheet(
+    request: HttpRequest,
+    visit: Visit,
+    test: QualificationTest,
+    answers: Mapping[int, Answer] | None = None,
+    problem: str = "",
+) -> HttpResponse:
+    wording = WORDINGS[visit.round.wording]
+    shown = sheet_of(test.items.all(), _places_of(test), answers or {}, wording=wording, reasons=False, problem=problem)
+    addresses = {"address": request.path, "pictures": address_of_practice_pictures(visit)}
+    context = {"visit": visit, "round": visit.round, **addresses, **shown}
+    return render(request, "judging/practice.html", context, status=422 if problem else 200)

@@ -1,0 +1,89 @@
+"""The consent sheet: its versions, and who agreed to which."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.consent import current_sheet, give_consent
+from annotation.models import ConsentSheet, Worker
+from core.models import Event
+from tests.annotation.answering import agreement
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def join(db) -> str:
+    return reverse("judging:join", args=[make_round().join_key])
+
+
+def change_terms(settings) -> None:
+    settings.PAYMENT_TERMS = "We pay by bank transfer on Fridays."
+
+
+def joined(join: str) -> Client:
+    """The browser of somebody who joined."""
+    client = Client()
+    assert client.post(join, agreement()).status_code == 302
+    return client
+
+
+def test_an_unchanged_sheet_keeps_its_version(db):
+    assert current_sheet() == current_sheet()
+    assert ConsentSheet.objects.count() == 1
+
+
+@pytest.mark.parametrize("setting", ["RESEARCHERS", "PAYMENT_TERMS", "CONTACT"])
+def test_a_changed_setting_makes_a_new_version_and_keeps_the_old_text(db, settings, setting):
+    before = current_sheet()
+    setattr(settings, setting, "Ask <b>Mina</b>.")
+    after = current_sheet()
+    before.refresh_from_db()
+    assert (after != before, "Ask &lt;b&gt;Mina" in after.text, "Mina" in before.text) == (True, True, False)
+
+
+def test_a_worker_agrees_to_each_version_once(db, settings):
+    worker = make_worker(consented=False)
+    assert [give_consent(worker), give_consent(worker)] == [True, False]
+    first = worker.consent_sheet
+    change_terms(settings)
+    assert give_consent(worker)
+    worker.refresh_from_db()
+    assert worker.consent_sheet == current_sheet() != first
+    sheets = [event.data["sheet"] for event in Event.objects.filter(verb="consented").order_by("pk")]
+    assert sheets == [first.pk, worker.consent_sheet.pk]
+
+
+def test_joining_stores_the_version_that_was_shown(join):
+    joined(join)
+    assert Worker.objects.get().consent_sheet == current_sheet()
+
+
+def test_a_form_with_an_older_version_is_shown_the_current_one(join, settings, stranger):
+    form = agreement()
+    change_terms(settings)
+    refused = stranger.post(join, form)
+    assert refused.status_code == 422
+    assert "has changed since you opened this page" in refused.text
+    assert "We pay by bank transfer on Fridays." in refused.text
+    assert not Worker.objects.exists()
+
+
+def test_who_agreed_to_the_current_version_goes_on_without_a_form(join):
+    assert joined(join).post(join, {"again": "yes"}).status_code == 302
+
+
+def test_who_agreed_to_an_older_version_is_asked_again(join, settings):
+    client = joined(join)
+    change_terms(settings)
+    assert "has changed since" in client.get(join).text
+    assert client.post(join, {"again": "yes"}).status_code == 422
+    assert client.post(join, {**agreement(), "again": "yes"}).status_code == 302
+    assert Worker.objects.get().consent_sheet == current_sheet()
+
+
+def test_the_join_page_states_the_hourly_wage_of_the_stated_time(db, stranger):
+    made = make_round()
+    address = reverse("judging:join", args=[made.join_key])
+    assert "for each HIT, $3.90–7.80 an hour" in stranger.get(address).text  # $0.65 in 10 or 5 minutes
+    type(made).objects.filter(pk=made.pk).update(expected_seconds=300)
+    assert "for each HIT, about $7.80 an hour" in stranger.get(address).text
