@@ -61,7 +61,12 @@ class Standing:
     @property
     def expected_cost(self) -> Decimal:
         """What the round will have cost once every seat is filled, work included that was paid and is done again."""
-        return self.cost + self.seat_cost * self.due
+        return self.cost + self.cost_to_come
+
+    @property
+    def cost_to_come(self) -> Decimal:
+        """What the answer sets that may still come will cost."""
+        return self.seat_cost * self.due
 
 
 def standing_of(round: Round) -> Standing:

@@ -1,5 +1,6 @@
 """Pages of long lists, and counts of related rows that do not multiply each other."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -10,7 +11,7 @@ from django.http import HttpRequest
 LONGEST = 10  # digits of a number in an address
 
 
-def page_of(request: HttpRequest, rows: QuerySet[Any], *, size: int = 50) -> Page:
+def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], *, size: int = 50) -> Page:
     """Return the page in ``?page=``, or the nearest existing one."""
     return Paginator(rows, size).get_page(request.GET.get("page"))
 

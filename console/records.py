@@ -1,26 +1,28 @@
 """Quality of a round and records of its workers: pace, hourly pay, controls, origins, payments and messages."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 
+from django.core.cache import cache
 from django.db.models import Avg, Count, Q, QuerySet, Sum
 
 from annotation.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
+from annotation.disputes import BY_LEVEL
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
 from annotation.wages import Timing, timing_of
 from annotation.workers import mask_workers
 from crowd.channels import CHANNELS, market_of
 from crowd.models import Message
-from hits.models import Control, Round
+from evaluation.agreement import alpha_of_counts
+from hits.models import Round
 from hits.prices import cents
 from hits.question import Level
-
-MOST_WORKERS = 50
 
 
 @dataclass(frozen=True)
 class WorkerLine:
-    """A worker's work; ``seconds`` is the mean active time of an accepted assignment."""
+    """A worker's work; ``seconds`` is the mean active time of an accepted assignment. ``controls.weight`` says how
+    reliable they are."""
 
     pseudonym: str
     submitted: int
@@ -34,15 +36,14 @@ class WorkerLine:
 @dataclass(frozen=True)
 class Quality:
     """Figures of a round's submitted work; ``timing`` is of accepted work, ``levels`` counts its judgments of
-    candidates."""
+    candidates, ``alpha`` is Krippendorff's, ordinal, of these (None where no two workers judged a pair)."""
 
     timing: Timing | None
     dollars_an_hour: Decimal | None
     controls: Tally
     levels: dict[int, int]
-    suspected: int
+    alpha: float | None
     n_workers: int
-    workers: list[WorkerLine] = field(default_factory=list)
 
 
 def quality_of(round: Round) -> Quality:
@@ -50,15 +51,37 @@ def quality_of(round: Round) -> Quality:
     submitted = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False)
     timing = timing_of(round, at_least=1)
     answered = Judgment.objects.filter(assignment__hit__round=round).order_by()
+    levels = _levels(answered)
     return Quality(
         timing=timing,
         dollars_an_hour=round.reward * 3600 / Decimal(timing.active) if timing and timing.active else None,
         controls=controls_of(answered),
-        levels=_levels(answered),
-        suspected=round.controls.filter(state=Control.State.SUSPECTED).count(),
+        levels=levels,
+        alpha=_alpha(round, levels),
         n_workers=submitted.values("worker").distinct().count(),
-        workers=_workers(submitted, answered),
     )
+
+
+SORTS = {
+    "worker": lambda line: line.pseudonym,
+    "submitted": lambda line: -line.submitted,
+    "accepted": lambda line: -line.accepted,
+    "flagged": lambda line: -line.flagged,
+    "excluded": lambda line: -line.excluded,
+    "time": lambda line: (line.seconds is None, line.seconds),
+    "controls": lambda line: (line.controls.share is None, line.controls.share),
+    "quality": lambda line: (line.controls.answered == 0, line.controls.weight, -line.controls.answered),
+}
+"""Orders of workers: the most work first, then the fastest and the least reliable."""
+
+
+def workers_of(round: Round, *, sort: str = "submitted") -> list[WorkerLine]:
+    """Return the workers of a round, with two queries. Raises KeyError unless ``sort`` is in SORTS."""
+    lines = _workers(
+        Assignment.objects.filter(hit__round=round, submitted_at__isnull=False),
+        Judgment.objects.filter(assignment__hit__round=round).order_by(),
+    )
+    return sorted(sorted(lines, key=SORTS["worker"]), key=SORTS[sort])
 
 
 def controls_of(judgments: QuerySet[Judgment]) -> Tally:
@@ -82,10 +105,23 @@ def _levels(judgments: QuerySet[Judgment]) -> dict[int, int]:
     return {level: counts.get(level, 0) for level in Level.values}
 
 
+def _alpha(round: Round, levels: dict[int, int]) -> float | None:
+    """Return the agreement of workers on candidates. Cached by the counts of levels, as it reads a row a pair."""
+    if round.replication == 1 and not round.top_up:
+        return None
+    key = f"alpha:{round.pk}:{'-'.join(map(str, levels.values()))}"
+    known = cache.get(key)
+    if known is None:
+        candidates = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
+        votes = list(candidates.values("image", "caption").annotate(**BY_LEVEL).values_list(*BY_LEVEL))
+        known = alpha_of_counts(votes, Level.values, "ordinal") if votes else float("nan")
+        cache.set(key, known, timeout=600)
+    return None if known != known else known
+
+
 def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> list[WorkerLine]:
-    """Return the busiest workers, busiest first."""
     state = Assignment.State
-    rows = (
+    rows = list(
         submitted.order_by()
         .values("worker", "worker__pseudonym")
         .annotate(
@@ -96,15 +132,14 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
             seconds=Avg("active_seconds", filter=Q(state=state.ACCEPTED)),
         )
     )
-    busiest = list(rows.order_by("-submitted", "worker__pseudonym")[:MOST_WORKERS])
-    controls = tallies_of(judgments.filter(worker__in=[row["worker"] for row in busiest]))
+    controls = tallies_of(judgments) if rows else {}
     return [
         WorkerLine(
             pseudonym=row["worker__pseudonym"],
             controls=controls.get(row["worker"], Tally()),
             **{name: row[name] for name in ("submitted", "accepted", "flagged", "excluded", "seconds")},
         )
-        for row in busiest
+        for row in rows
     ]
 
 

@@ -62,6 +62,7 @@ urlpatterns = [
     path("plan/", rounds.round_plan, name="round_plan"),
     path("rounds/", rounds.rounds, name="rounds"),
     path("rounds/<slug:name>/", rounds.round, name="round"),
+    path("rounds/<slug:name>/live/", rounds.round_live, name="round_live"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
     path("rounds/<slug:name>/close/", rounds.round_close, name="round_close"),
     path("rounds/<slug:name>/invitations/", publishing.invitations, name="invitations"),

@@ -75,3 +75,12 @@ def nav_link(context: template.Context, page: str, title: str) -> dict[str, obje
     request: HttpRequest = context["request"]
     url = reverse(page)
     return {"url": url, "title": title, "here": request.path.startswith(url)}
+
+
+@register.inclusion_tag("console/_sorted_head.html", takes_context=True)
+def sorted_head(context: template.Context, key: str, title: str, order: str = "descending") -> dict[str, object]:
+    """The head of a column; its link sorts the table by ``?sort=``. ``sort`` in the context names the current order."""
+    address = context["request"].GET.copy()
+    address.pop("page", None)
+    address["sort"] = key
+    return {"query": address.urlencode(), "key": key, "title": title, "order": order, "here": context["sort"] == key}

@@ -117,7 +117,7 @@ def _overlap_of(pool: Pool) -> Overlap:
 @never_cache
 @require_safe
 def training_progress(request: HttpRequest, name: str) -> JsonResponse:
-    """Polled by job.js during a training: whether it is still running, and its part of the page."""
+    """Polled by live.js during a training: whether it is still running, and its part of the page."""
     found = get_object_or_404(Annotator, name=name)
     training = training_of(found)
     html = render_to_string("console/_training.html", {"annotator": found, "training": training}, request)

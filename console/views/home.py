@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from console.dashboard import needs_of_all_rounds, stations
+from console.dashboard import stations
+from console.needs import needs_of_all_rounds
 from console.outcomes import outcome_of
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
@@ -33,7 +34,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "console/home.html", context)
 
 
-UNTOUCHED_FOR = timedelta(seconds=10)
+UNTOUCHED_FOR = timedelta(seconds=8)  # and a second or two until the page asks
 
 
 @members_only
@@ -52,7 +53,7 @@ def job(request: HttpRequest, job_id: UUID) -> HttpResponse:
 @never_cache
 @require_safe
 def job_progress(request: HttpRequest, job_id: UUID) -> JsonResponse:
-    """Polled by job.js every second: whether the job is live, and its part of the page."""
+    """Polled by live.js every second: whether the job is live, and its part of the page."""
     found = _job_or_404(job_id)
     html = render_to_string("console/_job_progress.html", _context(found), request)
     return JsonResponse({"live": found.is_live, "html": html})

@@ -2,22 +2,27 @@
 
 from django.contrib import messages
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.leases import end_idle_leases, idle_leases
+from annotation.ledger import commitment_of
 from annotation.models import Assignment, Judgment
 from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
 from console import tasks
 from console.answer_sheets import pairs_of
 from console.figures import level_bar
+from console.forecasts import forecast_of
 from console.forms.rounds import PlanForm
+from console.needs import needs_of
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform
-from console.records import quality_of
+from console.records import SORTS, quality_of, workers_of
 from console.tasks import start_once
 from core.errors import CounterpartError
 from core.text import counted
@@ -42,19 +47,15 @@ def rounds(request: HttpRequest) -> HttpResponse:
 @members_only
 @require_safe
 def round(request: HttpRequest, name: str) -> HttpResponse:
+    """A round; ``?sort=`` orders its workers. What changes while people work is fetched again by live.js."""
     found = _round_or_404(name)
-    quality = quality_of(found)
-    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
-    context = {
-        "round": found,
-        "standing": standing_of(found),
-        "quality": quality,
-        "levels": level_bar(quality.levels),
-        "simulated": judgments.simulated().count(),
+    asked = request.GET.get("sort", "")
+    sort = asked if asked in SORTS else "submitted"
+    context = _live(found) | {
+        "environment": environment,
         "n_hits": found.hits.count(),
         "cost": quote(found, environment.channel).total,
-        "environment": environment,
         "platform": on_platform(found),
         "has_link": found.state == "open" and not environment.has_postings,
         "link": join_link(found),
@@ -62,9 +63,39 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "aggregation": found.aggregations.annotate(verdict_count=Count("verdicts")).first(),
         "n_joined": found.participants.count(),
         "n_added": found.hits.exclude(top_up=None).count() if found.top_up else 0,
-        "unfinished": unfinished_pairs(found),
+        "simulate": f"python manage.py simulate {found} --workers 50",
+        "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
+        "sort": sort,
+        "workers": page_of(request, workers_of(found, sort=sort)),
     }
     return render(request, "console/round.html", context)
+
+
+@members_only
+@never_cache
+@require_safe
+def round_live(request: HttpRequest, name: str) -> JsonResponse:
+    """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
+    found = _round_or_404(name)
+    html = render_to_string("console/_round_live.html", _live(found), request)
+    return JsonResponse({"live": found.state == "open", "html": html})
+
+
+def _live(found: Round) -> dict[str, object]:
+    """What the live part shows, with a constant number of queries."""
+    standing, quality = standing_of(found), quality_of(found)
+    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
+    return {
+        "round": found,
+        "standing": standing,
+        "forecast": forecast_of(found, standing),
+        "quality": quality,
+        "levels": level_bar(quality.levels),
+        "simulated": judgments.simulated().count(),
+        "unfinished": unfinished_pairs(found),
+        "needs": needs_of(found),
+        "has_idle": found.state == "open" and found.channel == "browser",
+    }
 
 
 @researchers_only

@@ -89,7 +89,9 @@ def address_of_rows(name: str, site) -> str:
         "version_file": ["v1", "manifest.json"],
         "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
-        **dict.fromkeys(("round", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]),
+        **dict.fromkeys(
+            ("round", "round_live", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]
+        ),
         **dict.fromkeys(("controls", "round_effect", "round_idle", "invitations"), ["open"]),
         **dict.fromkeys(("control", "control_rule"), ["open", site.round.controls.first().pk]),
         "round_publish": ["draft"],

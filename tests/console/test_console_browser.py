@@ -5,17 +5,19 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, WorkerIdentity
+from annotation.models import Assignment, Payment, WorkerIdentity
 from core.models import Job
 from crowd import channels
 from crowd.models import Audit, Message, Outbox
 from evaluation.models import Run
 from evaluation.scoring import evaluate_version
 from hits.models import Round
+from simulation.simulated_rounds import simulate_round
 from tests.annotation.money.moneyed import flagged, posted
 from tests.conftest import client_of
 from tests.console.conftest import Site
 from tests.crowd.fakes import FakePlatform
+from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -160,6 +162,21 @@ def test_a_jobs_page_follows_it_to_its_end(staff, db):
     Job.objects.update(state="done", message="Round zebra is packed.", finished_at=timezone.now())
     expect(staff.get_by_text("Round zebra is packed.")).to_be_visible()
     expect(staff.get_by_role("button", name="Cancel this job")).to_have_count(0)
+
+
+def test_a_rounds_page_follows_a_simulated_crowd_and_keeps_the_focus(staff, db):
+    made = make_round(hits=3)
+    staff.goto("/rounds/round-1/")
+    expect(staff.get_by_text("0 of 3")).to_be_visible()
+    expect(staff.get_by_text("checked every 5 seconds")).to_be_visible()
+    simulate_round(made, workers=4, seed=1)
+    expect(staff.get_by_text("3 of 3")).to_be_visible()
+    close = staff.get_by_role("link", name="Close it")
+    close.focus()
+    answer = close.evaluate_handle("link => link")
+    Payment.objects.update(state="paid")
+    expect(staff.locator(".figures").get_by_text("$0.00")).to_have_count(2)  # nothing to come, nothing owed
+    assert staff.evaluate("old => !old.isConnected && document.activeElement.textContent === 'Close it'", answer)
 
 
 def test_the_join_link_is_copied(open_page, live_server, site):

@@ -53,10 +53,10 @@ def test_what_a_job_was_asked_is_told_in_words(member, job):
         assert told in page
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(5, False), (15, True)])
+@pytest.mark.parametrize(("seconds", "told"), [(5, False), (8.5, True)])
 def test_a_job_that_nobody_takes_up_says_how_to_start_a_worker(member, job, seconds, told):
     Job.objects.update(state="queued", heartbeat_at=timezone.now() - timedelta(seconds=seconds))
-    assert ("celery -A config worker -B" in progress(member, job)["html"]) is told
+    assert ("celery -A config worker --beat" in progress(member, job)["html"]) is told
 
 
 def test_a_job_behind_others_waits_for_them(member, job):

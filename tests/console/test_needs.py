@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
-from console.dashboard import needs_of_all_rounds
+from console.needs import needs_of_all_rounds
 from crowd import channels
 from crowd.funds import note_funds
 from crowd.models import Outbox, Posting

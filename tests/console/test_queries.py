@@ -70,7 +70,13 @@ def test_a_list_asks_no_more_for_more_rows(member, path):
 
 
 @pytest.mark.parametrize(
-    ("path", "queries"), [("/rounds/round-1/", 23), ("/rounds/round-1/hits/", 6), ("/rounds/round-1/hits/1/", 6)]
+    ("path", "queries"),
+    [
+        ("/rounds/round-1/", 33),
+        ("/rounds/round-1/live/", 23),
+        ("/rounds/round-1/hits/", 6),
+        ("/rounds/round-1/hits/1/", 6),
+    ],
 )
 def test_a_round_asks_no_more_for_more_hits_and_workers(member, django_assert_max_num_queries, path, queries):
     made = make_round(hits=4)

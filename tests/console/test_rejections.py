@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.appeals import appeal, ask_for_pay
 from annotation.decisions import MassPolicy, reject
 from annotation.models import Appeal, Assignment, Payment, Rejection
-from console.dashboard import needs_of_all_rounds
+from console.needs import needs_of_all_rounds
 from crowd import channels
 from crowd.outbox import deliver_due
 from tests.annotation.answering import lost

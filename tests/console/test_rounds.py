@@ -1,17 +1,20 @@
 from decimal import Decimal
 
 import pytest
+from django.core.management import call_command
 
 from annotation.decisions import decide
 from annotation.disputes import top_up
 from annotation.leases import lease_seat
 from annotation.models import Worker
 from config.celery import app
-from console.dashboard import needs_of_all_rounds
+from console.needs import needs_of_all_rounds
 from core.models import Event, Job
+from core.progress import silent
 from corpus.models import Collection, Image
 from crowd.publication import close_round
 from dataset.verdicts import aggregate_round
+from evaluation.analyses.agreement_analysis import analyse
 from hits.models import Round
 from hits.round_parameters import RoundParameters
 from tests.annotation.disagreeing import make_topped_up, vote
@@ -168,16 +171,37 @@ def test_wrong_controls_lower_the_share_and_ask_for_a_person(member, db):
 def test_flagged_answers_enter_neither_the_levels_nor_the_time(member, db):
     answer_wrongly(make_round())
     context = member.get("/rounds/round-1/").context
-    assert (context["quality"].timing, context["quality"].workers[0].seconds) == (None, None)
+    assert (context["quality"].timing, context["workers"][0].seconds) == (None, None)
     assert sum(context["quality"].levels.values()) == 0
     assert context["levels"] == []
 
 
 def test_a_worker_is_shown_by_pseudonym_with_their_record(member, db):
     assignment = answer_wrongly(make_round())
-    (line,) = member.get("/rounds/round-1/").context["quality"].workers
+    (line,) = member.get("/rounds/round-1/").context["workers"]
     assert line.pseudonym == assignment.worker.pseudonym
     assert (line.submitted, line.accepted, line.flagged) == (1, 0, 1)
+
+
+@pytest.mark.parametrize(("sort", "first"), [("flagged", "wrong"), ("accepted", "right"), ("quality", "wrong")])
+def test_workers_are_sorted_as_the_address_says(member, db, sort, first):
+    made = make_round(hits=2)
+    workers = {"wrong": answer_wrongly(made).worker, "right": answer_rightly(made).worker}
+    page = member.get("/rounds/round-1/", {"sort": sort})
+    assert page.context["workers"][0].pseudonym == workers[first].pseudonym
+    assert page.text.count("aria-sort") == 1
+
+
+def test_an_unknown_order_of_workers_is_the_usual_one(member, db):
+    answer_rightly(make_round())
+    assert member.get("/rounds/round-1/", {"sort": "nonsense"}).context["sort"] == "submitted"
+
+
+def test_the_quality_of_a_worker_grows_with_controls_answered_right(member, db):
+    answer_rightly(make_round())
+    (line,) = member.get("/rounds/round-1/").context["workers"]
+    assert line.controls.weight == 0.5  # 2 of 2: 2 · 3/4 − 1
+    assert '<td class="n">50%</td>' in member.get("/rounds/round-1/").text
 
 
 def test_counting_the_votes_makes_verdicts(researcher, db):
@@ -233,6 +257,67 @@ def test_a_complete_round_that_is_still_open_needs_somebody_to_close_it(research
     assert 'href="/rounds/round-1/close/">Close it' in researcher.get("/rounds/round-1/").content.decode()
     close_round(made, actor="robin")
     assert needs_of_all_rounds() == []
+
+
+def test_the_live_part_tells_what_the_page_tells_and_is_never_kept_in_a_cache(researcher, db):
+    made = make_round(hits=2)
+    assert "0 of 2" in researcher.get("/rounds/round-1/").text
+    answer_rightly(made), answer_wrongly(made)
+    answer = researcher.get("/rounds/round-1/live/")
+    told = answer.json()
+    assert "no-store" in answer["Cache-Control"]
+    assert told["live"] is True
+    assert "<strong>1 of 2</strong>" in told["html"]
+    assert "1 flagged assignment in round-1" in told["html"]
+    assert told["html"] in researcher.get("/rounds/round-1/").text
+
+
+def test_the_live_part_of_a_closed_round_is_not_asked_for_again(member, db):
+    made = make_round()
+    assert 'data-live="/rounds/round-1/live/"' in member.get("/rounds/round-1/").text
+    close_round(made, actor="robin")
+    assert member.get("/rounds/round-1/live/").json()["live"] is False
+    assert "data-live" not in member.get("/rounds/round-1/").text
+
+
+@pytest.mark.parametrize(("who", "told"), [("researcher", True), ("reviewer", False)])
+def test_only_researchers_are_offered_to_close_a_complete_round(request, db, who, told):
+    answer_rightly(make_round())
+    html = request.getfixturevalue(who).get("/rounds/round-1/live/").json()["html"]
+    assert "the round is still open" in html
+    assert ("/rounds/round-1/close/" in html) is told
+
+
+def test_the_cost_so_far_and_to_come_are_told_apart(member, db):
+    made = make_round(hits=3, reward="0.65")
+    answer_rightly(made)
+    text = member.get("/rounds/round-1/live/").json()["html"]
+    assert "<dt>cost so far</dt><dd>$0.65</dd>" in text
+    assert "<dd>$1.30</dd>" in text
+
+
+def test_the_agreement_of_a_round_is_that_of_the_analysis(member):
+    made = make_topped_up()
+    vote(made.hits.get(), 1, 4), vote(made.hits.get(), 2, 4)
+    found = analyse(
+        progress=silent, round="round-1", version=None, others="workers", confidence=0.95, samples=10, seed=0
+    ).rows
+    (alpha,) = [row["value"] for row in found if row["measure"] == "alpha, ordinal"]
+    assert member.get("/rounds/round-1/").context["quality"].alpha == pytest.approx(alpha)
+
+
+def test_one_vote_a_pair_has_no_agreement(member, db):
+    answer_rightly(make_round())
+    assert member.get("/rounds/round-1/").context["quality"].alpha is None
+
+
+def test_a_round_says_how_to_rehearse_and_to_pause(researcher, db):
+    answer_rightly(make_round(hits=2, reward="0.65"))
+    text = researcher.get("/rounds/round-1/").text
+    assert "python manage.py simulate round-1 --workers 50" in text
+    assert "python manage.py set_ceiling round-1 0.65" in text
+    call_command("set_ceiling", "round-1", "0.65")
+    assert lease_seat(Round.objects.get(), worker=make_worker()) is None
 
 
 def test_a_round_its_assignments_and_workers_say_that_their_answers_are_simulated(member, site):

@@ -36,7 +36,7 @@ def test_a_training_under_way_tells_its_last_epoch_and_goes_on_being_asked(membe
     answer = member.get("/annotators/eyes/training/").json()
     assert answer["live"]
     assert "Epoch 1 of 2 is done." in answer["html"]
-    assert 'data-progress="/annotators/eyes/training/"' in member.get("/annotators/eyes/").content.decode()
+    assert 'data-live="/annotators/eyes/training/"' in member.get("/annotators/eyes/").content.decode()
 
 
 def test_a_finished_training_is_not_asked_any_more(member, db):
@@ -44,7 +44,7 @@ def test_a_finished_training_is_not_asked_any_more(member, db):
     trained = train_annotator("quick", collection=make_coloured_collection())
     Annotator.objects.update(curve=[EPOCH], trained_on=trained.trained_on | {"loss_last": 0.5})
     assert not member.get("/annotators/quick/training/").json()["live"]
-    assert "data-progress" not in member.get("/annotators/quick/").content.decode()
+    assert "data-live" not in member.get("/annotators/quick/").content.decode()
 
 
 def test_the_curve_is_a_picture_of_loss_and_rsum(member, learning):

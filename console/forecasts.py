@@ -1,0 +1,74 @@
+"""When a round's last answer set will come, as far as the arrivals so far say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.utils import timezone
+from scipy.special import fdtri
+
+from annotation.models import Assignment
+from annotation.standing import Standing
+from hits.models import Round
+
+RECENT = timedelta(days=3)  # older arrivals say little of the pace now
+LEAST = 5  # arrivals that a forecast needs
+WINDOWS = 12
+SPREAD = 0.8
+ARRIVED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """``middle`` is the median time of the last arrival; it is between ``low`` and ``high`` with a probability of 80%,
+    if the pace stays what it was over the ``arrivals`` since ``since``."""
+
+    low: datetime
+    middle: datetime
+    high: datetime
+    arrivals: int
+    since: datetime
+
+
+def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None) -> Forecast | None:
+    """Return the forecast of an open round, with one query; None where it is closed, nothing more has to come, fewer
+    than LEAST answer sets came in the last three days, or the end is more than a century away."""
+    missing = standing.wanted - sum(standing.work[state] for state in ARRIVED)
+    if round.state != "open" or missing <= 0:
+        return None
+    moment = now or timezone.now()
+    recent = Assignment.objects.filter(
+        hit__round=round, state__in=ARRIVED, submitted_at__gt=moment - RECENT, submitted_at__lte=moment
+    )
+    times = np.array([at.timestamp() for at in recent.values_list("submitted_at", flat=True) if at])
+    if len(times) < LEAST:
+        return None
+    start = float(times.min())
+    # The observation starts with the first arrival, which therefore tells nothing of the pace.
+    counts = np.histogram(times, WINDOWS, (start, max(moment.timestamp(), start + 1)))[0]
+    counts[0] -= 1
+    try:
+        low, middle, high = (
+            moment + timedelta(seconds=wait) for wait in waits(counts, moment.timestamp() - start, missing)
+        )
+    except OverflowError:
+        return None
+    return Forecast(low, middle, high, len(times), datetime.fromtimestamp(start, tz=moment.tzinfo))
+
+
+def waits(counts: Sequence[int] | np.ndarray, seconds: float, missing: int) -> list[float]:
+    """Return the seconds until ``missing`` more arrivals: the quantiles at 10%, 50% and 90%.
+
+    Args:
+        counts: (windows,) arrivals in equal parts of the ``seconds`` that were observed.
+
+    For a Poisson process whose pace is known only by n arrivals in time T, the wait for m more is T·m/n times a
+    variable of the F distribution with 2m and 2n degrees of freedom. People come in bursts: both numbers are divided
+    by the dispersion of the counts (variance over mean, at least 1), as in quasi-Poisson regression.
+    """
+    table = np.asarray(counts, float)
+    arrived = table.sum()
+    burst = max(1.0, table.var(ddof=1) / table.mean())
+    quantiles = fdtri(2 * missing / burst, 2 * arrived / burst, [(1 - SPREAD) / 2, 0.5, (1 + SPREAD) / 2])
+    return [float(wait) for wait in seconds * missing / arrived * quantiles]

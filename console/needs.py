@@ -1,0 +1,190 @@
+"""What waits for staff: of all rounds for the home page, of one round for its own page."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import CLAIM, Appeal, Assignment, PlatformState, Rejection
+from console.templatetags.console import ago, dollars
+from core.models import Job
+from core.text import counted
+from crowd.channels import market_of
+from crowd.funds import shortages
+from crowd.models import Outbox
+from crowd.postings import late_rounds, work_to_look_at
+from dataset.models import Case, QueueCheck
+from hits.models import Control, Round, Seat
+
+RECENT = timedelta(days=2)
+NEARLY = timedelta(hours=48)
+PATIENCE = timedelta(days=3)
+HELD_UP = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Need:
+    text: str
+    url: str
+
+
+def needs_of_all_rounds() -> list[Need]:
+    """Return everything that waits for staff, most urgent first."""
+    return [
+        *_nearly_approved(None),
+        *_short_of_funds(),
+        *_late(None),
+        *_work_to_review(None),
+        *_long_waits(),
+        *_rejections(None),
+        *_pairs_to_review(),
+        *_suspected_controls(None),
+        *_troubled_submissions(None),
+        *_complete_rounds(),
+        *_calls(None),
+        *_jobs_and_drafts(),
+    ]
+
+
+def needs_of(round: Round) -> list[Need]:
+    """Return what waits for staff in one round, most urgent first, with a constant number of queries."""
+    return [
+        *_nearly_approved(round),
+        *_late(round),
+        *_work_to_review(round),
+        *_rejections(round),
+        *_suspected_controls(round),
+        *_troubled_submissions(round),
+        *_calls(round),
+    ]
+
+
+def _page(name: str, key: str | int | UUID) -> str:
+    return reverse(name, args=[key])
+
+
+def _of(rows: QuerySet, path: str, round: Round | None) -> QuerySet:
+    """Return the rows of one round, which ``path`` leads to, or all."""
+    return rows if round is None else rows.filter(**{path: round})
+
+
+def _by_round(rows: QuerySet, path: str, round: Round | None, need: Callable[[int, str], Need]) -> list[Need]:
+    """Count ``rows`` by round, which ``path`` leads to, and return a need for each round."""
+    name = f"{path}__name"
+    counts = _of(rows, path, round).order_by().values_list(name).annotate(n=Count("pk")).order_by(name)
+    return [need(n, name) for name, n in counts]
+
+
+def _nearly_approved(round: Round | None) -> list[Need]:
+    """Undecided work that its platform will soon approve and pay."""
+    soon = Assignment.objects.filter(
+        CLAIM | Q(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)),
+        platform_state=PlatformState.SUBMITTED,
+        auto_approval_at__lt=timezone.now() + NEARLY,
+    )
+    return _by_round(
+        soon,
+        "hit__round",
+        round,
+        lambda n, name: Need(
+            f"{counted(n, 'undecided assignment')} in {name} will be approved by the platform in less than 48 h",
+            f"{reverse('review')}?round={name}",
+        ),
+    )
+
+
+def _short_of_funds() -> Iterable[Need]:
+    for short in shortages():
+        environment = market_of(short.channel, short.environment)
+        held, needed = dollars(short.held), dollars(short.needed)
+        text = f"The account on {environment} held {held} at the last check, but {needed} are still to be paid"
+        yield Need(text, reverse("rounds"))
+
+
+def _late(round: Round | None) -> Iterable[Need]:
+    for name, last in late_rounds():
+        if round is None or name == round.name:
+            yield Need(f"{name} was last synced {ago(last)}. Is the Celery worker running?", _page("round", name))
+
+
+def _work_to_review(round: Round | None) -> list[Need]:
+    return _by_round(
+        Assignment.objects.filter(state=Assignment.State.FLAGGED),
+        "hit__round",
+        round,
+        lambda n, name: Need(f"{counted(n, 'flagged assignment')} in {name}", f"{reverse('review')}?round={name}"),
+    )
+
+
+def _long_waits() -> Iterable[Need]:
+    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED)
+    if n := flagged.filter(submitted_at__lt=timezone.now() - PATIENCE).count():
+        yield Need(f"{counted(n, 'worker has', 'workers have')} waited for a review for over 3 days", reverse("review"))
+
+
+def _rejections(round: Round | None) -> Iterable[Need]:
+    page = reverse("rejections")
+    proposed = Rejection.objects.filter(dropped_at=None, needs_second=True, seconded_at=None)
+    if n := _of(proposed, "assignment__hit__round", round).count():
+        yield Need(f"{counted(n, 'rejection waits', 'rejections wait')} for a second person", f"{page}?show=proposed")
+    appealed = Appeal.objects.filter(answered_at=None)
+    if n := _of(appealed, "assignment__hit__round", round).count():
+        yield Need(f"{counted(n, 'appeal waits', 'appeals wait')} for an answer", f"{page}?show=appealed")
+
+
+def _pairs_to_review() -> Iterable[Need]:
+    for check in QueueCheck.objects.filter(shown=False).select_related("round__pool__collection"):
+        name = check.round.pool.collection.name
+        yield Need(f"The queue of {name} does not show a planted disagreement of {check.round}", _page("queue", name))
+    rows = Case.objects.waiting().order_by().values_list("collection__name").annotate(n=Count("pk"))
+    for name, n in rows.order_by("collection__name"):
+        yield Need(f"{counted(n, 'pair')} to review in {name}", _page("queue", name))
+
+
+def _suspected_controls(round: Round | None) -> list[Need]:
+    return _by_round(
+        Control.objects.filter(state=Control.State.SUSPECTED),
+        "round",
+        round,
+        lambda n, name: Need(
+            f"{counted(n, 'control')} under suspicion in {name}", f"{_page('controls', name)}?state=suspected"
+        ),
+    )
+
+
+def _troubled_submissions(round: Round | None) -> list[Need]:
+    return _by_round(
+        work_to_look_at(),
+        "hit__round",
+        round,
+        lambda n, name: Need(f"{counted(n, 'submission')} with a problem in {name}", _page("round", name)),
+    )
+
+
+def _complete_rounds() -> Iterable[Need]:
+    seats = Seat.objects.filter(hit__round=OuterRef("pk"))
+    unfilled = seats.exclude(state=Seat.State.FILLED)
+    for complete in Round.objects.filter(Exists(seats), ~Exists(unfilled), published_at__isnull=False, closed_at=None):
+        yield Need(f"{complete} is complete and still open. Close it", _page("round", complete.name))
+
+
+def _calls(round: Round | None) -> Iterable[Need]:
+    calls = _of(Outbox.objects.all(), "round", round)
+    if n := calls.filter(state=Outbox.State.FAILED).count():
+        yield Need(f"{counted(n, 'platform call')} failed", reverse("calls"))
+    # These are retried automatically but have failed for some time.
+    waiting = calls.filter(state=Outbox.State.PENDING, created_at__lt=timezone.now() - HELD_UP)
+    if n := waiting.exclude(error="").count():
+        yield Need(f"{counted(n, 'platform call')} could not be made yet", reverse("calls"))
+
+
+def _jobs_and_drafts() -> Iterable[Need]:
+    failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gt=timezone.now() - RECENT)
+    for job in failed[:5]:
+        yield Need(f"{job.title} failed", _page("job", job.pk))
+    for draft in Round.objects.filter(published_at=None, closed_at=None)[:5]:
+        yield Need(f"{draft} is planned and not yet published", _page("round", draft.name))
