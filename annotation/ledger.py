@@ -1,17 +1,15 @@
 """A round's money, computed from its payments, seats and postings: no second record exists that could differ."""
 
-import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from io import StringIO
 
 from django.db.models import Count, Q, Sum, TextChoices
 
 from annotation import platforms
 from annotation.models import Payment
-from core.text import harmless
+from core.text import csv_line
 from hits.models import Round, Seat
 from hits.prices import cents
 
@@ -165,9 +163,9 @@ def earners_of(round: Round) -> list[Earner]:
 def payments_as_csv(round: Round) -> Iterator[str]:
     """Yield the round's payments as CSV, the oldest first; no worker's platform id is in it."""
     payments = Payment.objects.filter(round=round).select_related("assignment__worker").order_by("pk")
-    yield _line(COLUMNS)
+    yield csv_line(COLUMNS)
     for payment in payments.iterator():
-        yield _line(
+        yield csv_line(
             (
                 payment.pk,
                 payment.created_at.isoformat(timespec="seconds"),
@@ -214,9 +212,3 @@ def _seats(rounds: Sequence[Round], state: str) -> Counter[int]:
         return Counter()
     seats = Seat.objects.filter(hit__round__in=rounds, state=state).order_by()
     return Counter(dict(seats.values_list("hit__round").annotate(n=Count("pk"))))
-
-
-def _line(cells: Iterable[object]) -> str:
-    buffer = StringIO()
-    csv.writer(buffer).writerow([harmless(str(cell)) for cell in cells])
-    return buffer.getvalue()

@@ -1,6 +1,9 @@
 """Texts and names that people enter, and safe cells of CSV files."""
 
+import csv
 import unicodedata
+from collections.abc import Iterable
+from io import StringIO
 from typing import TypeVar
 
 from django.core.exceptions import ValidationError
@@ -34,6 +37,13 @@ def counted(n: int, one: str, many: str = "") -> str:
 def harmless(cell: str) -> str:
     """Prefix a cell that a spreadsheet would read as a formula with an apostrophe, which makes it text."""
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else cell
+
+
+def csv_line(cells: Iterable[object]) -> str:
+    """Return one line of a CSV file whose cells no spreadsheet reads as formulas."""
+    buffer = StringIO()
+    csv.writer(buffer).writerow([harmless(str(cell)) for cell in cells])
+    return buffer.getvalue()
 
 
 MAX_NAME = 80

@@ -240,7 +240,7 @@ class Judgment(models.Model):
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgments")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="judgments")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="judgments")
-    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+")
+    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
     caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+")
     level = models.PositiveSmallIntegerField(choices=Level)
     shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
@@ -256,6 +256,7 @@ class Judgment(models.Model):
             models.UniqueConstraint(fields=["assignment", "item"], name="one_answer_per_assignment_and_item"),
             models.CheckConstraint(condition=models.Q(level__range=(1, 4)), name="judgment_level"),
         ]
+        indexes = [models.Index(fields=["image", "caption"], name="judgments_of_a_pair")]
 
     def __str__(self) -> str:
         return f"{self.worker_id}: {self.level}"

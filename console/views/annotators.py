@@ -1,5 +1,7 @@
 """Annotators, their training, their searches side by side, and the pools that join their proposals."""
 
+from typing import Any
+
 from django.core.cache import cache
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,6 +14,8 @@ from config.bodies import takes_uploads
 from console.figures import curve_of, learns, losses_of, training_of
 from console.forms.annotators import EmbeddingsForm, TrainForm
 from console.pagination import count_of, number_in, page_of
+from console.pair_filters import Place, pairs_in
+from console.pair_lines import lines_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.search_examples import Example, compared, examples
 from console.tasks import bring_embeddings
@@ -24,7 +28,7 @@ from mitl.pooling import Overlap, overlap
 from mitl.training.trainer import open_training
 
 EXAMPLES = 4
-INDEXED = ("image_id", "caption_id", "annotator_id", "direction")  # the order of a pool's proposals in their index
+FIRST_PAIRS = 8
 
 
 @members_only
@@ -92,23 +96,25 @@ def pools(request: HttpRequest) -> HttpResponse:
 @require_safe
 def pool(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-    agreement = _overlap_of(found)
+    (agreement, directions), place = _figures_of(found), Place(found)
     context = {
         "pool": found,
-        "directions": found.proposals.values("direction").annotate(n=Count("pk")).order_by("direction"),
+        "directions": directions,
         "annotators": list(zip(agreement.annotators, agreement.shared.tolist(), agreement.alone.tolist(), strict=True)),
         "rounds": found.rounds.all(),
-        "proposals": found.proposals.select_related("image", "caption", "annotator").order_by(*INDEXED)[:8],
+        "place": place,
+        "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:FIRST_PAIRS]),
     }
     return render(request, "console/pool.html", context)
 
 
-def _overlap_of(pool: Pool) -> Overlap:
-    """Cached: a pool never changes."""
-    key = f"overlap-{pool.pk}-{pool.n_proposals}"
+def _figures_of(pool: Pool) -> tuple[Overlap, list[dict[str, Any]]]:
+    """Return the annotators' overlap and the proposals of each direction. Cached: a pool never changes."""
+    key = f"pool-figures-{pool.pk}-{pool.n_proposals}"
     known = cache.get(key)
     if known is None:
-        known = overlap(pool)
+        counts = pool.proposals.values("direction").annotate(n=Count("pk")).order_by("direction")
+        known = overlap(pool), list(counts)
         cache.set(key, known, timeout=86_400)
     return known
 

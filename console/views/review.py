@@ -4,7 +4,6 @@ from collections.abc import Callable
 from functools import partial
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -27,33 +26,22 @@ REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.St
 
 @members_only
 @require_safe
-def judgments(request: HttpRequest) -> HttpResponse:
-    """Answered HITs, newest first, filtered by ``?state=`` and ``?round=``."""
-    state = request.GET.get("state", "")
-    rows = _rows(request).exclude(submitted_at=None).order_by("-submitted_at", "-pk")
-    rows = rows.filter(state=state) if state in Assignment.State.values else rows
-    states = [Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED]
-    context = {"rows": page_of(request, rows), "state": state, "states": states, "round": request.GET.get("round", "")}
-    return render(request, "console/judgments.html", context)
-
-
-@members_only
-@require_safe
 def review(request: HttpRequest) -> HttpResponse:
-    """Flagged assignments, longest waiting first."""
-    rows = _rows(request).filter(state=Assignment.State.FLAGGED).order_by("submitted_at", "pk")
+    """Flagged assignments, longest waiting first; ``?state=`` shows those accepted or excluded, or ``all`` submitted
+    ones, newest first."""
+    chosen, state = request.GET.get("round", ""), request.GET.get("state", "flagged")
+    rows = Assignment.objects.without_claims().select_related("hit__round", "worker")
+    rows = rows.filter(hit__round__name=chosen) if chosen else rows
+    rows = rows.filter(state=state) if state in REVIEWABLE else rows.exclude(submitted_at=None)
+    order = ("submitted_at", "pk") if state == Assignment.State.FLAGGED else ("-submitted_at", "-pk")
     context = {
-        "rows": page_of(request, rows),
-        "round": request.GET.get("round", ""),
+        "rows": page_of(request, rows.order_by(*order)),
+        "round": chosen,
+        "state": state,
+        "states": [*(one.value for one in REVIEWABLE), "all"],
         "queues": Collection.objects.annotate(n=count_of(Case, "collection", done_at=None)).filter(n__gt=0),
     }
     return render(request, "console/review.html", context)
-
-
-def _rows(request: HttpRequest) -> QuerySet[Assignment]:
-    rows = Assignment.objects.without_claims().select_related("hit__round", "worker")
-    chosen = request.GET.get("round", "")
-    return rows.filter(hit__round__name=chosen) if chosen else rows
 
 
 @members_only

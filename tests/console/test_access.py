@@ -31,7 +31,7 @@ RESEARCHERS_DO = {
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
-    *("pair_conclude", "reviews_undo", "review_second"),
+    *("pair_conclude", "reviews_undo", "review_second", "pairs_review"),
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
 ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
@@ -48,7 +48,7 @@ STEWARDS_DO = {
 MEMBERS_DO = {"version_export", "version_measure", "version_verify"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
-ELSEWHERE = {"scores"}  # leads to a collection's page
+ELSEWHERE = {"scores", "judgments"}  # lead to the page of a collection, of a round
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
 ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
 
@@ -83,6 +83,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
         "pool": ["pool"],
+        **dict.fromkeys(("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
         **dict.fromkeys(("version", "version_changes", "version_trust"), ["v1"]),

@@ -50,7 +50,7 @@ def late_on_platform(made: Round) -> None:
         "/annotators/",
         "/pools/",
         "/rounds/",
-        "/judgments/",
+        "/review/?state=all",
         "/review/",
         "/jobs/",
         "/events/",

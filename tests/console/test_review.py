@@ -99,6 +99,6 @@ def test_a_seat_that_was_given_away_cannot_be_taken_back(reviewer, flagged):
 
 def test_answered_hits_are_narrowed_by_state_and_round(member, flagged):
     accepted = answer_rightly(make_round(Collection.objects.get(), name="other"))
-    rows = member.get("/judgments/?state=accepted").context["rows"]
+    rows = member.get("/review/?state=accepted").context["rows"]
     assert [row.pk for row in rows] == [accepted.pk]
-    assert [row.pk for row in member.get("/judgments/?round=round-1").context["rows"]] == [flagged.pk]
+    assert [row.pk for row in member.get("/review/?state=all&round=round-1").context["rows"]] == [flagged.pk]

@@ -1,0 +1,156 @@
+"""Which pairs the pairs table shows: those of a pool, a round or a version that pass a filter.
+
+Every condition is a lookup of one pair in an index, so that a page of a million pairs needs only the rows it shows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django import forms
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Judgment, Report
+from corpus.models import Collection, Match
+from dataset.models import Aggregation, Case, Verdict, Version
+from hits.models import Control, Item, Round
+from hits.question import Level
+from mitl.models import Annotator, Pool, Proposal
+
+PAIR = {"image": OuterRef("image"), "caption": OuterRef("caption")}
+YES_LEVELS = (Level.YES, Level.PARTIALLY_YES)
+YES_OR_NO = [("", "any"), ("yes", "yes"), ("no", "no")]
+FLAGS = [("", "any"), ("review", "waits for a review"), ("report", "reported by a worker")]
+LEVELS = [(str(level.value), f"{level.value} {level.label.split(',')[0]}") for level in Level]
+VERDICTS = [("", "any"), ("yes", "match"), ("no", "no match"), *LEVELS, ("none", "not judged")]
+SORTS = [("", "picture"), ("unsure", "least sure verdict"), ("level", "level of the verdict")]
+SORTS_OF_VERSIONS = [("", "picture"), ("level", "level")]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A pool, round or version whose pairs are shown, with the votes and verdicts of its rounds."""
+
+    row: Pool | Round | Version
+
+    @property
+    def kind(self) -> str:
+        return self.row._meta.model_name or ""
+
+    @property
+    def collection(self) -> Collection:
+        return self.row.pool.collection if isinstance(self.row, Round) else self.row.collection
+
+    @cached_property
+    def rounds(self) -> list[int]:
+        return [self.row.pk] if isinstance(self.row, Round) else list(self.row.rounds.values_list("pk", flat=True))
+
+    @cached_property
+    def pools(self) -> list[int]:
+        if isinstance(self.row, Pool):
+            return [self.row.pk]
+        return list(Round.objects.filter(pk__in=self.rounds).values_list("pool", flat=True).distinct())
+
+    @cached_property
+    def aggregations(self) -> list[Aggregation]:
+        """The last aggregation of each round that has one."""
+        rows = Aggregation.objects.filter(round__in=self.rounds).select_related("round").order_by("at", "pk")
+        return list({row.round_id: row for row in rows}.values())
+
+
+class PairFilter(forms.Form):
+    """The conditions on pairs, read from the address; an empty field sets none."""
+
+    text = forms.CharField(required=False, max_length=200, label="Caption contains")
+    annotator = forms.ModelChoiceField(
+        Annotator.objects.all(), to_field_name="name", required=False, empty_label="any", label="Proposed by"
+    )
+    rank = forms.IntegerField(required=False, min_value=1, max_value=32_767, label="At rank, or better")
+    level = forms.ChoiceField(required=False, choices=[("", "any"), *LEVELS], label="With a vote of")
+    verdict = forms.ChoiceField(required=False, choices=VERDICTS, label="Verdict")
+    disagreement = forms.ChoiceField(required=False, choices=YES_OR_NO, label="Workers disagree")
+    flagged = forms.ChoiceField(required=False, choices=FLAGS, label="Flagged")
+    control = forms.ChoiceField(required=False, choices=[("", "candidates"), ("yes", "controls")], label="Kind of pair")
+    sort = forms.ChoiceField(required=False, choices=SORTS, label="Sorted by")
+
+    def __init__(self, place: Place, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.place = place
+        if place.kind != "round":
+            del self.fields["control"]
+        if place.kind == "version":
+            self.fields["sort"] = forms.ChoiceField(required=False, choices=SORTS_OF_VERSIONS, label="Sorted by")
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or {}
+        if chosen.get("control") and (chosen.get("sort") or chosen.get("verdict") or chosen.get("disagreement")):
+            raise forms.ValidationError("Controls have no verdict: filter and sort them without one.")
+        return chosen
+
+    def pairs(self) -> QuerySet[Any, tuple[int, int]]:
+        """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
+        rows = pairs_in(self.place, self.cleaned_data.get("control", ""), self.cleaned_data["sort"])
+        return _filtered(rows, self.place, self.cleaned_data).values_list("image_id", "caption_id")
+
+
+def pairs_in(place: Place, control: str = "", sort: str = "") -> QuerySet[Any]:
+    """Return rows that name the pairs of the place. Sorted by verdict, they are the verdicts' own rows, which have
+    the order in their columns; pairs without a verdict are left out then."""
+    row = place.row
+    if isinstance(row, Version):
+        matches = Match.objects.filter(collection=row.collection_id, source=row.name)
+        graded = matches.exclude(grade=None).order_by("grade", "image_id", "caption_id")
+        return graded if sort else matches.order_by("image_id", "caption_id")
+    if sort:
+        order = ("level", "-confidence", "pk") if sort == "level" else ("confidence", "pk")
+        return Verdict.objects.filter(aggregation__in=place.aggregations).order_by(*order)
+    if isinstance(row, Pool):
+        return Proposal.objects.filter(pool=row).order_by("image_id", "caption_id").distinct()
+    if control:
+        return Control.objects.filter(round=row).order_by("image_id", "caption_id")
+    # What is added to a round are further votes on pairs that stand in its first HITs.
+    return Item.objects.filter(hit__round=row, hit__top_up=None, control=None).order_by("hit_id", "place")
+
+
+def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:
+    if chosen["text"]:
+        captions = place.collection.captions.order_by().filter(text__icontains=chosen["text"])
+        rows = rows.filter(caption__in=captions.values("pk"))
+    if chosen["annotator"] or chosen["rank"]:
+        by = {"annotator": chosen["annotator"]} if chosen["annotator"] else {}
+        at = {"rank__lte": chosen["rank"]} if chosen["rank"] else {}
+        rows = rows.filter(Exists(Proposal.objects.filter(pool__in=place.pools, **PAIR, **by, **at)))
+    if chosen["level"]:
+        rows = rows.filter(Exists(votes_in(place).filter(level=chosen["level"], **PAIR)))
+    if chosen["verdict"]:
+        rows = rows.filter(_of_verdict(place, chosen["verdict"]))
+    if chosen["disagreement"]:
+        disagree = {"confidence__lte": 0.5} if chosen["disagreement"] == "yes" else {"confidence__gt": 0.5}
+        rows = rows.filter(Exists(_verdicts(place).filter(**disagree)))
+    if chosen["flagged"]:
+        flags = Case.objects.filter(done_at=None) if chosen["flagged"] == "review" else Report.objects.all()
+        rows = rows.filter(Exists(flags.filter(**PAIR).order_by()))
+    return rows
+
+
+def votes_in(place: Place) -> QuerySet[Judgment]:
+    """Return the counted judgments of the place's rounds."""
+    return Judgment.objects.counted().filter(assignment__hit__round__in=place.rounds).order_by()
+
+
+def _of_verdict(place: Place, verdict: str) -> Q:
+    levels: Sequence[int] = YES_LEVELS if verdict == "yes" else [level for level in Level if level not in YES_LEVELS]
+    if verdict.isdecimal():
+        levels = [int(verdict)]
+    if isinstance(place.row, Version):
+        if verdict == "none":
+            return Q(grade=None)
+        return Q(score=1) if verdict == "yes" else Q(score=0) if verdict == "no" else Q(grade__in=levels)
+    if verdict == "none":
+        return Q(~Exists(_verdicts(place)))
+    return Q(Exists(_verdicts(place).filter(level__in=levels)))
+
+
+def _verdicts(place: Place) -> QuerySet[Verdict]:
+    return Verdict.objects.filter(aggregation__in=place.aggregations, **PAIR)

@@ -1,0 +1,134 @@
+"""The lines of the pairs table: what is known of some pairs, with a number of queries that does not depend on them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from annotation.models import Report
+from console.pair_filters import Place, votes_in
+from core.text import csv_line
+from corpus.models import Caption, Image, Match
+from dataset.models import Case, Review, Verdict, Version
+from hits.models import Control, Round
+from mitl.models import Proposal
+
+Pair = tuple[int, int]
+"""Database ids of an image and a caption."""
+Row = Proposal | Verdict | Review | Case | Report | Match | Control
+BATCH = 2_000  # lines of a download in memory at a time
+COLUMNS = (
+    *("image", "caption", "text", "annotators", "votes", "verdict", "confidence", "match", "review", "flags"),
+    "control",
+)
+
+
+@dataclass
+class Line:
+    """One pair: its proposals, the levels of its counted votes, its verdicts, the entry of the version shown, the
+    latest review, its waiting cases, workers' reports, and the control that it is in the round shown."""
+
+    image: Image
+    caption: Caption
+    proposals: list[Proposal] = field(default_factory=list)
+    votes: list[int] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+    match: Match | None = None
+    review: Review | None = None
+    cases: list[Case] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
+    control: Control | None = None
+
+    def add(self, row: Row) -> None:
+        match row:
+            case Proposal():
+                self.proposals.append(row)
+            case Verdict():
+                self.verdicts.append(row)
+            case Review():
+                self.review = row
+            case Case():
+                self.cases.append(row)
+            case Report():
+                self.reports.append(row)
+            case Match():
+                self.match = row
+            case Control():
+                self.control = row
+
+    @property
+    def flags(self) -> list[str]:
+        """Why a person should look at it: waiting cases, workers' reports, and what reviews have excluded."""
+        excluded = [name for name, side in (("picture", self.image), ("caption", self.caption)) if side.excluded_at]
+        reasons = [reason for case in self.cases for reason in case.reasons]
+        return [
+            *reasons,
+            *(f"report: {report.get_problem_display()}" for report in self.reports),
+            *(f"{name} excluded" for name in excluded),
+        ]
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the values of COLUMNS."""
+        return (
+            self.image.key,
+            self.caption.key,
+            self.caption.text,
+            "; ".join(f"{one.annotator} {one.direction} {one.rank}" for one in self.proposals),
+            " ".join(map(str, self.votes)),
+            " ".join(str(one.level) for one in self.verdicts),
+            " ".join(f"{one.confidence:.3f}" for one in self.verdicts),
+            "" if self.match is None else f"{self.match.score:g}",
+            "" if self.review is None else str(self.review),
+            "; ".join(self.flags),
+            self.control.polarity if self.control else "",
+        )
+
+
+def lines_of(place: Place, pairs: Iterable[Pair]) -> list[Line]:
+    """Return the lines of ``pairs``, in their order."""
+    pairs = list(pairs)
+    some: dict[str, Any] = {
+        "image__in": {image for image, _ in pairs},
+        "caption__in": {caption for _, caption in pairs},
+    }
+    images, captions = Image.objects.in_bulk(some["image__in"]), Caption.objects.in_bulk(some["caption__in"])
+    lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
+    for image, caption, level, n in _votes(place, some):
+        _line(lines, image, caption).votes += [level] * n
+    for row in _rows(place, some):
+        _line(lines, row.image_id, row.caption_id).add(row)
+    return list(lines.values())
+
+
+def _line(lines: dict[Pair, Line], image: int | None, caption: int | None) -> Line:
+    """Return the line of the pair. Rows are looked up by image and by caption, so that some are of other pairs."""
+    return lines.get((image or 0, caption or 0)) or Line(Image(), Caption())
+
+
+def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, int, int]]:
+    votes = votes_in(place).filter(**some).values_list("image_id", "caption_id", "level")
+    return votes.annotate(n=Count("pk")).order_by("level")
+
+
+def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
+    proposals = Proposal.objects.filter(pool__in=place.pools, **some).select_related("annotator")
+    yield from proposals.order_by("rank", "annotator__name", "direction")
+    yield from Verdict.objects.filter(aggregation__in=place.aggregations, **some).order_by("aggregation__at")
+    yield from Review.objects.filter(**some).order_by("pk")
+    yield from Case.objects.filter(done_at=None, **some)
+    yield from Report.objects.filter(**some).order_by("pk")
+    if isinstance(place.row, Version):
+        yield from Match.objects.filter(collection=place.collection, source=place.row.name, **some)
+    if isinstance(place.row, Round):
+        yield from Control.objects.filter(round=place.row, **some)
+
+
+def as_csv(place: Place, pairs: QuerySet[Any, Pair]) -> Iterator[str]:
+    """Yield the lines of all ``pairs`` as CSV."""
+    yield csv_line(COLUMNS)
+    rows = pairs.iterator(chunk_size=BATCH)
+    while batch := list(islice(rows, BATCH)):
+        for line in lines_of(place, batch):
+            yield csv_line(line.cells())
