@@ -45,7 +45,7 @@ _BY_TASK = {
     tasks.clean_up.name: _Lead("Pairs to review in", Collection, "collection", "queue"),
     tasks.import_collection.name: _COLLECTION,
     tasks.import_matches.name: _COLLECTION,
-    tasks.bring_embeddings.name: _ANNOTATOR,
+    tasks.add_annotator.name: _ANNOTATOR,
     TRAINING: _ANNOTATOR,
     register.name: _Lead("Leaderboard of", Collection, "collection", "leaderboard"),
     score_run.name: _Lead("Run", Run, "run", "run", key="pk"),

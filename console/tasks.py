@@ -75,9 +75,9 @@ def import_matches(job_id: str) -> None:
     _run_with_uploads(job_id, matches_from_upload)
 
 
-@app.task(name="console.tasks.bring_embeddings")
-def bring_embeddings(job_id: str) -> None:
-    """Make an annotator of an uploaded file."""
+@app.task(name="console.tasks.add_annotator")
+def add_annotator(job_id: str) -> None:
+    """Add an annotator, with uploaded weights, embeddings or lists if there are any."""
     _run_with_uploads(job_id, annotator_from_upload)
 
 

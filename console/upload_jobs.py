@@ -14,9 +14,12 @@ from corpus.imports import import_collection, import_pictures
 from corpus.matches import import_matches
 from corpus.models import Collection
 from corpus.readers.folder import PICTURES
-from mitl.registration import add_annotator
+from mitl.annotators import kind_of
+from mitl.registration import Origin, add_annotator
 
 CAPTION_FILES = (".json", ".jsonl", ".csv", ".txt", ".token")
+# Of a folder of weights as Hugging Face lays it out, or of arrays.
+CHECKPOINT_FILES = (".json", ".txt", ".bin", ".safetensors", ".npy", ".npz", ".md", ".model")
 Files = Mapping[str, Path]
 
 
@@ -53,11 +56,27 @@ def matches_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
 
 
 def annotator_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
-    """Add an annotator of the file of embeddings or lists, which has to cover the collection's gallery."""
-    name, collection = job.params["name"], Collection.objects.named(job.params["collection"])
-    check_covered(collection, files["checkpoint"])
-    add_annotator(name, kind="files", checkpoint=files["checkpoint"], actor=str(job.created_by or "command"))
-    return f"Annotator {name} can search {collection}: plan a round, or run retrieve {collection} --annotators {name}."
+    """Add an annotator with the weights, embeddings or lists of ``checkpoint``, if there are any.
+
+    Embeddings that were uploaded for a collection have to cover its gallery.
+    """
+    params, checkpoint = job.params, files.get("checkpoint")
+    if checkpoint and checkpoint.suffix.lower() == ".zip":
+        checkpoint = unpack(checkpoint, checkpoint.parent / "unpacked", suffixes=CHECKPOINT_FILES, progress=progress)
+    if checkpoint and "collection" in params:
+        check_covered(Collection.objects.named(params["collection"]), checkpoint)
+    annotator = add_annotator(
+        params["name"],
+        kind=params["kind"],
+        checkpoint=checkpoint,
+        options=params.get("options"),
+        files={field.removeprefix("option_"): path for field, path in files.items() if field.startswith("option_")},
+        origin=Origin(params.get("source", ""), params.get("licence", "")),
+        actor=str(job.created_by or "command"),
+    )
+    if kind_of(annotator.kind).learns and not annotator.checkpoint:
+        return f"Annotator {annotator} is added. Train it next."
+    return f"Annotator {annotator} is added. It can search: plan a round with it."
 
 
 def _captions(path: Path, format: str, progress: Progress) -> Path:

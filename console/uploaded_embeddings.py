@@ -6,8 +6,6 @@ from core.errors import CounterpartError, some_of
 from corpus.models import Collection
 from mitl.annotators.files import adopt
 
-FORMS = (".npz", ".json")
-
 
 def check_covered(collection: Collection, path: Path) -> None:
     """Raise CounterpartError for a file that is not valid, or embeddings that lack images or captions of the gallery.

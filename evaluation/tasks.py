@@ -12,11 +12,12 @@ from core.errors import CounterpartError
 from core.files import StoredFile, local_copy
 from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
+from core.text import counted
 from corpus.models import Collection
 from dataset.models import Version
 from evaluation.models import Run
 from evaluation.runs import forget_file, register_file
-from evaluation.scoring import score_all_runs, score_everywhere, unscored
+from evaluation.scoring import evaluate_version, score_all_runs, score_everywhere, unscored
 
 
 @app.task(name="evaluation.tasks.register")
@@ -54,6 +55,18 @@ def score_version(job_id: str) -> None:
     _run(job_id, lambda job, progress: score_all_runs(Version.objects.named(job.params["version"]), progress=progress))
 
 
+@app.task(name="evaluation.tasks.score_annotators")
+def score_annotators(job_id: str) -> None:
+    """Register the lists of the annotators of a version's rounds, and score them on it."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        version = Version.objects.named(job.params["version"])
+        scored = evaluate_version(version, progress=progress)
+        return f"{counted(len(scored), 'annotator is', 'annotators are')} scored on {version}."
+
+    _run(job_id, act)
+
+
 def start_registration(collection: Collection, stored: StoredFile, *, file_name: str, model: str, by: User) -> Job:
     """Open a job that registers an uploaded file, or return the unfinished one of the same file and name."""
     params = {
@@ -68,6 +81,12 @@ def start_registration(collection: Collection, stored: StoredFile, *, file_name:
 def start_scoring_run(run: Run, *, by: User) -> Job:
     """Open a job that scores a run on every version, or return the unfinished one."""
     return _start_once(run.collection, f"Score {run}", score_run.name, {"run": run.pk}, by=by)
+
+
+def start_scoring_annotators(version: Version, *, by: User) -> Job:
+    """Open a job that scores the annotators of a version's rounds on it, or return the unfinished one."""
+    params = {"version": version.name}
+    return _start_once(version.collection, f"Score annotators on {version}", score_annotators.name, params, by=by)
 
 
 def start_scoring(version: Version, *, by: User | None = None) -> Job | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
 from math import cos, pi
-from typing import Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from core.errors import CounterpartError
@@ -28,6 +28,8 @@ class Option:
         choices: the only values allowed, if there are any.
         allows: whether a number is in range.
         check: raises CounterpartError for an invalid text, given the option's name and the text.
+        on_page: how a page offers it: as a field; as an upload, read together with the weights; or not at all, as it
+            names what only the operator may reach, such as files of the server.
     """
 
     default: Value
@@ -35,6 +37,7 @@ class Option:
     choices: tuple[str, ...] = ()
     allows: Callable[[float], bool] | None = None
     check: Callable[[str, str], object] | None = None
+    on_page: Literal["field", "upload", "no"] = "field"
 
     def read(self, name: str, value: object) -> Value:
         """Return ``value``, perhaps a text, as the setting's type. Raises CounterpartError for an invalid one."""
@@ -197,6 +200,7 @@ def pictures_and_words(picture: int, patch: int, context: int, pieces: int) -> d
         "tokeniser": Option(
             "",
             "published vocabulary file of the weights (CLIP's merges, vocab.txt, tokenizer.json); empty: learned",
+            on_page="upload",
         ),
         "smallest_crop": Option(
             0.7, "smallest share of a picture in a training view, up to 1", allows=lambda share: 0 < share <= 1
@@ -216,7 +220,9 @@ def visual_words(feature: str, default: int) -> dict[str, Option]:
 # PVSE, PCME, VSRN and VSE: a trunk reads pictures, a GRU reads words.
 RECURRENT_PREPROCESSING = "ImageNet view 1, Treebank words 1"
 WORDS = {
-    "vocabulary": Option("", "file of the words that the weights were trained with; empty: the collection's words"),
+    "vocabulary": Option(
+        "", "file of the words that the weights were trained with; empty: the collection's words", on_page="upload"
+    ),
     "rarest": Option(4, "occurrences in the collection from which a word is learned", allows=lambda n: n >= 1),
 }
 SIZES = {
@@ -226,7 +232,7 @@ SIZES = {
 PICTURES = {
     "trunk": Option("resnet152", "network that reads pictures", choices=tuple(TRUNKS)),
     "picture": Option(224, "side of a picture in pixels, 32 to 1024", allows=lambda side: 32 <= side <= 1024),
-    "trunk_from": Option("", "file of weights, or annotator, with the trunk that training starts from"),
+    "trunk_from": Option("", "file of weights, or annotator, with the trunk that training starts from", on_page="no"),
     "frozen": Option(
         "trunk", "parts that training does not change", choices=("nothing", "trunk", "words", "trunk and words")
     ),

@@ -38,6 +38,7 @@ def add_annotator(
     kind: str,
     checkpoint: Path | None = None,
     options: Mapping[str, object] | None = None,
+    files: Mapping[str, Path] | None = None,
     origin: Origin = Origin(),
     actor: str = "add_annotator",
 ) -> Annotator:
@@ -47,6 +48,8 @@ def add_annotator(
         kind: one of ``mitl.annotators.kinds``.
         checkpoint: a file of weights, embeddings or lists; read, checked, and stored.
         options: settings by name, as text or values; others are decided by the checkpoint, or get their defaults.
+        files: files that options name and that are only read together with the checkpoint, such as an upload's; the
+            option keeps the name.
         origin: shown on the annotator's page; of an existing annotator it is replaced if one is given.
 
     Raises:
@@ -57,11 +60,12 @@ def add_annotator(
     if kind not in kinds():
         raise CounterpartError(f"Unknown kind of annotator {kind!r}; choose one of {', '.join(kinds())}.")
     properties = kind_of(kind)
-    settings = _settings(kind, properties, options or {})
+    beside = {name: str(path) for name, path in (files or {}).items()}
+    settings = _settings(kind, properties, {**(options or {}), **{name: Path(beside[name]).name for name in beside}})
     _check_checkpoint(kind, properties, checkpoint)
     weights = StoredFile("", "")
     if checkpoint:
-        adopted = read_export(checkpoint, kind) or module_of(kind).adopt(checkpoint, settings)
+        adopted = read_export(checkpoint, kind) or module_of(kind).adopt(checkpoint, {**settings, **beside})
         settings = _decided(settings, adopted, set(options or {}), checkpoint)
         weights = write_arrays(f"annotators/{name}", **adopted.arrays)
     with transaction.atomic():

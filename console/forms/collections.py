@@ -1,12 +1,11 @@
 """The forms of collections: captions and pictures to import, matches known from elsewhere, and samples of queries."""
 
-from pathlib import Path
 from typing import Any
 
 from django import forms
 
+from console.forms.fields import UploadField
 from console.upload_jobs import CAPTION_FILES
-from console.uploads import LARGEST_UPLOAD
 from core.seeds import SeedField
 from core.text import MAX_NAME
 from corpus.match_files import CAPTION_TO_IMAGE, IMAGE_TO_CAPTION
@@ -15,27 +14,6 @@ from corpus.models import Collection
 
 LARGEST_LIST = 16 * 1024**2  # bytes of a list of ids
 MATCH_FILES = (".csv", ".json", ".gz")
-
-
-class UploadField(forms.FileField):
-    """A file whose name ends in one of ``suffixes``, of at most ``largest`` bytes."""
-
-    def __init__(self, *, suffixes: tuple[str, ...], largest: int = LARGEST_UPLOAD, **kwargs: Any) -> None:
-        self.suffixes, self.largest = suffixes, largest
-        widget = forms.FileInput(attrs={"accept": ",".join(suffixes)})
-        super().__init__(max_length=255, widget=widget, **kwargs)
-
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        file = super().clean(data, initial)
-        if not file:
-            return None
-        if Path(file.name).suffix.lower() not in self.suffixes:
-            raise forms.ValidationError(f"Choose a file that ends in {' or '.join(self.suffixes)}.")
-        if file.size > self.largest:
-            raise forms.ValidationError(
-                f"The file is larger than {self.largest // 1024**2:,} MB. Import it with the command below."
-            )
-        return file
 
 
 class ImportForm(forms.Form):
@@ -138,3 +116,14 @@ class SampleForm(forms.Form):
         help_text="An id a line; used instead of the number.",
     )
     seed = SeedField(initial=0, help_text="The same seed draws the same queries.")
+
+
+class TestForm(forms.Form):
+    """A qualification test: how many pairs of each kind are drawn, and how many right answers pass."""
+
+    name = forms.SlugField(label="Name of the test", max_length=MAX_NAME)
+    positives = forms.IntegerField(min_value=1, initial=4, label="Pairs that match")
+    negatives = forms.IntegerField(min_value=1, initial=4, label="Pairs that do not match")
+    pass_mark = forms.IntegerField(min_value=1, initial=7, label="Right answers to pass")
+    attempts = forms.IntegerField(min_value=1, initial=2, label="Tries for each worker")
+    seed = SeedField(initial=0, help_text="The same seed draws the same pairs.")

@@ -27,7 +27,7 @@ class AdmissionForm(forms.Form):
         required=False,
         empty_label="none",
         label="Test before the first HIT",
-        help_text="Create tests with the make_test command.",
+        help_text="Tests are made on the page of a collection.",
     )
 
     practice = forms.ModelChoiceField(

@@ -3,8 +3,9 @@
 from typing import Any
 
 from django.core.cache import cache
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
@@ -12,17 +13,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from config.bodies import takes_uploads
 from console.figures import curve_of, learns, losses_of, training_of
-from console.forms.annotators import EmbeddingsForm, TrainForm
+from console.forms.annotators import AnnotatorForm, EmbeddingsForm, TrainForm
 from console.pagination import count_of, number_in, page_of
 from console.pair_filters import Place, pairs_in
 from console.pair_lines import lines_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.search_examples import Example, compared, examples
-from console.tasks import bring_embeddings
+from console.tasks import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from core.errors import CounterpartError
+from core.models import Job
 from corpus.models import Collection
 from hits.models import Round
+from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.pooling import Overlap, overlap
 from mitl.training.trainer import open_training
@@ -159,10 +162,27 @@ def embeddings(request: StaffRequest, name: str) -> HttpResponse:
     collection = get_object_or_404(Collection, name=name)
     form = EmbeddingsForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        called = form.cleaned_data["name"]
-        params, files = {"name": called, "collection": collection.name}, {"checkpoint": form.cleaned_data["file"]}
-        return redirect(
-            "job", start_with_uploads(f"Add {called}", bring_embeddings.name, params, files, by=request.user).pk
-        )
+        params = {"name": form.cleaned_data["name"], "kind": "files", "collection": collection.name}
+        return redirect("job", _start_adding(request, params, {"checkpoint": form.cleaned_data["file"]}).pk)
     context = {"collection": collection, "form": form}
     return render(request, "console/embeddings.html", context, status=422 if form.errors else 200)
+
+
+@takes_uploads(2 * LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def annotator_add(request: StaffRequest) -> HttpResponse:
+    """Choose a ``?kind=`` and its options, and upload its weights; a job adds the annotator."""
+    kind = request.GET.get("kind", "overlap")
+    if kind not in kinds():
+        raise Http404(f"Unknown kind. Choose one of {', '.join(kinds())}.")
+    form = AnnotatorForm(request.POST or None, request.FILES or None, kind=kind)
+    if request.method == "POST" and form.is_valid():
+        return redirect("job", _start_adding(request, form.params(), form.uploads()).pk)
+    context = {"form": form, "kind": kind, "kinds": kinds(), "properties": kind_of(kind)}
+    return render(request, "console/annotator_add.html", context, status=422 if form.errors else 200)
+
+
+def _start_adding(request: StaffRequest, params: dict[str, Any], files: dict[str, UploadedFile | None]) -> Job:
+    title = f"Add annotator {params['name']}"
+    return start_with_uploads(title, add_annotator.name, params, files, by=request.user)

@@ -12,9 +12,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.models import QualificationTest
+from annotation.qualification_tests import Plan, make_test
 from config.bodies import takes_uploads
 from console import tasks
-from console.forms.collections import LARGEST_LIST, ImportForm, MatchesForm, SampleForm
+from console.forms.collections import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
@@ -52,6 +54,7 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "samples": found.samples.annotate(
             n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
         ),
+        "tests": QualificationTest.objects.filter(collection=found).annotate(n_items=Count("items")),
         "retrievals": found.retrievals.select_related("annotator", "sample")[:20],
     }
     return render(request, "console/collection.html", context)
@@ -137,6 +140,26 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
         "n_captions": found.captions.gallery().count(),
     }
     return render(request, "console/sample.html", context, status=422 if form.errors else 200)
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def test(request: StaffRequest, name: str) -> HttpResponse:
+    """Make a qualification test of the collection's pairs."""
+    found = get_object_or_404(Collection, name=name)
+    form = TestForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        chosen = dict(form.cleaned_data)
+        try:
+            made = make_test(
+                chosen.pop("name"), collection=found, plan=Plan(**chosen), actor=request.user.get_username()
+            )
+            messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
+            return redirect("collection", name)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"collection": found, "form": form}
+    return render(request, "console/test.html", context, status=422 if form.errors else 200)
 
 
 @members_only

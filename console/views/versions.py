@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console import tasks
 from console.forms.versions import ExportForm, ReleaseForm
 from console.pagination import page_of
-from console.permissions import StaffRequest, members_only, releasers_only
+from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
 from console.tasks import last_verification, start_export, start_verification
 from core.errors import CounterpartError
 from core.files import local_copy
@@ -20,6 +20,7 @@ from dataset.models import Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 from evaluation.leaderboard import board_of
 from evaluation.score_checks import score_changes, score_table
+from evaluation.tasks import start_scoring_annotators
 
 CHANGES_SHOWN = 200
 LARGEST_COMPARED = 50_000_000  # bytes of both versions: what a page can read in a few seconds
@@ -55,6 +56,14 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
 def version_verify(request: StaffRequest, name: str) -> HttpResponse:
     """Start a job that rebuilds the version from its judgments."""
     return redirect("job", start_verification(get_object_or_404(Version, name=name), by=request.user).pk)
+
+
+@researchers_only
+@require_POST
+def version_score(request: StaffRequest, name: str) -> HttpResponse:
+    """Start a job that scores the annotators of the version's rounds on it."""
+    found = get_object_or_404(Version.objects.select_related("collection"), name=name)
+    return redirect("job", start_scoring_annotators(found, by=request.user).pk)
 
 
 @members_only

@@ -222,11 +222,17 @@ KINDS: Mapping[str, Kind] = {
     "vlm": Kind(
         options={
             "endpoint": Option(
-                "http://localhost:8000/v1", "base address of an OpenAI-compatible API, with /v1", check=check_address
+                "http://localhost:8000/v1",
+                "base address of an OpenAI-compatible API, with /v1",
+                check=check_address,
+                on_page="no",
             ),
             "model": Option("", "name of the model there"),
             "key_variable": Option(
-                "", "environment variable that holds the key; empty if no key is needed", check=check_variable
+                "",
+                "environment variable that holds the key; empty if no key is needed",
+                check=check_variable,
+                on_page="no",
             ),
             "picture": Option(
                 512, "longest side of the pictures sent, in pixels, 32 to 4096", allows=lambda side: 32 <= side <= 4096
@@ -263,7 +269,9 @@ KINDS: Mapping[str, Kind] = {
                 "network that reads pictures; none for vectors from files",
                 choices=(*TRUNKS, "vgg19", "none"),
             ),
-            "vectors": Option("", "with trunk=none: folder of unit vectors, NAME_ims.npy with NAME_ids.txt"),
+            "vectors": Option(
+                "", "with trunk=none: folder of unit vectors, NAME_ims.npy with NAME_ids.txt", on_page="no"
+            ),
             "normalise": Option("yes", "scale embeddings of pictures to length 1", choices=("yes", "no")),
             "score": Option(
                 "inner",
@@ -285,7 +293,9 @@ KINDS: Mapping[str, Kind] = {
                 "coco", "normalisation of regions as published for that collection", choices=("coco", "f30k")
             ),
             "regions": Option(
-                "", "folder of region features, NAME_ims.npy with NAME_ids.txt; empty: cells of the trunk's map"
+                "",
+                "folder of region features, NAME_ims.npy with NAME_ids.txt; empty: cells of the trunk's map",
+                on_page="no",
             ),
             **PICTURES,
             "captioner": Option(

@@ -22,7 +22,7 @@ RESEARCHERS_DO = {
     "job_cancel",
     "train",
     "embeddings",
-    *("collection_import", "matches", "sample"),
+    *("collection_import", "matches", "sample", "test", "annotator_add", "version_score"),
     "round_ceiling",
     "two_reviewers",
     "round_top_up",
@@ -78,7 +78,7 @@ def address_of_rows(name: str, site) -> str:
         put_on_platform(Round.objects.get(name="open"))
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
-        **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample"), ["zoo"]),
+        **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample", "test"), ["zoo"]),
         **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
@@ -86,7 +86,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
-        **dict.fromkeys(("version", "version_changes", "version_trust"), ["v1"]),
+        **dict.fromkeys(("version", "version_changes", "version_trust", "version_score"), ["v1"]),
         "version_file": ["v1", "manifest.json"],
         "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),

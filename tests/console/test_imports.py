@@ -230,3 +230,14 @@ def test_only_researchers_are_shown_the_way(researcher, reviewer):
         page = client.get("/collections/zoo/").content.decode()
         assert [link in page for link in links] == [shown] * 3
     assert "import_collection NAME" in researcher.get("/import/").content.decode()
+
+
+def test_a_test_is_made_and_listed_or_refused_with_the_reason(researcher):
+    make_collection(images=12, pictures=True)
+    page, fields = "/collections/zoo/test/", {"name": "entry", "positives": 3, "negatives": 3, "attempts": 2, "seed": 0}
+    refused = researcher.post(page, {**fields, "pass_mark": 3})
+    assert refused.status_code == 422
+    assert "Invalid pass mark 3" in refused.content.decode()
+    assert researcher.post(page, {**fields, "pass_mark": 5}).url == "/collections/zoo/"
+    assert "6 pairs, 5 right answers pass" in researcher.get("/collections/zoo/").content.decode()
+    assert Event.objects.get(verb="made").actor == "researcher"

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db import OperationalError
 
 from console import upload_jobs
-from console.tasks import bring_embeddings
+from console.tasks import add_annotator
 from core.models import Job
 from mitl.models import Annotator
 from tests.factories import make_collection
@@ -48,11 +48,11 @@ def test_uploaded_embeddings_become_an_annotator_that_searches(researcher, zoo, 
         answer = upload(researcher, arrays(zoo))
     job = Job.objects.get()
     assert answer.url == f"/jobs/{job.pk}/"
-    assert (job.state, job.message.split(":")[0]) == ("done", "Annotator mine can search zoo")
+    assert (job.state, job.message.split(":")[0]) == ("done", "Annotator mine is added. It can search")
     assert "/annotators/mine/" in researcher.get(answer.url).content.decode()
     call_command("retrieve", "zoo", "--annotators=mine", "--depth=2")
     assert Annotator.objects.get().retrievals.get().depth == 2
-    bring_embeddings(str(job.pk))  # delivered twice
+    add_annotator(str(job.pk))  # delivered twice
     assert Annotator.objects.count() == 1
     assert not default_storage.exists(job.params["files"]["checkpoint"]["path"])
 
@@ -87,9 +87,9 @@ def test_a_job_that_lost_the_database_still_has_the_file_when_it_is_sent_again(r
     with monkeypatch.context() as patch:
         patch.setattr(upload_jobs, "add_annotator", cut_off)
         with pytest.raises(OperationalError):
-            bring_embeddings(str(job.pk))
+            add_annotator(str(job.pk))
     Job.objects.update(state="queued")
-    bring_embeddings(str(job.pk))
+    add_annotator(str(job.pk))
     assert Annotator.objects.get().name == "mine"
 
 

@@ -218,3 +218,12 @@ def test_versions_too_large_for_a_page_name_the_command(member, site, second, mo
 def test_strangers_neither_verify_nor_compare(client, site, path):
     method = client.post if path.endswith("verify/") else client.get
     assert method(path).url.startswith("/login/")
+
+
+def test_the_annotators_of_a_version_are_measured_by_a_button(researcher, site, django_capture_on_commit_callbacks):
+    page = "/versions/v1/"
+    assert "Measure them now" in researcher.get(page).content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        answers = [researcher.post(f"{page}score/") for _ in range(2)]
+    assert answers[0].url == answers[1].url
+    assert Job.objects.get(task="evaluation.tasks.score_annotators").state in ("done", "failed")

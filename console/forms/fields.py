@@ -1,0 +1,29 @@
+"""Form fields of more than one section."""
+
+from pathlib import Path
+from typing import Any
+
+from django import forms
+
+from console.uploads import LARGEST_UPLOAD
+
+
+class UploadField(forms.FileField):
+    """A file whose name ends in one of ``suffixes``, of at most ``largest`` bytes."""
+
+    def __init__(self, *, suffixes: tuple[str, ...], largest: int = LARGEST_UPLOAD, **kwargs: Any) -> None:
+        self.suffixes, self.largest = suffixes, largest
+        widget = forms.FileInput(attrs={"accept": ",".join(suffixes)})
+        super().__init__(max_length=255, widget=widget, **kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        file = super().clean(data, initial)
+        if not file:
+            return None
+        if Path(file.name).suffix.lower() not in self.suffixes:
+            raise forms.ValidationError(f"Choose a file that ends in {' or '.join(self.suffixes)}.")
+        if file.size > self.largest:
+            raise forms.ValidationError(
+                f"The file is larger than {self.largest // 1024**2:,} MB. Import it with the command below."
+            )
+        return file
