@@ -59,6 +59,23 @@ PERMISSIONS = {
 }
 
 
+def is_admin(user: User) -> bool:
+    """Whether the user manages people: an active member of the group of admins, or a superuser."""
+    return user.is_active and (user.is_superuser or user.groups.filter(name=ADMIN).exists())
+
+
+def admins_only(view: View) -> View:
+    """Let in who manages people."""
+
+    @wraps(view)
+    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if not is_admin(request.user):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return login_required(guarded)
+
+
 def make_groups(**_: Any) -> None:
     """Create the groups with their permissions; runs after every migration, so that existing sites get new ones."""
     for name, codenames in PERMISSIONS.items():

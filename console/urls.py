@@ -13,6 +13,7 @@ from console.views import (
     leaderboard,
     pairs,
     payments,
+    people,
     platform,
     publishing,
     review,
@@ -27,6 +28,12 @@ urlpatterns = [
     path(
         "login/", LoginView.as_view(template_name="console/login.html", redirect_authenticated_user=True), name="login"
     ),
+    path("password/", people.change_password, name="password"),
+    path("password/<uidb64>/<token>/", people.set_password, name="password_set"),
+    path("staff/", people.staff, name="staff"),
+    path("staff/<int:user_id>/", people.person, name="person"),
+    path("staff/<int:user_id>/active/", people.person_active, name="person_active"),
+    path("staff/<int:user_id>/link/", people.person_link, name="person_link"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("pictures/<int:image_id>/", collections.picture, name="picture"),
     path("images/<int:image_id>/", collections.image, name="image"),

@@ -1,4 +1,5 @@
 import pytest
+from django.contrib.auth.models import User
 from django.template.loader import get_template
 from django.urls import reverse
 
@@ -11,7 +12,7 @@ from evaluation.models import Run
 from hits.models import Round
 from tests.factories import put_on_platform
 
-OPEN_TO_ALL = {"login", "logout"}
+OPEN_TO_ALL = {"login", "logout", "password_set"}
 
 RESEARCHERS_DO = {
     "round_plan",
@@ -34,7 +35,7 @@ REVIEWERS_DO = {
     *("pair_conclude", "reviews_undo", "review_second", "pairs_review"),
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
-ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget"}
+ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget", "staff", "person", "person_active", "person_link"}
 # Researchers and reviewers both.
 STEWARDS_DO = {
     "worker_exclude",
@@ -108,6 +109,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("pair", "pair_conclude", "reviews_undo"), pair),
         "review_second": [*pair, 1],
         "conflicts_send": [],
+        **dict.fromkeys(("person", "person_active", "person_link"), [User.objects.get_or_create(username="sam")[0].pk]),
     }
     return reverse(name, args=arguments.get(name, []))
 
@@ -148,8 +150,8 @@ def test_researchers_and_reviewers_look_after_workers(researcher, reviewer, site
     assert [one.post(url).status_code == 403 for one in (researcher, reviewer)] == [False, False]
 
 
-@pytest.mark.parametrize("name", ["payments", "payments_csv"])
-def test_whom_to_pay_is_shown_to_admins_only(member, researcher, reviewer, releaser, site, name):
+@pytest.mark.parametrize("name", ["payments", "payments_csv", "staff"])
+def test_whom_to_pay_and_who_works_here_is_shown_to_admins_only(member, researcher, reviewer, releaser, site, name):
     url = address_of_rows(name, site)
     assert [one.get(url).status_code for one in (member, researcher, reviewer, releaser)] == [403, 403, 403, 200]
 
@@ -164,6 +166,7 @@ def test_an_admin_is_kept_from_nothing(releaser, site, name):
     [
         *("assignment_decide", "round_aggregate", "job_cancel"),
         *("round_sync", "audit_start", "round_calls_send", "call_send", "worker_readmit"),
+        *("person_active", "person_link"),
     ],
 )
 def test_what_changes_something_is_not_done_by_a_link(releaser, name):

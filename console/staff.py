@@ -1,0 +1,124 @@
+"""Who works on the staff pages: inviting people, their roles, deactivating them, and links to set a password."""
+
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.tokens import default_token_generator
+from django.core.mail import send_mail
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from console.permissions import PERMISSIONS, is_admin
+from core.errors import CounterpartError
+from core.events import record
+
+ROLES = tuple(PERMISSIONS)
+
+
+def roles_of(person: User) -> list[str]:
+    """Return the names of a person's roles, in the order of ROLES."""
+    named = {group.name for group in person.groups.all()}
+    return [role for role in ROLES if role in named]
+
+
+def is_operator(person: User) -> bool:
+    """Whether the account was made on the server and may do more than any role: pages do not change it."""
+    return person.is_superuser or person.is_staff
+
+
+def people() -> QuerySet[User]:
+    """Return all accounts with their roles, active ones first."""
+    return User.objects.prefetch_related("groups").order_by("-is_active", "username")
+
+
+def invite(username: str, *, email: str, roles: Sequence[str], by: User) -> User:
+    """Make an account without a password; ``password_link`` leads to where its owner sets one.
+
+    Raises CounterpartError for a name that another account has, and if ``by`` is no admin any more.
+    """
+    try:
+        with transaction.atomic():
+            _check_admin(by)
+            person = User(username=username, email=email)
+            person.set_unusable_password()
+            person.save()
+            person.groups.set(Group.objects.filter(name__in=roles))
+            record("invited", person, actor=by.get_username(), roles=list(roles))
+    except IntegrityError as error:
+        raise CounterpartError(f"There is an account {username} already. Choose another name.") from error
+    return person
+
+
+def set_roles(person: User, roles: Sequence[str], *, by: User) -> bool:
+    """Give a person these roles and no others; return whether that changed anything. Raises as ``set_active`` does."""
+    with transaction.atomic():
+        held = roles_of(_locked(person, by))
+        wanted = [role for role in ROLES if role in roles]
+        if held == wanted:
+            return False
+        person.groups.remove(*Group.objects.filter(name__in=ROLES).exclude(name__in=wanted))
+        person.groups.add(*Group.objects.filter(name__in=wanted))
+        record("roles changed", person, actor=by.get_username(), before=held, roles=wanted)
+    return True
+
+
+def set_active(person: User, active: bool, *, by: User) -> bool:
+    """Let a person log in, or log them out at once and for good; return whether that changed anything.
+
+    Raises CounterpartError for one's own account, so that an admin is always left, for accounts that were made on the
+    server, and if ``by`` is no admin any more.
+    """
+    with transaction.atomic():
+        _locked(person, by)
+        changed = User.objects.filter(pk=person.pk, is_active=not active).update(is_active=active)
+        if changed:
+            record("activated" if active else "deactivated", person, actor=by.get_username())
+    return bool(changed)
+
+
+def password_link(person: User, *, by: User) -> str:
+    """Return an address where the person sets a password, once, within PASSWORD_RESET_TIMEOUT; their present password
+    is valid until then.
+
+    Raises as ``set_active`` does, and for an account that is not active.
+    """
+    with transaction.atomic():
+        fresh = _locked(person, by)
+        if not fresh.is_active:
+            raise CounterpartError(f"{person} is deactivated. Activate the account first.")
+        record("password link made", person, actor=by.get_username())
+    token = {"uidb64": urlsafe_base64_encode(force_bytes(fresh.pk)), "token": default_token_generator.make_token(fresh)}
+    return f"{settings.SITE_URL}{reverse('password_set', kwargs=token)}"
+
+
+def mail_link(person: User, link: str) -> bool:
+    """Send a password link to the person's address; return whether it was sent. Not without EMAIL_HOST."""
+    if not settings.EMAIL_HOST or not person.email:
+        return False
+    words = f"Set your password for {settings.SITE_URL}. User name: {person}.\n\n{link}\n\nIt works once.\n"
+    try:
+        return bool(send_mail("Counterpart: set your password", words, None, [person.email]))
+    except OSError:  # of the mail server; the link is on the page
+        return False
+
+
+def _locked(person: User, by: User) -> User:
+    """Lock both accounts and return the person's, or refuse: two admins cannot take each other's role away at once."""
+    if person.pk == by.pk:
+        raise CounterpartError("You cannot change your own account here. Ask another admin.")
+    found = {one.pk: one for one in User.objects.select_for_update().filter(pk__in=[person.pk, by.pk]).order_by("pk")}
+    _check_admin(found[by.pk])
+    if person.pk not in found:
+        raise CounterpartError(f"The account {person} was removed.")
+    if is_operator(found[person.pk]):
+        raise CounterpartError(f"{person} was made on the server. Use manage.py changepassword, or the Django admin.")
+    return found[person.pk]
+
+
+def _check_admin(by: User) -> None:
+    if not is_admin(by):
+        raise CounterpartError("You are no admin any more.")
