@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0010_invitations'),
+        ('annotation', '0011_consent_sheets'),
         ('corpus', '0004_exclusions'),
         ('hits', '0004_top_ups'),
     ]
