@@ -1,9 +1,10 @@
 """Admission: who may join a round of the browser pool, take how many of its HITs, and which pairs they have seen."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import (
     CLAIM,
@@ -161,13 +162,26 @@ def _left(round: Round, worker: Worker) -> int | None:
 def pairs_seen(worker: Worker) -> Pairs:
     """Return the pairs of every HIT that the worker holds or has answered, whatever its round, of their tests, and of
     what the rounds that they joined offer for practice."""
-    theirs = hits_of(worker)
+    first, *others = (items.order_by().values_list("image", "caption") for items in _items_seen(worker))
     # A union, as one condition with an "or" in it would read every item there is.
-    seen = Item.objects.filter(hit__in=theirs.values("hit")).values_list("image", "caption")
-    tested = TestItem.objects.filter(test__tries__worker=worker).values_list("image", "caption")
+    return set(first.union(*others))
+
+
+def hits_with_seen_pairs(worker: Worker, hits: Collection[int]) -> set[int]:
+    """Return those of ``hits`` that hold a pair of ``pairs_seen``, which the database compares."""
+    items = Item.objects.filter(hit__in=hits).order_by().values_list("hit", flat=True)
+    same = {"image": OuterRef("image"), "caption": OuterRef("caption")}
+    first, *others = (items.filter(Exists(theirs.filter(**same))) for theirs in _items_seen(worker))
+    return set(first.union(*others))
+
+
+def _items_seen(worker: Worker) -> tuple[QuerySet[Item], QuerySet[TestItem], QuerySet[TestItem]]:
     joined = Admission.objects.filter(round__participants__worker=worker).values("practice")
-    practised = TestItem.objects.filter(test__in=joined).values_list("image", "caption")
-    return set(seen.order_by().union(tested.order_by(), practised.order_by()))
+    return (
+        Item.objects.filter(hit__in=hits_of(worker).values("hit")),
+        TestItem.objects.filter(test__tries__worker=worker),
+        TestItem.objects.filter(test__in=joined),
+    )
 
 
 def hits_of(worker: Worker) -> AssignmentQuerySet:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Draft
 from core.errors import CounterpartError, some_of
+from hits.models import Item
 from hits.question import Level, Shortcoming, WrongWay
 
 ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
@@ -47,8 +48,12 @@ def places_of(assignment: Assignment) -> Places:
     The order follows from the platform's id where there is one: a platform's copy of the answers can be read even if
     the row was lost.
     """
-    name, items = assignment.external_id or assignment.pk, assignment.hit.items.values_list("pk", flat=True)
-    return dict(enumerate(order_of(name, items), 1))
+    return places_among(assignment, Item.objects.filter(hit=assignment.hit_id).order_by().values_list("pk", flat=True))
+
+
+def places_among(assignment: Assignment, items: Iterable[int]) -> Places:
+    """Return what ``places_of`` does, where the items of the HIT (by key) have been read."""
+    return dict(enumerate(order_of(assignment.external_id or assignment.pk, items), 1))
 
 
 def order_of(name: str | int, items: Iterable[int]) -> list[int]:
@@ -141,14 +146,14 @@ def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
     }
 
 
-def save_draft(assignment: Assignment, answer: Answer) -> None:
+def save_draft(assignment: Assignment, answer: Answer, places: Places | None = None) -> None:
     """Keep ``answer`` in place of the item's earlier draft; reasons may still be missing.
 
     Raises CounterpartError if the item is another HIT's or the answer is malformed, SeatLostError if the
     assignment was submitted or given back.
     """
     with transaction.atomic():
-        place = own_place(assignment, answer.item_id)
+        place = own_place(assignment, answer.item_id, places)
         check_answer(answer, place=place, reasons=assignment.hit.round.reasons, complete=False)
         put_drafts(assignment, [answer])
 
@@ -182,9 +187,11 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
     )
 
 
-def own_place(assignment: Assignment, item_id: int) -> int:
+def own_place(assignment: Assignment, item_id: int, places: Places | None = None) -> int:
     """Return the item's place in the assignment's HIT, provided that the assignment may still be answered. It stays
-    locked until the transaction ends, so that no draft comes after the submission that it is part of."""
+    locked until the transaction ends, so that no draft comes after the submission that it is part of.
+
+    ``places`` are those of the assignment, where they have been read."""
     current = Assignment.objects.select_for_update(of=("self",)).get(pk=assignment.pk)
     if current.platform_state:
         raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
@@ -192,7 +199,7 @@ def own_place(assignment: Assignment, item_id: int) -> int:
         raise SeatLostError("Your answers are saved already; send them to the platform.")
     if current.state not in Assignment.ANSWERABLE:
         raise SeatLostError("This HIT was submitted or given back; nothing more is saved for it.")
-    for place, item in places_of(assignment).items():
+    for place, item in (places or places_of(assignment)).items():
         if item == item_id:
             return place
     raise CounterpartError("1 answer is to a pair of another HIT; reload the page and try again.")

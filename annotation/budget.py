@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Count, Q
 
 from annotation.ledger import balance_of, commitment_of, spent_on
 from annotation.platforms import want_seats_posted
@@ -38,14 +39,16 @@ def has_room_for_seat(round: Round) -> bool:
     While the ceiling pays for every seat that is not filled, nobody can pass it, and the round is not locked, as
     workers would wait for each other.
     """
-    cost, ceiling = round.seat_cost, Round.objects.values_list("ceiling", flat=True).get(pk=round.pk)
-    unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).count()
+    cost, is_unfilled = round.seat_cost, ~Q(hits__seats__state=Seat.State.FILLED)
+    counted = Round.objects.annotate(unfilled=Count("hits__seats", filter=is_unfilled))
+    ceiling, unfilled = counted.values_list("ceiling", "unfilled").get(pk=round.pk)
     return spent_on(round) + cost * unfilled <= ceiling or room(round) >= cost
 
 
 def check_owed(round: Round, amount: Decimal) -> None:
-    """Raise CeilingError if ``amount``, which was just written down as owed, has taken the round past its ceiling."""
-    left = room(round)
+    """Raise CeilingError if ``amount``, which was just written down as owed, has taken the round past its ceiling. The
+    round must be one that was read and locked in this transaction."""
+    left = round.ceiling - commitment_of(round).bound
     if left < 0:
         promised = round.ceiling - left - amount
         raise CeilingError(

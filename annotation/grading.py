@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 
 from django.db import transaction
+from django.db.models import FilteredRelation, Q
 
 from annotation.budget import CeilingError
 from annotation.leases import move
 from annotation.models import Assignment, Decision
 from annotation.payments import owe
-from hits.models import Control, Round
+from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
 
 State = Assignment.State
+
+Controls = list[tuple[str, int | None]]
+"""Polarities of a HIT's controls, each with the level that an assignment gave it; None where it has no answer."""
 
 
 def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
@@ -21,8 +25,9 @@ def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGH
     before is not stored again: an assignment that lacks a control is flagged. One that was decided meanwhile stays as
     it is.
     """
-    failures = count_failures(assignment, policy=policy)
-    if failures or lacks_control(assignment):
+    controls = _controls_of(assignment)
+    failures = _failed(controls, policy)
+    if failures or _lacks_one(controls):
         flag(assignment, control_failures=failures)
     else:
         accept(assignment)
@@ -44,7 +49,8 @@ def accept(assignment: Assignment) -> bool:
 def regrade(assignment: Assignment) -> bool:
     """Accept a flagged assignment whose controls are all right since one was retired. False: it stays flagged, as
     another control is wrong or lacking, or as the round's ceiling forbids to pay it."""
-    if count_failures(assignment) or lacks_control(assignment):
+    controls = _controls_of(assignment)
+    if _failed(controls) or _lacks_one(controls):
         return False
     try:
         return _accept(assignment, come_from=State.FLAGGED, reason="All controls are right but for retired ones.")
@@ -61,18 +67,25 @@ def flag(assignment: Assignment, *, control_failures: int) -> bool:
 
 def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
     """Count the controls that the assignment answers outside ``policy``'s right levels."""
-    answered = (
-        assignment.judgments.filter(item__control__isnull=False)
-        .exclude(item__control__state=Control.State.RETIRED)
-        .values_list("item__control__polarity", "level")
+    return _failed(_controls_of(assignment), policy)
+
+
+def _failed(controls: Controls, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+    return sum(level is not None and level not in policy[polarity] for polarity, level in controls)
+
+
+def _lacks_one(controls: Controls) -> bool:
+    return any(level is None for _, level in controls)
+
+
+def _controls_of(assignment: Assignment) -> Controls:
+    """Return the controls of the HIT that judge work."""
+    theirs = Q(judgments__assignment=assignment.pk)
+    items = Item.objects.filter(hit=assignment.hit_id, control__isnull=False).order_by()
+    judging = items.exclude(control__state=Control.State.RETIRED).annotate(
+        said=FilteredRelation("judgments", condition=theirs)
     )
-    return sum(level not in policy[polarity] for polarity, level in answered)
-
-
-def lacks_control(assignment: Assignment) -> bool:
-    """Whether a control of the HIT has no answer in the assignment."""
-    controls = assignment.hit.items.filter(control__isnull=False).exclude(control__state=Control.State.RETIRED)
-    return controls.exclude(judgments__assignment=assignment).exists()
+    return list(judging.values_list("control__polarity", "said__level"))
 
 
 def grade_waiting(round: Round | None = None) -> int:

@@ -1,8 +1,7 @@
 """Seats and who holds them: leases, returns and expiry. Every change of an assignment's state goes through ``move``."""
 
 from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -10,18 +9,18 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotation.admission import admit, hits_of, pairs_seen
+from annotation.admission import admit, hits_of, hits_with_seen_pairs
 from annotation.budget import has_room_for_seat
 from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError
 from core.events import record, record_each
-from hits.models import HIT, Item, Round, Seat
+from hits.models import HIT, Round, Seat
 
 State = Assignment.State
 
-NEAREST = 20  # HITs looked at first: more than one, as others may be taking the first seats just now
-AT_ONCE = 500  # HITs looked at together after that, and leases expired in one transaction
+NEAREST = 20  # open seats looked at first: more than one, as others may be taking the first seats just now
+AT_ONCE = 500  # open seats looked at together after that, and leases expired in one transaction
 
 # The state of a seat follows from that of the assignment that held it.
 SEAT_AFTER = {
@@ -50,7 +49,7 @@ def move(
         in_state = Assignment.objects.filter(pk=assignment.pk, state=come_from)
         if not in_state.update(state=to, **fields):
             return False
-        if assignment.seat_id is not None:
+        if assignment.seat_id is not None and SEAT_AFTER[to] != SEAT_AFTER.get(come_from, Seat.State.TAKEN):
             Seat.objects.filter(pk=assignment.seat_id).update(state=SEAT_AFTER[to])
         record(to.value, assignment, actor=actor)
     for name, value in {"state": to, **fields}.items():
@@ -92,10 +91,12 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
         if locked(worker.pk).consented_at is None:
             raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
-        held = Assignment.objects.filter(worker=worker, hit__round=round)
-        _expire(_overdue(held))
-        if running := held.filter(state=State.LEASED, deadline__gt=timezone.now()).first():
-            return running
+        leases = Assignment.objects.filter(worker=worker, hit__round=round, state=State.LEASED)
+        held, now = list(leases), timezone.now()
+        if running := [one for one in held if one.deadline > now]:
+            return running[0]
+        if held:
+            _expire(_overdue(leases))
         return _lease_next(round, worker) if admit(round, worker) and has_room_for_seat(round) else None
 
 
@@ -103,6 +104,11 @@ def can_extend(assignment: Assignment) -> bool:
     """Whether its worker may take more time: once, while the lease is theirs."""
     is_first = assignment.deadline - assignment.leased_at < 1.5 * _lease_time()
     return assignment.state == State.LEASED and assignment.seat_id is not None and is_first
+
+
+def longest_lease(assignment: Assignment) -> datetime:
+    """Return until when its worker may have it at the longest: the deadline of a lease that was extended."""
+    return max(assignment.deadline, assignment.leased_at + 2 * _lease_time())
 
 
 def extend_lease(assignment: Assignment) -> bool:
@@ -151,28 +157,25 @@ def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
 
 
 def _lease_next(round: Round, worker: Worker) -> Assignment | None:
-    """Lease a seat of the first HIT that fits. A few HITs are looked at first, as almost always one of them does."""
-    seen = pairs_seen(worker)
-    candidates, passed, look_at = _open_hits(round, hits_of(worker)), 0, NEAREST
-    while hits := dict(candidates.filter(number__gt=passed).values_list("pk", "number")[:look_at]):
-        if seat := _take_one_of(hits.keys() - _clashing(hits, seen)):
+    """Lease a seat of the first HIT that fits. A few are looked at first, as almost always one of them does."""
+    candidates, passed, look_at = _open_seats(round, hits_of(worker)), 0, NEAREST
+    while hits := set(candidates.filter(hit__gt=passed).values_list("hit", flat=True)[:look_at]):
+        if seat := _take_one_of(hits - hits_with_seen_pairs(worker, hits)):
             return _lease(seat, worker)
-        passed, look_at = max(hits.values()), AT_ONCE
+        passed, look_at = max(hits), AT_ONCE
     return None
 
 
-def _open_hits(round: Round, theirs: QuerySet[Assignment]) -> QuerySet[HIT]:
-    """HITs of an open round, by number, that have an open seat and are not ``theirs``."""
-    open_seat = Seat.objects.filter(hit=OuterRef("pk"), state=Seat.State.OPEN)
-    own = theirs.filter(hit=OuterRef("pk"))
-    is_open = {"round__published_at__isnull": False, "round__closed_at": None}
-    return HIT.objects.filter(Exists(open_seat), ~Exists(own), round=round, **is_open).order_by("number")
+def _open_seats(round: Round, theirs: QuerySet[Assignment]) -> QuerySet[Seat]:
+    """Open seats of an open round, in the order in which its HITs were made, of HITs that are not ``theirs``.
 
-
-def _clashing(hits: Iterable[int], seen: AbstractSet[tuple[int, int]]) -> set[int]:
-    """Return those HITs that hold a pair (image, caption) of ``seen``."""
-    items = Item.objects.filter(hit__in=list(hits)).values_list("hit", "image", "caption") if seen else ()
-    return {hit for hit, image, caption in items if (image, caption) in seen}
+    The index of open seats gives them in this order, so that a few are read however large the round is; it begins at
+    the round's first HIT, as other rounds may have been closed with open seats.
+    """
+    own, first = theirs.filter(hit=OuterRef("hit")), HIT.objects.filter(round=round).order_by("number").values("pk")[:1]
+    is_open = {"hit__round__published_at__isnull": False, "hit__round__closed_at": None}
+    seats = Seat.objects.filter(~Exists(own), state=Seat.State.OPEN, hit__round=round, hit__gte=first, **is_open)
+    return seats.order_by("hit_id", "number")
 
 
 def _take_one_of(hits: Iterable[int]) -> Seat | None:

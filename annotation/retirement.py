@@ -85,8 +85,9 @@ def review_controls_of(assignment: Assignment) -> int:
     """Apply the rule to the controls that a graded assignment failed, and to the suspected ones that it answered.
     Returns how many assignments were accepted for it."""
     doubted = Q(item__control__state=State.SUSPECTED) | ~ANSWERED_RIGHT
-    answers = assignment.judgments.filter(doubted, item__control__isnull=False)
-    return review_controls(Control.objects.filter(pk__in=answers.values("item__control")))
+    answers = assignment.judgments.filter(doubted, item__control__isnull=False).order_by()
+    controls = set(answers.values_list("item__control", flat=True))
+    return review_controls(Control.objects.filter(pk__in=controls)) if controls else 0
 
 
 def review_controls(

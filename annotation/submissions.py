@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.admission import has_room
-from annotation.answers import Answer, SeatLostError, check_answer_set, drafts_of, places_of, put_drafts
+from annotation.answers import Answer, SeatLostError, check_answer_set, drafts_of, places_among, put_drafts
 from annotation.budget import has_room_for_seat
 from annotation.grading import grade
 from annotation.leases import claim, move
@@ -39,10 +39,13 @@ def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_
     Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
     exactly one good answer for each item; nothing is changed then.
     """
-    if receipt := _earlier_receipt(assignment):
-        return receipt
-    items = {item.pk: item for item in assignment.hit.items.all()}
-    check_answer_set(answers, places_of(assignment), reasons=assignment.hit.round.reasons)
+    items = {item.pk: item for item in Item.objects.filter(hit=assignment.hit_id).order_by()}
+    try:
+        check_answer_set(answers, places_among(assignment, items), reasons=assignment.hit.round.reasons)
+    except CounterpartError:
+        if receipt := _earlier_receipt(assignment):
+            return receipt
+        raise
     if assignment.is_claim:
         return _keep_claim(assignment, answers, active_seconds)
     try:
@@ -107,7 +110,7 @@ def store_answers(
         for answer in answers
     )
     # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
-    transaction.on_commit(lambda: _grade_committed(assignment.pk), robust=True)
+    transaction.on_commit(lambda: _grade_committed(assignment), robust=True)
     return code
 
 
@@ -138,8 +141,7 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
     return Receipt(assignment.receipt, repeated=False)
 
 
-def _grade_committed(assignment_id: int) -> None:
-    assignment = Assignment.objects.get(pk=assignment_id)
+def _grade_committed(assignment: Assignment) -> None:
     grade(assignment)
     review_controls_of(assignment)
 
@@ -148,7 +150,7 @@ def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartErro
     """Tell what the database refused: a pair that the worker had judged before, or a seat taken meanwhile."""
     judged = set(Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id"))
     again = {pk for pk, item in items.items() if (item.image_id, item.caption_id) in judged}
-    places = [place for place, pk in places_of(assignment).items() if pk in again]
+    places = [place for place, pk in places_among(assignment, items).items() if pk in again]
     if not places:
         return _seat_lost()
     return CounterpartError(

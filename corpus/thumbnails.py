@@ -8,11 +8,13 @@ from pathlib import Path
 from django.conf import settings
 from PIL import Image as Pillow
 
+from core.signatures import signature
 from corpus.models import Image
 from corpus.pictures import open_picture
 
 SIZES = (160, 320, 800, 1600, 2400)
 LARGEST = max(SIZES)
+NAMES = "corpus.thumbnails"
 
 
 def thumbnail(image: Image, size: int) -> Path:
@@ -21,7 +23,7 @@ def thumbnail(image: Image, size: int) -> Path:
 
     Raises CounterpartError if the picture is missing from storage.
     """
-    cached = Path(settings.FILE_CACHE) / "thumbnails" / f"{image.sha256 or image.pk}-{size}.jpg"
+    cached = thumbnail_path(thumbnail_name(image.pk, image.sha256), size)
     if cached.exists():
         return cached
     picture = open_picture(image)
@@ -33,3 +35,14 @@ def thumbnail(image: Image, size: int) -> Path:
         temporary.write(buffer.getvalue())
     os.replace(temporary.name, cached)
     return cached
+
+
+def thumbnail_name(image: int, sha256: str) -> str:
+    """Return the name of an image's copies. It depends on the picture and on the site's key alone, and tells nothing of
+    either, so that it may stand in an address."""
+    return signature(NAMES, sha256 or str(image), length=32)
+
+
+def thumbnail_path(name: str, size: int) -> Path:
+    """Return where the copy of a size is, if it was made."""
+    return Path(settings.FILE_CACHE) / "thumbnails" / f"{name}-{size}.jpg"

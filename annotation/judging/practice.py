@@ -21,11 +21,11 @@ from annotation.judging.links import (
     read_worker_token,
     visit_of,
 )
-from annotation.judging.sheet import parse_answers, picture_response, sheet_of, terms_of
+from annotation.judging.pictures import picture_response
+from annotation.judging.sheet import parse_answers, sheet_of, shown_of, terms_of
 from annotation.models import QualificationTest
 from core.errors import CounterpartError, some_of
 from hits.question import RIGHT_LEVELS, Level
-from hits.wording import WORDINGS
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
         visit = read_worker_token(token, salt=PRACTICE_PICTURES_SALT)
     test = admission_of(visit.round).practice if visit else None
     item = test.items.select_related("image").filter(place=place).first() if test else None
-    return picture_response(item, place=place, size=request.GET.get("size", ""))
+    return picture_response(item, size=request.GET.get("size", ""))
 
 
 def _practice_of(visit: Visit) -> QualificationTest:
@@ -102,8 +102,14 @@ def _sheet(
     answers: Mapping[int, Answer] | None = None,
     problem: str = "",
 ) -> HttpResponse:
-    wording = WORDINGS[visit.round.wording]
-    shown = sheet_of(test.items.all(), _places_of(test), answers or {}, wording=wording, reasons=False, problem=problem)
-    addresses = {"address": request.path, "pictures": address_of_practice_pictures(visit)}
-    context = {"visit": visit, "round": visit.round, **addresses, **shown}
+    shown = sheet_of(
+        shown_of(test.items.all()),
+        _places_of(test),
+        answers or {},
+        wording=visit.round.wording,
+        reasons=False,
+        problem=problem,
+        pictures=address_of_practice_pictures(visit),
+    )
+    context = {"visit": visit, "round": visit.round, "address": request.path, **shown}
     return render(request, "judging/practice.html", context, status=422 if problem else 200)

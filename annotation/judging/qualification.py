@@ -20,11 +20,11 @@ from annotation.judging.links import (
     refuse_excluded,
     visit_of,
 )
-from annotation.judging.sheet import parse_answers, parse_number, picture_response, sheet_of, terms_of
+from annotation.judging.pictures import picture_response
+from annotation.judging.sheet import parse_answers, parse_number, sheet_of, shown_of, terms_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
-from hits.wording import WORDINGS
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -54,7 +54,7 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
         visit = read_worker_token(token, salt=TEST_PICTURES_SALT)
         tries = _tries_of(visit) if visit else None
     item = tries.test.items.select_related("image").filter(place=place).first() if tries and tries.left else None
-    return picture_response(item, place=place, size=request.GET.get("size", ""))
+    return picture_response(item, size=request.GET.get("size", ""))
 
 
 def _tries_of(visit: Visit) -> Tries:
@@ -82,8 +82,15 @@ def _sheet(
     answers: Mapping[int, Answer] | None = None,
     problem: str = "",
 ) -> HttpResponse:
-    test, wording = tries.test, WORDINGS[visit.round.wording]
-    shown = sheet_of(test.items.all(), _places_of(test), answers or {}, wording=wording, reasons=False, problem=problem)
-    addresses = {"address": request.path, "pictures": address_of_test_pictures(visit)}
-    context = {"visit": visit, "round": visit.round, "tries": tries, **addresses, **shown}
+    test = tries.test
+    shown = sheet_of(
+        shown_of(test.items.all()),
+        _places_of(test),
+        answers or {},
+        wording=visit.round.wording,
+        reasons=False,
+        problem=problem,
+        pictures=address_of_test_pictures(visit),
+    )
+    context = {"visit": visit, "round": visit.round, "tries": tries, "address": request.path, **shown}
     return render(request, "judging/test.html", context, status=422 if problem else 200)

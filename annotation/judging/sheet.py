@@ -1,27 +1,40 @@
 """What a judging page shows: a HIT's pairs with the worker's own answers so far, the levels, the reasons."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse, QueryDict
-from django.http.response import HttpResponseBase
+from django.http import QueryDict
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.answers import ASKS_REASONS, Answer, Places
 from annotation.consent import contact
-from annotation.models import TestItem
-from annotation.reports import Complaint
+from annotation.judging.pictures import sealed
+from annotation.models import Report, TestItem
+from annotation.reports import LONGEST_NOTE, Complaint
 from core.errors import CounterpartError, some_of
-from corpus.thumbnails import LARGEST, SIZES, thumbnail
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
 from hits.wording import WORDINGS, Wording
 
 Items = QuerySet[Item] | QuerySet[TestItem]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A pair as its row says, by the key of its item."""
+
+    item: int
+    image: int
+    sha256: str
+    sentence: str
+    width: int | None
+    height: int | None
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,12 @@ class Pair:
     """When this answer was saved, in milliseconds since 1970; 0 if it was not."""
     reported: str = ""
     """What the worker said is wrong with the pair itself, in words."""
+    picture: str = ""
+    """The address of the picture, but for its size."""
+    answer: str = ""
+    """The fields of its answer."""
+    report: str = ""
+    """The fields of a report of the pair, where it can be reported."""
 
     @property
     def is_large(self) -> bool:
@@ -51,15 +70,10 @@ class Pair:
         return bool(self.wrong_way) if self.shortcoming == Shortcoming.WRONG_WAY else bool(self.shortcoming)
 
 
-def pairs_of(items: Items, places: Places, answers: Mapping[int, Answer], reported: Mapping[int, str]) -> list[Pair]:
-    """Return the items' pairs by place, each with its answer where ``answers`` has one for its key, and with what was
-    ``reported`` of it."""
-    place_of = {pk: place for place, pk in places.items()}
-    pairs = [
-        Pair(place_of[pk], sentence, width, height, *_said(answers.get(pk)), reported.get(pk, ""))
-        for pk, sentence, width, height in items.values_list("pk", "caption__text", "image__width", "image__height")
-    ]
-    return sorted(pairs, key=lambda pair: pair.place)
+def shown_of(items: Items) -> list[Shown]:
+    """Return the pairs of a HIT or test, in one query."""
+    columns = ("pk", "image", "image__sha256", "caption__text", "image__width", "image__height")
+    return [Shown(*row) for row in items.order_by().values_list(*columns)]
 
 
 USUAL_MINUTES = (5, 10)
@@ -70,28 +84,64 @@ SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIAL
 
 
 def sheet_of(
-    items: Items,
+    shown: Sequence[Shown],
     places: Places,
     answers: Mapping[int, Answer],
     *,
-    wording: Wording,
+    wording: int,
     reasons: bool,
     problem: str,
+    pictures: str,
     reported: Mapping[int, str] | None = None,
+    until: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return what every template of a judging page needs; ``problem`` says why a submission was not taken, and
-    ``reported`` what the worker said is wrong with an item's pair itself."""
-    pairs = pairs_of(items, places, answers, reported or {})
+    """Return what every template of a judging page needs.
+
+    ``answers`` and ``reported`` (what the worker said is wrong with the pair itself; None where nothing can be
+    reported) are by item. ``problem`` says why a submission was not taken. The addresses of the pictures begin with
+    ``pictures``; until ``until`` they open without the database.
+    """
+    by_item = {one.item: one for one in shown}
+    pairs = []
+    for place, item in sorted(places.items()):
+        one, said = by_item[item], _said(answers.get(item))
+        pairs.append(
+            Pair(
+                place,
+                one.sentence,
+                one.width,
+                one.height,
+                *said,
+                reported=(reported or {}).get(item, ""),
+                picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
+                answer=_answer_fields(place, *said[:3], wording=wording, reasons=reasons),
+                report=_report_fields(place) if reported is not None and item not in reported else "",
+            )
+        )
+    words = WORDINGS[wording]
     return {
         "pairs": pairs,
         "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=reasons)] if problem else [],
         "problem": problem,
-        "levels": _levels(wording),
-        "examples": wording.examples,
-        "why": wording.why,
-        "shortcomings": [*wording.shortcomings.items()] if reasons else [],
-        "wrong_ways": WrongWay.choices,
+        "levels": _levels(words),
+        "examples": words.examples,
+        "shortcomings": reasons,
     }
+
+
+@lru_cache(maxsize=2_000)
+def _answer_fields(place: int, level: int, shortcoming: str, wrong_way: str, *, wording: int, reasons: bool) -> str:
+    """Return the fields of one answer. They are most of a page, and most of them are the same on every page."""
+    words, pair = WORDINGS[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
+    context = {"place": place, "pair": pair, "levels": _levels(words), "why": words.why, "wrong_ways": WrongWay.choices}
+    context["shortcomings"] = [*words.shortcomings.items()] if reasons else []
+    return render_to_string("judging/_answer.html", context)
+
+
+@lru_cache
+def _report_fields(place: int) -> str:
+    context = {"place": place, "problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
+    return render_to_string("judging/_report.html", context)
 
 
 def terms_of(round: Round) -> dict[str, Any]:
@@ -99,22 +149,6 @@ def terms_of(round: Round) -> dict[str, Any]:
     wording = WORDINGS[round.wording]
     words = {"levels": _levels(wording), "examples": wording.examples, **contact()}
     return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "hourly": _hourly(round), **words}
-
-
-def picture_response(item: Item | TestItem | None, *, place: int, size: str) -> HttpResponseBase:
-    """Send the picture at ``place`` in one of its sizes (pixels) or else the largest; 404 where it is gone.
-
-    Workers never get the stored file: its metadata may tell places and people, and its bytes which picture it is.
-    """
-    try:
-        if item is None:
-            raise CounterpartError("No picture is shown at this place.")
-        file = thumbnail(item.image, next((known for known in SIZES if str(known) == size), LARGEST))
-    except CounterpartError:
-        return HttpResponse("Picture not found.", status=404, content_type="text/plain")
-    response = FileResponse(file.open("rb"), filename=f"picture-{place}.jpg", content_type="image/jpeg")
-    response["Cache-Control"] = "private, max-age=3600"
-    return response
 
 
 def _levels(wording: Wording) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from annotation.answers import (
     drafted_answers,
     drop_draft,
     encode_answers,
+    places_among,
     places_of,
     save_draft,
 )
@@ -33,24 +34,24 @@ from annotation.judging.links import (
     read_assignment_token,
     visit_behind,
 )
+from annotation.judging.pictures import picture_response
 from annotation.judging.sheet import (
     milliseconds,
     parse_active_seconds,
     parse_answers,
     parse_draft,
     parse_reports,
-    picture_response,
     sheet_of,
+    shown_of,
 )
 from annotation.judging.visits import to_home
-from annotation.leases import can_extend, extend_lease, return_assignment
-from annotation.models import Assignment, Report
-from annotation.reports import LONGEST_NOTE, report_pair, reported_problems
+from annotation.leases import can_extend, extend_lease, longest_lease, return_assignment
+from annotation.models import Assignment
+from annotation.reports import report_pair, reported_problems
 from annotation.submissions import submit_answers
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from hits.models import Item
-from hits.wording import WORDINGS
 
 GIVEN_AWAY = (
     "Its time ran out and another worker was given it, so your answers cannot be used. If you worked on it, you can "
@@ -75,9 +76,10 @@ def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Save one pair's answer as a draft."""
     try:
-        change = parse_draft(request.POST, places_of(assignment))
+        places = places_of(assignment)
+        change = parse_draft(request.POST, places)
         if change.answer:
-            save_draft(assignment, change.answer)
+            save_draft(assignment, change.answer, places)
         else:
             drop_draft(assignment, item_id=change.item_id)
     except CounterpartError as error:
@@ -142,17 +144,18 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
         assignment = read_assignment_token(token, salt=PICTURES_SALT)
     shown = places_of(assignment).get(place, 0) if assignment and assignment.is_answerable else 0
     item = Item.objects.select_related("image").filter(pk=shown).first()
-    return picture_response(item, place=place, size=request.GET.get("size", ""))
+    return picture_response(item, size=request.GET.get("size", ""))
 
 
 def _submit(request: HttpRequest, assignment: Assignment) -> str:
     """Submit what was sent. Returns what is wrong with it, in one line, or "" once it is in."""
     answers: list[Answer] = []
-    for complaint in parse_reports(request.POST, places_of(assignment)):
+    places = places_of(assignment)
+    for complaint in parse_reports(request.POST, places):
         with suppress(CounterpartError):  # a report never keeps answers out
             report_pair(assignment, complaint)
     try:
-        answers = parse_answers(request.POST, places_of(assignment))
+        answers = parse_answers(request.POST, places)
         seconds = parse_active_seconds(request.POST, since=assignment.leased_at, until=assignment.deadline)
         submit_answers(assignment, answers=answers, active_seconds=seconds)
     except CounterpartError as error:
@@ -194,18 +197,20 @@ def _lost(assignment: Assignment) -> Trouble:
 
 def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpResponse:
     round = assignment.hit.round
+    rows = shown_of(assignment.hit.items.all())
     shown = sheet_of(
-        assignment.hit.items.all(),
-        places_of(assignment),
+        rows,
+        places_among(assignment, [row.item for row in rows]),
         drafted_answers(assignment),
-        wording=WORDINGS[round.wording],
+        wording=round.wording,
         reasons=round.reasons,
         problem=problem,
+        pictures=address_of_pictures(assignment),
         reported=reported_problems(assignment),
+        until=longest_lease(assignment),
     )
-    addresses = {"address": request.path, "pictures": address_of_pictures(assignment)}
-    context = shown | {"round": round, **addresses, **_copy_of(assignment), **contact()}
-    context |= {"problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
+    context = shown | {"round": round, "address": request.path, **_copy_of(assignment), **contact()}
+    context["can_report"] = True
     if not assignment.is_claim:
         context |= {
             "visit": visit_behind(assignment),

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.admission import admission_of, has_joined, is_full, join_round, permit_of
+from annotation.admission import NotAdmittedError, admission_of, has_joined, is_full, join_round, permit_of
 from annotation.appeals import appeal, ask_for_pay
 from annotation.consent import current_sheet, give_consent
 from annotation.invitations import use_invitation
@@ -100,16 +100,17 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Lease a seat and open its HIT."""
+    """Lease a seat and open its HIT, or the one that the worker has open."""
     visit = visit_of(token)
-    if not _held(visit):
-        refuse_excluded(visit)
-        _refuse_too_many_takes(request, visit)
-    if permit_of(visit.round, visit.worker).needs_test:
-        return redirect("judging:test", token=token)
+    if held := _held(visit):
+        return redirect("judging:task", token=held)
+    _refuse_too_many_takes(request, visit)
     repair_if_due()
     try:
         assignment = lease_seat(visit.round, worker=visit.worker)
+    except NotAdmittedError:
+        refuse_excluded(visit)
+        return redirect("judging:test", token=token)
     except CounterpartError as error:
         raise Trouble("No HIT can be taken now", str(error), status=410, home=visit.token) from error
     if assignment is None:

@@ -133,7 +133,7 @@ def test_pages_are_private_and_tell_no_other_site_their_address(stranger, assign
 
 def test_the_address_of_a_picture_opens_nothing_but_pictures(stranger, made, assignment):
     page = stranger.get(address("task", assignment)).text
-    token = re.search(r'src="/judge/picture/([^"/]+)/1/\?size=800"', page)[1]
+    token = re.search(r'src="/judge/picture/([^"/]+)/1/\?seal=[^"]+size=800"', page)[1]
     assert [stranger.get(f"/judge/{page}/{token}/").status_code for page in ("task", "me")] == [404, 404]
 
 

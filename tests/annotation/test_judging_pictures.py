@@ -1,8 +1,12 @@
 """The pictures of a HIT as workers get them."""
 
+import re
+from datetime import timedelta
+from html import unescape
 from io import BytesIO
 
 import pytest
+from django.utils import timezone
 from PIL import Image as Pillow
 
 from annotation.models import Assignment
@@ -49,3 +53,45 @@ def test_a_large_picture_is_offered_in_two_sizes_and_a_small_one_in_one(stranger
     assert stranger.get(page).text.count("1600w") == 4
     Image.objects.update(width=640, height=480)
     assert "1600w" not in stranger.get(page).text
+
+
+# Sealed addresses
+
+
+def sealed_address(stranger, assignment: Assignment) -> str:
+    """The address of the first picture in the page, in the size that every screen loads."""
+    page = stranger.get(address("task", assignment)).text
+    return unescape(re.search(r'src="([^"]+/1/\?seal=[^"]+size=800)"', page)[1])
+
+
+def test_a_picture_that_was_sent_before_opens_without_the_database(stranger, photographed, django_assert_num_queries):
+    shown_at = sealed_address(stranger, photographed)
+    assert stranger.get(shown_at).status_code == 200
+    with django_assert_num_queries(0):
+        again = stranger.get(shown_at)
+    assert Pillow.open(BytesIO(b"".join(again.streaming_content))).size == (800, 400)
+    assert re.fullmatch(r"private, max-age=\d{4}, immutable", again["Cache-Control"])
+
+
+def test_a_seal_tells_neither_the_picture_nor_its_file(stranger, photographed):
+    shown_at = sealed_address(stranger, photographed)
+    assert not any(image.sha256[:8] in shown_at for image in Image.objects.all())
+
+
+@pytest.mark.parametrize(
+    ("part", "changed"), [("seal=", "seal=0"), (r"-([0-9a-f]{8})-", r"-7\1-"), ("size=800", "size=1600")]
+)
+def test_a_changed_seal_or_one_of_an_unmade_size_asks_the_database(stranger, photographed, part, changed):
+    shown_at = sealed_address(stranger, photographed)
+    stranger.get(shown_at)
+    Assignment.objects.update(state="submitted")
+    assert stranger.get(shown_at).status_code == 200
+    assert stranger.get(re.sub(part, changed, shown_at, count=1)).status_code == 404
+
+
+def test_a_seal_ends_with_the_longest_lease(stranger, photographed):
+    Assignment.objects.update(leased_at=timezone.now() - timedelta(days=2), deadline=timezone.now() - timedelta(days=1))
+    shown_at = sealed_address(stranger, photographed)
+    assert stranger.get(shown_at).status_code == 200  # The HIT may still be answered.
+    Assignment.objects.update(state="submitted")
+    assert stranger.get(shown_at).status_code == 404

@@ -163,7 +163,7 @@ def test_a_malformed_draft_is_refused_in_one_line(stranger, posting, form):
 
 def test_pictures_have_links_of_their_own(stranger, posting):
     sheet = stranger.get(enter(stranger, posting)).text
-    pictures = re.search(r'src="(/judge/picture/[^"]+/)1/\?size=800"', sheet)[1]
+    pictures = re.search(r'src="(/judge/picture/[^"]+/)1/\?seal=[^"]+size=800"', sheet)[1]
     answer = stranger.get(pictures + "1/")
     assert b"".join(answer.streaming_content)[:2] == b"\xff\xd8"
     assert stranger.get(pictures + "99/").status_code == 404

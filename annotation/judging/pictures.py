@@ -1,0 +1,76 @@
+"""The pictures of a HIT or a test: as files of a size, and by sealed addresses without the database."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from time import time
+
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from annotation.models import TestItem
+from core.errors import CounterpartError
+from core.signatures import is_signature, signature
+from corpus.thumbnails import LARGEST, SIZES, thumbnail, thumbnail_name, thumbnail_path
+from hits.models import Item
+
+FOLDER = "/judge/picture/"
+SEALS, SEAL_LENGTH = "counterpart.judging.seal", 16
+UNSEALED_LIFE = 3600  # seconds that a browser may keep a picture which was asked for without a seal
+
+
+def sealed(image: int, sha256: str, until: datetime | None) -> str:
+    """Return the part of a picture's address that names its copies until then; "" for no time."""
+    if until is None:
+        return ""
+    text = f"{thumbnail_name(image, sha256)}-{int(until.timestamp()):x}"
+    return f"seal={text}-{signature(SEALS, text, length=SEAL_LENGTH)}&"
+
+
+def picture_response(item: Item | TestItem | None, *, size: str) -> HttpResponseBase:
+    """Send the picture of ``item`` in one of its sizes (pixels) or else the largest; 404 where it is gone.
+
+    Workers never get the stored file: its metadata may tell places and people, and its bytes which picture it is.
+    """
+    try:
+        if item is None:
+            raise CounterpartError("No picture is shown at this place.")
+        return _sent(thumbnail(item.image, _size(size)), UNSEALED_LIFE)
+    except CounterpartError:
+        return HttpResponse("Picture not found.", status=404, content_type="text/plain")
+
+
+def serve_sealed(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Send a picture that was made before to who has its seal. Everything else, a seal that ran out too, goes on to the
+    page, which asks the database."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        if request.path.startswith(FOLDER) and request.method == "GET" and (given := request.GET.get("seal")):
+            name, seconds = _opened(given)
+            with suppress(FileNotFoundError):
+                if seconds > 0:
+                    return _sent(thumbnail_path(name, _size(request.GET.get("size", ""))), seconds)
+        return get_response(request)
+
+    return answer
+
+
+def _opened(given: str) -> tuple[str, int]:
+    """Return the name under a seal and the seconds that it is still good for; 0 where it is none of ours."""
+    text, _, signed = given.rpartition("-")
+    if not is_signature(signed, SEALS, text, length=SEAL_LENGTH):
+        return "", 0
+    name, _, until = text.rpartition("-")
+    return name, int(until, 16) - int(time())
+
+
+def _sent(file: Path, seconds: int) -> HttpResponseBase:
+    response = FileResponse(file.open("rb"), filename="picture.jpg", content_type="image/jpeg")
+    response["Cache-Control"] = f"private, max-age={seconds}, immutable"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _size(text: str) -> int:
+    return next((known for known in SIZES if str(known) == text), LARGEST)

@@ -1,0 +1,250 @@
+"""HITs a second through the real pages: DATABASE_URL=postgres://… python -m benchmarks.judging [--seconds 6]
+
+Serves the site with gunicorn as everywhere (3 processes) and lets 1, 10 and 50 workers take, open, answer and submit
+HITs of 18 pairs over kept connections, without thinking time, on the same cores: with one save a HIT, with a save an
+answer, with all pictures, and again after 2,902 stored HITs. Beside it, in the same way, a bare Django site
+(``benchmarks.judging_bare``) that reads and writes the same rows. Prints HITs a second, milliseconds of a request,
+processor milliseconds of the web server for each HIT, failed requests, and answer sets above the ordered number; first
+the queries of each page.
+"""
+
+import argparse
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+from io import BytesIO
+from pathlib import Path
+from time import monotonic, sleep
+
+import numpy as np
+
+from benchmarks.fixtures import draw_lists, fresh_database
+from benchmarks.judging_crowd import Work, join, levels_of, picture_size, work
+
+ROOT = Path(__file__).resolve().parent.parent
+SITES = {"site": "config.wsgi", "bare": "benchmarks.judging_bare:application"}
+IMAGES, QUERIES, STORED, CROWD, PHOTOS = 2_000, 1_600, 2_902, 50, 100
+KINDS = {"one save a HIT": {}, "a save an answer": {"drafts": True}, "with pictures": {"pictures": True}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=6, help="of each measurement (default 6)")
+    parser.add_argument("--only", choices=[*KINDS, "stored"], help="one kind, with 50 workers, of the site alone")
+    given = parser.parse_args()
+    with fresh_database():
+        name = make_round()
+        count_queries(name)
+        print(f"\n{'':28}{'workers':>8}{'HITs/s':>8}{'p50 ms':>8}{'p95 ms':>8}{'ms/HIT':>8}{'failed':>8}", flush=True)
+        if given.only:
+            store_answers(STORED if given.only == "stored" else 0)
+            with served("site") as site:
+                measure(site, name, CROWD, given.seconds, given.only, KINDS.get(given.only, {}))
+        else:
+            measure_all(name, given.seconds)
+        print(f"\n{surplus()} answer sets above the ordered number")
+
+
+def measure_all(name: str, seconds: float) -> None:
+    rates: dict[tuple[str, int], float] = {}
+    for many in (1, 10, CROWD):
+        for which in SITES:
+            with served(which) as site:
+                rates[which, many] = measure(site, name, many, seconds, f"{which}: one save a HIT", {})
+        print(f"{'':28}{many:8} {rates['site', many] / rates['bare', many]:.2f} of the bare site", flush=True)
+    with served("site") as site:
+        for kind in ("a save an answer", "with pictures"):
+            measure(site, name, CROWD, seconds, f"site: {kind}", KINDS[kind])
+        store_answers(STORED)
+        measure(site, name, CROWD, seconds, f"site: after {STORED:,} more HITs", {})
+
+
+def measure(site: "Site", name: str, many: int, seconds: float, what: str, kind: dict[str, bool]) -> float:
+    """Let ``many`` new workers work, and print a line. Returns HITs a second."""
+    doors = join(site.port, f"/judge/join/{name}/", many)
+    used = site.processor()
+    with multiprocessing.get_context("spawn").Pool(1) as crowd:
+        done: Work = crowd.apply(work, (site.port, doors, seconds), kind)
+    p50, p95 = 1000 * np.percentile(done.times, [50, 95])
+    rate, cost = done.hits / done.seconds, 1000 * (site.processor() - used) / max(1, done.hits)
+    print(f"{what:28}{many:8}{rate:8.1f}{p50:8.0f}{p95:8.0f}{cost:8.1f}{done.failed:8}", flush=True)
+    return rate
+
+
+class Site:
+    """A running web server."""
+
+    def __init__(self, port: int, pid: int) -> None:
+        self.port, self.pid = port, pid
+
+    def processor(self) -> float:
+        """Return the seconds of processor time that its processes have used."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        stats = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in children]
+        return sum(int(stat[11]) + int(stat[12]) for stat in stats) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def served(which: str) -> Iterator[Site]:
+    from django.db import connection
+
+    given = connection.settings_dict
+    database = {} if connection.vendor == "sqlite" else {"DATABASE_URL": _address(given)}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = os.environ | database | {"WEB_CONCURRENCY": "3", "LOG_LEVEL": "WARNING"}
+    command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--log-level", "warning"]
+    server = subprocess.Popen([*command, "--bind", f"127.0.0.1:{port}", SITES[which]], cwd=ROOT, env=environment)
+    try:
+        until = monotonic() + 120
+        while not _answers(port) and monotonic() < until:
+            sleep(0.2)
+        yield Site(port, server.pid)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _address(given: dict) -> str:
+    return f"postgres://{given['USER']}:{given['PASSWORD']}@{given['HOST']}:{given['PORT'] or 5432}/{given['NAME']}"
+
+
+def _answers(port: int) -> bool:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as visitor:
+        try:
+            visitor.request("GET", "/judge/join/none/")
+            return bool(visitor.getresponse().status)
+        except OSError:
+            return False
+
+
+def make_round() -> str:
+    """Publish a round of some 4,000 HITs whose pictures are photographs, as far as their size goes."""
+    from django.core.management import call_command
+
+    from corpus.models import Caption, Collection, Image, Match
+    from corpus.pictures import store_picture
+    from hits.models import Round
+    from mitl.models import Annotator
+
+    collection, rng = Collection.objects.create(name="photos"), np.random.default_rng(0)
+    photos = [store_picture("photos", str(n), f"{n}.jpg", _photo(rng)) for n in range(PHOTOS)]
+    images = Image.objects.bulk_create(
+        Image(
+            collection=collection, key=str(n), file_name=f"{n}.jpg", file=photo.file, sha256=photo.sha256,
+            width=size[0], height=size[1],
+        )
+        for n in range(IMAGES)
+        for photo, size in [(photos[n % PHOTOS], picture_size(n))]
+    )  # fmt: skip
+    captions = Caption.objects.bulk_create(
+        Caption(
+            collection=collection, image=image, key=f"{image.key}-{n}", text=f"Thing {image.key} seen from side {n}"
+        )
+        for image in images
+        for n in range(5)
+    )
+    Match.objects.bulk_create(
+        Match(collection=collection, image=one.image, caption=one, source=Match.ORIGINAL) for one in captions
+    )
+    call_command("sample_queries", "queries", collection="photos", images=QUERIES, captions=QUERIES)
+    draw_lists(collection)
+    annotators = ",".join(Annotator.objects.values_list("name", flat=True))
+    call_command("pool", "pool", collection="photos", annotators=annotators, queries="queries")
+    call_command("pack", "round", pool="pool", ceiling="9000")
+    call_command("publish", "round", channel="browser")
+    return Round.objects.get().join_key
+
+
+def _photo(rng: np.random.Generator) -> bytes:
+    """A JPEG of COCO's usual size: coarse noise takes about as many bytes as a photograph does."""
+    from PIL import Image as Pillow
+
+    coarse = Pillow.fromarray(rng.integers(0, 256, (120, 160, 3), dtype=np.uint8))
+    buffer = BytesIO()
+    coarse.resize((640, 480), Pillow.Resampling.BICUBIC).save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()
+
+
+def store_answers(many: int) -> None:
+    """Store accepted and paid answer sets for the last HITs of the round that have none."""
+    from django.utils import timezone
+
+    from annotation.models import Assignment, Decision, Judgment, Payment, Worker
+    from hits.models import Item, Round, Seat
+
+    made, now = Round.objects.get(), timezone.now()
+    workers = Worker.objects.bulk_create(Worker() for _ in range(CROWD))
+    seats = list(Seat.objects.filter(state="open").order_by("-pk")[:many])
+    sets = Assignment.objects.bulk_create(
+        Assignment(
+            seat=seat, hit_id=seat.hit_id, worker=workers[n % CROWD], state="accepted", deadline=now, submitted_at=now,
+            control_failures=0, receipt=str(n),
+        )
+        for n, seat in enumerate(seats)
+    )  # fmt: skip
+    Seat.objects.filter(pk__in=[seat.pk for seat in seats]).update(state="filled")
+    Decision.objects.bulk_create(Decision(assignment=one, votes_count=True, paid=True, reason="-") for one in sets)
+    Payment.objects.bulk_create(Payment(assignment=one, round=made, amount=made.reward) for one in sets)
+    by_hit = {one.hit_id: one for one in sets}
+    Judgment.objects.bulk_create(
+        (
+            Judgment(
+                assignment=by_hit[item.hit_id], item=item, worker_id=by_hit[item.hit_id].worker_id,
+                image_id=item.image_id, caption_id=item.caption_id, level=4,
+            )
+            for item in Item.objects.filter(hit__in=by_hit)
+        ),
+        batch_size=5_000, ignore_conflicts=True,
+    )  # fmt: skip
+
+
+def surplus() -> int:
+    """Count the answer sets that stand beyond what was ordered."""
+    from annotation.models import Assignment
+    from hits.models import Seat
+
+    ordered = Counter(Seat.objects.values_list("hit", flat=True))
+    held = Counter(Assignment.objects.filter(state__in=Assignment.HOLDING).values_list("hit", flat=True))
+    return (held - ordered).total()
+
+
+def count_queries(name: str) -> None:
+    """Print the number of queries of each request of a HIT, in process."""
+    from django.db import connection
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    from annotation.judging.links import worker_token
+    from annotation.workers import give_consent, worker_for
+    from hits.models import Round
+
+    worker = worker_for(channel="browser", external_id="query counter")
+    give_consent(worker)
+    client, token = Client(SERVER_NAME="localhost"), worker_token(worker, Round.objects.get())
+    for _ in range(2):  # The first HIT of a process fills its caches.
+        counts: list[int] = []
+
+        def ask(path: str, fields: dict | None = None, counts: list[int] = counts) -> str:
+            """Return where the request leads, or the page itself."""
+            with CaptureQueriesContext(connection) as queries:
+                answer = client.get(path) if fields is None else client.post(path, fields)
+            counts.append(len(queries))
+            return answer.headers.get("Location", "") or answer.content.decode()
+
+        path = ask(f"/judge/me/{token}/take/", {})
+        page = ask(path)
+        ask(path, {f"level-{place}": level for place, level in levels_of(page).items()} | {"active_seconds": "60"})
+        ask(f"{path}receipt/")
+    print(f"{sum(counts)} queries of a HIT: take, page, submit, receipt {counts}")
+
+
+if __name__ == "__main__":
+    main()
