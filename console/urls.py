@@ -5,6 +5,7 @@ from django.urls import path
 
 from console.views import (
     annotators,
+    charts,
     collections,
     conflicts,
     controls,
@@ -143,5 +144,7 @@ urlpatterns = [
     path("jobs/<uuid:job_id>/", home.job, name="job"),
     path("jobs/<uuid:job_id>/progress/", home.job_progress, name="job_progress"),
     path("jobs/<uuid:job_id>/cancel/", home.job_cancel, name="job_cancel"),
+    path("charts/<str:kind>/<slug:name>/<slug:subject>/", charts.chart, name="chart"),
+    path("charts/<str:kind>/<slug:name>/<slug:subject>.<str:form>", charts.chart_file, name="chart_file"),
     path("events/", home.events, name="events"),
 ]

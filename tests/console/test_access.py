@@ -85,6 +85,8 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
         "pool": ["pool"],
         **dict.fromkeys(("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
+        "chart": ["round", "done", "workers"],
+        "chart_file": ["round", "done", "workers", "csv"],
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
         **dict.fromkeys(("version", "version_changes", "version_trust", "version_score"), ["v1"]),
