@@ -38,6 +38,7 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("pictures/<int:image_id>/", collections.picture, name="picture"),
     path("images/<int:image_id>/", collections.image, name="image"),
+    path("captions/<int:caption_id>/", collections.caption, name="caption"),
     path("collections/", collections.collections, name="collections"),
     path("import/", collections.collection_import, name="collection_import"),
     path("collections/<slug:name>/", collections.collection, name="collection"),

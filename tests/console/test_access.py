@@ -79,6 +79,7 @@ def address_of_rows(name: str, site) -> str:
         put_on_platform(Round.objects.get(name="open"))
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
+        "caption": [site.collection.captions.first().pk],
         **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample", "test"), ["zoo"]),
         **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
