@@ -77,6 +77,7 @@ def _sample(parameters: RoundParameters, *, actor: str, progress: Progress) -> S
         images=parameters.images,
         captions=parameters.captions,
         seed=parameters.seed or 0,
+        actor=actor,
     )
 
 

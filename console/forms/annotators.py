@@ -138,7 +138,7 @@ class AnnotatorForm(forms.Form):
 
 
 def _field_of(name: str, option: Option) -> forms.Field:
-    shown: dict[str, Any] = {"label": name.replace("_", " "), "help_text": option.help}
+    shown: dict[str, Any] = {"label": name.replace("_", " ").capitalize(), "help_text": option.help}
     if option.on_page == "upload":
         return UploadField(suffixes=COMPANIONS, required=False, **shown)
     shown["initial"], shown["required"] = option.default, False

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.core.management import get_commands, load_command_class
+from django.urls import resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 APPS = {config.name for config in apps.get_app_configs() if not config.name.startswith(("django", "axes", "csp"))}
@@ -48,3 +49,12 @@ def test_every_file_and_folder_that_a_guide_names_exists(name):
     named = set(re.findall(r"`((?:\w+/)+(?:\w+\.\w+)?)`", text_of(name)))
     assert len(named) > 15
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_every_command_has_a_page_or_says_why_not():
+    rows = [row.split("|")[1:4] for row in text_of("docs/console.md").splitlines() if row.startswith("| `")]
+    assert [command.strip(" `") for command, _page, _why in rows] == OURS
+    assert [command for command, page, why in rows if not page.strip() and not why.strip()] == []
+    addresses = re.findall(r"`(/[^`]*)`", "".join(page for _command, page, _why in rows))
+    for address in addresses:
+        resolve(address.replace("NAME", "x").replace("NUMBER", "1"))
