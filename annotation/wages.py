@@ -94,13 +94,12 @@ def fair_reward(seconds: float, floor: Decimal) -> Decimal:
 def check_wage(round: Round, *, pilot: Round | None = None, expected_minutes: Decimal | None = None) -> Expectation:
     """Return how long a HIT of the round will take: as stated, or as measured in ``pilot`` or the latest similar round.
 
-    If the round's channel settles payments, raises CounterpartError for a reward below the round's wage floor for that
-    time, and for more than PILOT_SIZE assignments whose time nobody knows. In any case raises it for a pilot that asked
-    something else or has too few answers, and for a pilot together with a stated time.
+    Raises CounterpartError for a reward below the round's wage floor for that time, for a pilot that asked something
+    else or has too few answers, and for a pilot together with a stated time; and if the round's channel settles
+    payments, for more than PILOT_SIZE assignments whose time nobody knows.
     """
     expected = _expected(round, pilot, expected_minutes)
-    if round.settles:
-        _hold_to_floor(round, expected)
+    _hold_to_floor(round, expected)
     return expected
 
 
@@ -190,7 +189,7 @@ def alike_rounds(round: Round) -> Sequence[Round]:
 def _hold_to_floor(round: Round, expected: Expectation) -> None:
     if expected.seconds is None:
         wanted = Seat.objects.filter(hit__round=round).count()
-        if wanted > PILOT_SIZE:
+        if round.settles and wanted > PILOT_SIZE:
             raise CounterpartError(
                 f"Round {round} asks for {wanted:,} assignments and nobody knows how long one takes. Publish a pilot "
                 f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."

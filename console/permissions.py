@@ -8,9 +8,10 @@ from typing import Any
 from django.contrib.auth.decorators import login_required, permission_required
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 class StaffRequest(HttpRequest):
@@ -32,7 +33,7 @@ def _holders_of(permission: str) -> Callable[[View], View]:
 def _holders_of_any(*permissions: str) -> Callable[[View], View]:
     def guard(view: View) -> View:
         @wraps(view)
-        def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponse:
+        def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
             if not any(request.user.has_perm(permission) for permission in permissions):
                 raise PermissionDenied
             return view(request, *args, **kwargs)
@@ -68,7 +69,7 @@ def admins_only(view: View) -> View:
     """Let in who manages people."""
 
     @wraps(view)
-    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
         if not is_admin(request.user):
             raise PermissionDenied
         return view(request, *args, **kwargs)

@@ -17,6 +17,7 @@ from console.views import (
     people,
     platform,
     publishing,
+    rehearsal,
     review,
     rounds,
     trust,
@@ -79,6 +80,8 @@ urlpatterns = [
     path("rounds/<slug:name>/", rounds.round, name="round"),
     path("rounds/<slug:name>/live/", rounds.round_live, name="round_live"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
+    path("rounds/<slug:name>/rehearse/", rehearsal.round_rehearse, name="round_rehearse"),
+    path("rounds/<slug:name>/rehearse/pictures/<int:place>/", rehearsal.rehearsal_picture, name="rehearsal_picture"),
     path("rounds/<slug:name>/close/", rounds.round_close, name="round_close"),
     path("rounds/<slug:name>/invitations/", publishing.invitations, name="invitations"),
     path(

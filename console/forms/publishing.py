@@ -44,12 +44,21 @@ class AdmissionForm(forms.Form):
         help_text="Without it everybody who has the join link may join. Invitations are made on the round's page.",
     )
 
+    expected_minutes = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_digits=6,
+        decimal_places=2,
+        label="Expected minutes per HIT",
+        help_text="Your estimate, where no similar round was timed. Workers are told it, and the wage it implies.",
+    )
+
     def admission(self) -> Admission:
         """Return the admission. Raises CounterpartError for invalid values."""
         if self.errors:
             named = [str(self.fields[name].label) for name in self.errors]
             raise CounterpartError(f"Invalid value for {some_of(named)}: choose another, or leave it empty.")
-        return make_admission(**self.cleaned_data)
+        return make_admission(**{name: one for name, one in self.cleaned_data.items() if name != "expected_minutes"})
 
 
 DEFAULT = Offer()

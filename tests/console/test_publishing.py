@@ -213,3 +213,15 @@ def test_a_round_by_invitation_shows_no_join_link(researcher, db):
     Admission.objects.create(round=made, invited=True)
     page = researcher.get("/rounds/round-1/").text
     assert ("/judge/join/" in page, "Nobody joins without an invitation" in page) == (False, True)
+
+
+def test_the_browser_pool_tells_the_wage_before_publishing_and_holds_to_the_floor(researcher, site):
+    page = "/rounds/draft/publish/"
+    shown = researcher.get(page).content.decode()
+    assert "5–10 minutes a HIT, $3.90–7.80 an hour" in shown
+    assert "the reward is below the floor; $2.50 would reach it" in shown
+    refused = researcher.post(page, {"expected_minutes": "6"})
+    assert refused.status_code == 409
+    assert "Pack it again with --reward 1.50" in refused.content.decode()
+    assert researcher.post(page, {"expected_minutes": "2.5"}).url == "/rounds/draft/"
+    assert Round.objects.get(name="draft").expected_seconds == 150

@@ -104,10 +104,17 @@ def test_the_floor_is_the_rounds_own(collection, platform):
     assert publish_round(made, channel="mturk", actor="robin").state == "open"
 
 
-def test_the_house_pool_is_told_the_time_and_not_held_to_the_floor(collection):
+def test_the_house_pool_is_held_to_the_floor_too(collection):
     pilot(collection, [4] * 5)
-    made = publish_round(large(collection, reward="0.65"), actor="robin")
-    assert (made.state, made.expected_seconds) == ("open", 240)
+    made = large(collection, reward="0.65")
+    with pytest.raises(CounterpartError, match="Pack it again with --reward 1.00"):
+        publish_round(made, actor="robin")
+    Round.objects.filter(pk=made.pk).update(reward="1.00")
+    assert publish_round(made, actor="robin").expected_seconds == 240
+
+
+def test_the_house_pool_needs_no_pilot(collection):
+    assert publish_round(large(collection), actor="robin").expected_seconds is None
 
 
 def test_a_large_round_needs_a_pilot(collection, platform):

@@ -1,0 +1,56 @@
+"""A rehearsal: a HIT of a draft on the worker's page, of which nothing is stored."""
+
+import pytest
+
+from annotation.models import Assignment, Draft, Judgment, Worker
+from core.models import Event
+from hits.models import Round, Seat
+
+PAGE = "/rounds/draft/rehearse/"
+
+
+def answers(**more) -> dict[str, str]:
+    places = Round.objects.get(name="draft").hits.get().items.values_list("place", flat=True)
+    return {f"level-{place}": "1" for place in places} | {"active_seconds": "312"} | more
+
+
+@pytest.fixture
+def stored(site):
+    counted = (Assignment, Draft, Judgment, Worker, Event, Seat.objects.filter(state="open").model)
+    return lambda: [model.objects.count() for model in counted]
+
+
+def test_a_hit_is_shown_as_to_its_worker_and_its_pictures_load(researcher, site):
+    page = researcher.get(PAGE)
+    assert page.status_code == 200
+    assert "data-draft-url" not in page.content.decode()
+    picture = researcher.get(f"{PAGE}pictures/1/")
+    assert picture["Content-Type"] == "image/jpeg"
+    assert researcher.get(f"{PAGE}pictures/99/").status_code == 404
+
+
+def test_submitting_stores_nothing_and_tells_the_wage(researcher, site, stored):
+    before = stored()
+    page = researcher.post(PAGE, answers()).content.decode()
+    assert "$7.50" in page  # $0.65 for 5.2 minutes
+    assert "has to pay $1.30" in page
+    assert stored() == before
+    assert Round.objects.get(name="draft").state == "draft"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [({"level-1": ""}, "No answer yet for pair 1"), ({"level-1": "x"}, "number"), ({"active_seconds": "-1"}, "number")],
+)
+def test_answers_that_are_missing_or_odd_are_asked_for_again(researcher, site, stored, fields, message):
+    before = stored()
+    page = researcher.post(PAGE, answers(**fields))
+    assert page.status_code == 422
+    assert message in page.content.decode()
+    assert stored() == before
+
+
+def test_a_draft_names_the_steps_to_its_launch(researcher, reviewer, site):
+    page = researcher.get("/rounds/draft/").content.decode()
+    assert [address in page for address in ("/pools/pool-draft/", PAGE, "/rounds/draft/hits/1/")] == [True] * 3
+    assert PAGE not in reviewer.get("/rounds/draft/").content.decode()
