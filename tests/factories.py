@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
 from io import BytesIO
 from itertools import cycle, islice
 
@@ -22,6 +23,7 @@ from mitl.search.gallery import RankedLists, open_gallery, store_lists
 from mitl.search.request import fingerprint
 
 
+@cache
 def picture(colour: str = "seagreen", size: tuple[int, int] = (64, 48)) -> bytes:
     """The bytes of a small real JPEG."""
     buffer = BytesIO()
@@ -35,14 +37,30 @@ def make_collection(
     """A collection whose image i has key str(i), and captions "caption c of image i" with keys counted through;
     its ``original`` matches included."""
     collection = Collection.objects.create(name=name)
-    for i in range(images):
-        path = default_storage.save(f"images/{name}/{i}.jpg", ContentFile(picture())) if pictures else ""
-        image = Image.objects.create(collection=collection, key=str(i), file_name=f"{i}.jpg", file=path, split=split)
-        for c in range(captions_each):
-            caption = Caption.objects.create(
-                collection=collection, image=image, key=str(i * captions_each + c), text=f"caption {c} of image {i}"
-            )
-            Match.objects.create(collection=collection, image=image, caption=caption, source=Match.ORIGINAL)
+    rows = Image.objects.bulk_create(
+        Image(
+            collection=collection,
+            key=str(i),
+            file_name=f"{i}.jpg",
+            file=default_storage.save(f"images/{name}/{i}.jpg", ContentFile(picture())) if pictures else "",
+            split=split,
+        )
+        for i in range(images)
+    )
+    captions = Caption.objects.bulk_create(
+        Caption(
+            collection=collection,
+            image=image,
+            key=str(i * captions_each + c),
+            text=f"caption {c} of image {i}",
+        )
+        for i, image in enumerate(rows)
+        for c in range(captions_each)
+    )
+    Match.objects.bulk_create(
+        Match(collection=collection, image=caption.image, caption=caption, source=Match.ORIGINAL)
+        for caption in captions
+    )
     return collection
 
 
@@ -168,16 +186,20 @@ def fill_hit(hit: HIT, images: Iterable[tuple[Image, Image]]) -> None:
     """Place each image with a caption of its follower; the last pair is a negative control, the one before it,
     the image with its own caption, a positive one."""
     *candidates, positive, negative = images
-    for place, (image, following) in enumerate(candidates, 1):
-        Item.objects.create(hit=hit, place=place, image=image, caption=following.captions.all()[0])
-    controls = (
-        (Control.Polarity.POSITIVE, positive[0], positive[0]),
-        (Control.Polarity.NEGATIVE, negative[0], negative[1]),
+    pairs = [(image, following.captions.all()[0]) for image, following in (*candidates, negative)]
+    pairs.insert(-1, (positive[0], positive[0].captions.all()[0]))
+    controls = Control.objects.bulk_create(
+        Control(round=hit.round, polarity=polarity, image=image, caption=caption)
+        for polarity, (image, caption) in zip(
+            (Control.Polarity.POSITIVE, Control.Polarity.NEGATIVE), pairs[-2:], strict=True
+        )
     )
-    for place, (polarity, image, captioned) in enumerate(controls, len(candidates) + 1):
-        pair = {"image": image, "caption": captioned.captions.all()[0]}
-        control = Control.objects.create(round=hit.round, polarity=polarity, **pair)
-        Item.objects.create(hit=hit, place=place, control=control, **pair)
+    Item.objects.bulk_create(
+        Item(hit=hit, place=place, image=image, caption=caption, control=control)
+        for place, ((image, caption), control) in enumerate(
+            zip(pairs, [None] * len(candidates) + controls, strict=True), 1
+        )
+    )
 
 
 def make_assignment(seat: Seat, worker: Worker | None = None, *, minutes: int = 45) -> Assignment:
