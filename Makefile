@@ -15,7 +15,8 @@ KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 	tests/console/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
-PYTEST = env OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
+# Compiled tests are kept even where the environment keeps none (as in containers): each process would compile them anew.
+PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
 .PHONY: demo check test audit ready lint kernels fast services slow browser chaos clean
 

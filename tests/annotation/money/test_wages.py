@@ -16,7 +16,7 @@ from tests.factories import make_assignment, make_collection, make_round, put_on
 
 @pytest.fixture
 def collection(db):
-    return make_collection(images=4 * (PILOT_SIZE + 1) + 2)
+    return make_collection(images=4 * (PILOT_SIZE + 1), pictures=True)
 
 
 def worked(made: Round, minutes: list[float], *, elapsed: float = 20) -> Round:
