@@ -1,27 +1,23 @@
-"""What there is, as the commands list, show and remove see it: each kind of thing with its state and what needs it."""
+"""What there is: the kinds of things that the commands list, show and remove know."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Model, QuerySet
+from django.db import transaction
+from django.db.models import Model, QuerySet
 
-from annotation.models import Participant, QualificationTest
-from annotation.standing import standing_of
+from console import inventory_rows as rows_of
+from console.inventory_rows import Figures
 from core.errors import CounterpartError, some_of
-from core.files import StoredFile
+from core.events import record
+from core.files import StoredFile, remove_file
 from core.models import Job
-from core.text import counted
 from corpus.models import Collection, Sample
-from dataset.models import Review, Version
-from dataset.provenance import unfinished
-from evaluation.models import Run
-from hits.models import Item, Round
-from mitl.annotators import kind_of
+from dataset.models import Version
+from hits.models import Round
 from mitl.models import Annotator, Pool, Retrieval
-
-Figures = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -37,6 +33,72 @@ class Thing:
     needed_by: Callable[[Any], Mapping[str, Iterable[Any]]]
     delete: Callable[[Any], list[StoredFile]]
     key: str = "name"
+
+
+_named = Sample.objects.select_related("collection"), Pool.objects.select_related("collection", "sample")
+THINGS: dict[str, Thing] = {
+    "collections": Thing(
+        Collection.objects.all(),
+        "import_collection",
+        rows_of.collection_line,
+        rows_of.collection_details,
+        rows_of.collection_needed,
+        rows_of.delete_collection,
+    ),
+    "annotators": Thing(
+        Annotator.objects.all(),
+        "add_annotator",
+        rows_of.annotator_line,
+        rows_of.annotator_details,
+        rows_of.annotator_needed,
+        rows_of.delete_annotator,
+    ),
+    "samples": Thing(
+        _named[0],
+        "sample_queries",
+        rows_of.sample_line,
+        rows_of.sample_details,
+        rows_of.sample_needed,
+        rows_of.delete_row,
+    ),
+    "retrievals": Thing(
+        Retrieval.objects.select_related("annotator", "collection", "sample", "cascade"),
+        "retrieve",
+        rows_of.retrieval_line,
+        rows_of.retrieval_details,
+        rows_of.retrieval_needed,
+        rows_of.delete_with_file,
+        key="pk",
+    ),
+    "pools": Thing(
+        _named[1], "the command pool", rows_of.pool_line, rows_of.pool_details, rows_of.pool_needed, rows_of.delete_row
+    ),
+    "rounds": Thing(
+        Round.objects.all(),
+        "pack or plan_round",
+        rows_of.round_line,
+        rows_of.round_details,
+        rows_of.round_needed,
+        rows_of.delete_round,
+    ),
+    "versions": Thing(
+        Version.objects.select_related("collection", "sample"),
+        "release",
+        rows_of.version_line,
+        rows_of.version_details,
+        rows_of.version_needed,
+        rows_of.delete_row,
+    ),
+    "jobs": Thing(
+        Job.objects.all(),
+        "plan_round --background",
+        rows_of.job_line,
+        rows_of.job_details,
+        rows_of.job_needed,
+        rows_of.delete_row,
+        key="pk",
+    ),
+}
 
 
 def thing_named(word: str) -> Thing:
@@ -62,266 +124,6 @@ def find(word: str, name: str) -> tuple[Thing, Any]:
     return thing, row
 
 
-def _collection_line(collection: Collection) -> Figures:
-    return {"images": collection.images.count(), "captions": collection.captions.count()}
-
-
-def _collection_details(collection: Collection) -> Figures:
-    sources = collection.matches.order_by().values_list("source").annotate(Count("pk"))
-    splits = collection.images.order_by().values_list("split").annotate(Count("pk"))
-    return {
-        "matches": [{"source": source, "pairs": count} for source, count in sorted(sources)],
-        "splits": [{"split": split or "none", "images": count} for split, count in sorted(splits)],
-        **_names_of(samples=collection.samples.all(), pools=collection.pools.all(), versions=collection.versions.all()),
-        "waits_for": _pictures_missing(collection),
-    }
-
-
-def _pictures_missing(collection: Collection) -> str:
-    count = collection.images.lacking_file().count()
-    return f"{counted(count, 'picture')} (import_collection --images)" if count else "nothing"
-
-
-def _collection_needed(collection: Collection) -> Mapping[str, Iterable[Any]]:
-    return {
-        "samples": collection.samples.all(),
-        "searches": collection.retrievals.all(),
-        "pools": collection.pools.all(),
-        "versions": collection.versions.all(),
-        "scored rankings": Run.objects.filter(collection=collection),
-        "tests": QualificationTest.objects.filter(collection=collection),
-        "reviews": Review.objects.filter(collection=collection).values_list("pk", flat=True),
-    }
-
-
-def _delete_collection(collection: Collection) -> list[StoredFile]:
-    pictures = collection.images.exclude(file="").order_by().values_list("file", "sha256").distinct()
-    files = [StoredFile(*picture) for picture in pictures]
-    collection.delete()
-    return files
-
-
-def _annotator_line(annotator: Annotator) -> Figures:
-    return {"kind": annotator.kind, "state": "untrained" if _is_untrained(annotator) else "ready"}
-
-
-def _is_untrained(annotator: Annotator) -> bool:
-    return kind_of(annotator.kind).learns and not annotator.checkpoint
-
-
-def _annotator_details(annotator: Annotator) -> Figures:
-    return {
-        "options": [annotator.options] if annotator.options else [],
-        "weights": annotator.checksum or "none",
-        "trained_on": annotator.trained_on.get("collection", "elsewhere") if annotator.checkpoint else "nothing",
-        "source": annotator.source or "unknown",
-        "licence": annotator.licence or "unknown",
-        "retrievals": [
-            {"retrieval": one.pk, **_retrieval_line(one)} for one in annotator.retrievals.select_related("collection")
-        ],
-        "waits_for": "its training (train_annotator)" if _is_untrained(annotator) else "nothing",
-    }
-
-
-def _annotator_needed(annotator: Annotator) -> Mapping[str, Iterable[Any]]:
-    cascades = Retrieval.objects.filter(cascade=annotator).exclude(annotator=annotator)
-    return {
-        "pools": Pool.objects.filter(retrievals__annotator=annotator).distinct(),
-        "searches as a cascade": cascades,
-        "scored rankings": Run.objects.filter(retrieval__annotator=annotator),
-    }
-
-
-def _delete_annotator(annotator: Annotator) -> list[StoredFile]:
-    files = [StoredFile(one.file, one.sha256) for one in annotator.retrievals.all()]
-    if annotator.checkpoint and not Annotator.objects.filter(checkpoint=annotator.checkpoint).exclude(pk=annotator.pk):
-        files.append(StoredFile(annotator.checkpoint, annotator.checksum))
-    annotator.retrievals.all().delete()
-    annotator.delete()
-    return files
-
-
-def _sample_line(sample: Sample) -> Figures:
-    counts = {"images": sample.images.count(), "captions": sample.captions.count()}
-    return {"collection": sample.collection.name, **counts, "seed": sample.seed}
-
-
-def _sample_details(sample: Sample) -> Figures:
-    return _names_of(pools=sample.pools.all(), versions=Version.objects.filter(sample=sample)) | {
-        "waits_for": "nothing"
-    }
-
-
-def _sample_needed(sample: Sample) -> Mapping[str, Iterable[Any]]:
-    searches = Retrieval.objects.filter(sample=sample)
-    return {"pools": sample.pools.all(), "versions": Version.objects.filter(sample=sample), "searches": searches}
-
-
-def _pool_line(pool: Pool) -> Figures:
-    where = {"collection": pool.collection.name, "queries": pool.sample.name}
-    return {**where, "pairs": pool.n_pairs, "proposals": pool.n_proposals}
-
-
-def _pool_details(pool: Pool) -> Figures:
-    annotators = Annotator.objects.filter(retrievals__pools=pool).distinct()
-    settings = {"top_k": pool.top_k, "control_depth": pool.control_depth, "seed": pool.seed}
-    waits = "nothing" if pool.rounds.exists() else "a round (pack)"
-    return {**settings, **_names_of(annotators=annotators, rounds=pool.rounds.all()), "waits_for": waits}
-
-
-def _pool_needed(pool: Pool) -> Mapping[str, Iterable[Any]]:
-    return {"rounds": pool.rounds.all(), "filtered pools": Pool.objects.filter(filtered_from=pool)}
-
-
-def _round_line(round: Round) -> Figures:
-    standing = standing_of(round)
-    seats = {"answer_sets": standing.filled, "of": standing.wanted, "waiting_for_review": standing.waiting}
-    return {"state": round.state, "channel": round.channel or "none", "hits": round.hits.count(), **seats}
-
-
-def _round_details(round: Round) -> Figures:
-    standing = standing_of(round)
-    return {
-        "pool": round.pool.name,
-        "collection": round.pool.collection.name,
-        "queries": round.pool.sample.name,
-        "workers": standing.workers,
-        "paid": standing.paid,
-        "owed": standing.owed,
-        "expected_cost": standing.expected_cost,
-        "ceiling": standing.ceiling,
-        **_names_of(versions=round.versions.all()),
-        "waits_for": _what_a_round_waits_for(round),
-    }
-
-
-def _what_a_round_waits_for(round: Round) -> str:
-    if round.state == "draft":
-        return "its publication (publish)"
-    left = unfinished(round)
-    parts = [
-        f"{left['seats']:,} answer sets" if "seats" in left else "",
-        f"{left['waiting_for_review']:,} reviews of work" if "waiting_for_review" in left else "",
-    ]
-    waits = " and ".join(part for part in parts if part)
-    if waits:
-        return waits if round.state == "open" else f"nothing more: it was closed without {waits}"
-    return "nothing" if round.versions.exists() else "a release (release)"
-
-
-def _round_needed(round: Round) -> Mapping[str, Iterable[Any]]:
-    return {
-        "versions": round.versions.all(),
-        "publications": [round.channel] if round.published_at else [],
-        "workers": Participant.objects.filter(round=round).values_list("worker__pseudonym", flat=True),
-    }
-
-
-def _delete_round(round: Round) -> list[StoredFile]:
-    """Delete a draft, items before the controls that they ask."""
-    Item.objects.filter(hit__round=round).delete()
-    round.delete()
-    return []
-
-
-def _version_line(version: Version) -> Figures:
-    where = {"collection": version.collection.name, "queries": version.sample.name}
-    return {**where, "released": version.released_at.date()}
-
-
-def _version_details(version: Version) -> Figures:
-    counts = {name: count for name, count in version.manifest.get("counts", {}).items() if isinstance(count, int)}
-    models = sorted(set(version.scores.values_list("run__model", flat=True)))
-    return {
-        **counts,
-        "folder": version.folder,
-        "files": list(version.manifest.get("files", {})),
-        **_names_of(rounds=version.rounds.all()),
-        "scored": models,
-        "waits_for": "nothing" if models else "scores (evaluate)",
-    }
-
-
-def _version_needed(version: Version) -> Mapping[str, Iterable[Any]]:
-    return {"readers: a version never goes, and those who have it": [version.name]}
-
-
-def _job_line(job: Job) -> Figures:
-    progress = f"{job.done:,} of {job.total:,}" if job.total else f"{job.done:,}"
-    return {"title": job.title, "state": job.state, "step": job.step or "none", "progress": progress}
-
-
-def _job_details(job: Job) -> Figures:
-    waits = {Job.State.QUEUED: "a worker of the queue", Job.State.RUNNING: "its end"}
-    attempts = {"created": job.created_at, "finished": job.finished_at, "attempts": job.attempts}
-    return {**attempts, "message": job.message or "none", "waits_for": waits.get(Job.State(job.state), "nothing")}
-
-
-def _job_needed(job: Job) -> Mapping[str, Iterable[Any]]:
-    return {"processes": [job.state] if job.state in (Job.State.QUEUED, Job.State.RUNNING) else []}
-
-
-def _retrieval_line(retrieval: Retrieval) -> Figures:
-    queries = retrieval.sample.name if retrieval.sample else "the whole gallery"
-    how = retrieval.rerank or (f"cascade of {retrieval.cascade}" if retrieval.cascade else "plain")
-    where = {"collection": retrieval.collection.name, "queries": queries}
-    return {"annotator": retrieval.annotator.name, **where, "depth": retrieval.depth, "search": how}
-
-
-def _retrieval_details(retrieval: Retrieval) -> Figures:
-    made = {"engine": retrieval.engine, "seconds": round(retrieval.seconds, 1), "sha256": retrieval.sha256}
-    return {**made, **_names_of(pools=retrieval.pools.all()), "waits_for": "nothing"}
-
-
-def _retrieval_needed(retrieval: Retrieval) -> Mapping[str, Iterable[Any]]:
-    return {"pools": retrieval.pools.all(), "scored rankings": Run.objects.filter(retrieval=retrieval)}
-
-
-def _delete_with_file(retrieval: Retrieval) -> list[StoredFile]:
-    same = Retrieval.objects.filter(file=retrieval.file).exclude(pk=retrieval.pk).exists()
-    files = [] if same else [StoredFile(retrieval.file, retrieval.sha256)]
-    retrieval.delete()
-    return files
-
-
-def _delete_row(row: Model) -> list[StoredFile]:
-    row.delete()
-    return []
-
-
-def _names_of(**rows: QuerySet[Any]) -> dict[str, list[str]]:
-    return {what: [str(one) for one in some] for what, some in rows.items()}
-
-
-_named = Sample.objects.select_related("collection"), Pool.objects.select_related("collection", "sample")
-THINGS: dict[str, Thing] = {
-    "collections": Thing(
-        Collection.objects.all(), "import_collection", _collection_line, _collection_details, _collection_needed,
-        _delete_collection,
-    ),
-    "annotators": Thing(
-        Annotator.objects.all(), "add_annotator", _annotator_line, _annotator_details, _annotator_needed,
-        _delete_annotator,
-    ),
-    "samples": Thing(_named[0], "sample_queries", _sample_line, _sample_details, _sample_needed, _delete_row),
-    "retrievals": Thing(
-        Retrieval.objects.select_related("annotator", "collection", "sample", "cascade"), "retrieve", _retrieval_line,
-        _retrieval_details, _retrieval_needed, _delete_with_file, key="pk",
-    ),
-    "pools": Thing(_named[1], "the command pool", _pool_line, _pool_details, _pool_needed, _delete_row),
-    "rounds": Thing(
-        Round.objects.all(), "pack or plan_round", _round_line, _round_details, _round_needed, _delete_round
-    ),
-    "versions": Thing(
-        Version.objects.select_related("collection", "sample"), "release", _version_line, _version_details,
-        _version_needed, _delete_row,
-    ),
-    "jobs": Thing(
-        Job.objects.all(), "plan_round --background", _job_line, _job_details, _job_needed, _delete_row, key="pk"
-    ),
-}  # fmt: skip
-
-
 def listed(word: str) -> list[Figures]:
     """Return a row of figures for each thing of a kind."""
     thing = thing_named(word)
@@ -344,3 +146,25 @@ def counts() -> dict[str, int]:
 def _key(thing: Thing, row: Model) -> Any:
     key = getattr(row, thing.key)
     return key if isinstance(key, int) else str(key)
+
+
+def remove(word: str, name: str, *, actor: str) -> None:
+    """Remove a thing that nothing depends on, with its files. Raises CounterpartError that says what does."""
+    with transaction.atomic():
+        thing, row = find(word, name)
+        check_removable(thing, row)
+        record("removed", row, actor=actor, name=name)
+        files = thing.delete(row)
+        transaction.on_commit(lambda: _remove_files(files))
+
+
+def _remove_files(files: Iterable[StoredFile]) -> None:
+    for file in files:
+        remove_file(file)
+
+
+def check_removable(thing: Thing, row: Model) -> None:
+    """Raise CounterpartError that says what depends on the row."""
+    needed = {what: [str(one) for one in rows] for what, rows in thing.needed_by(row).items()}
+    if found := [f"{len(names)} {what} ({some_of(names)})" for what, names in needed.items() if names]:
+        raise CounterpartError(f"{row} cannot be removed: {', '.join(found)} depend on it.")

@@ -34,7 +34,7 @@ from dataset.models import Version, released
 from dataset.provenance import refuse_unfinished
 from dataset.released_votes import label_errors, read_votes
 from dataset.rendering import render_contents, render_gallery, render_judgments, render_reviews
-from dataset.review_rows import Reviewed, review_rows
+from dataset.review_rows import Reviewed, Row, review_rows
 from dataset.version_files import describe_files, manifest_bytes, pair_order, seal_folder, written_files
 from hits.models import Round
 from hits.question import Level
@@ -90,24 +90,7 @@ def release_version(
         version, folder = _claim(name, collection, sample, released_by), Path(temporary)
         version.rounds.set(rounds)
         reviews = review_rows(collection, exclude_captions=exclude_captions)
-        files = [render_gallery(collection, folder), render_reviews(reviews, folder)]
-        votes, errors = None, {}
-        if rounds:
-            files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
-            votes, errors = read_votes(files[-1]), label_errors(files[-1])
-            if votes.empty:
-                raise CounterpartError(f"{some_of(rounds)} has no judgments that count. Accept some work first.")
-        contents = gather_contents(
-            collection,
-            queries=queries_of(sample),
-            votes=votes,
-            reviewed=Reviewed.of(reviews),
-            proposals=proposals_of(rounds) if policies.method == "consensus" else None,
-            policies=policies,
-        )
-        if not contents.positives:
-            raise CounterpartError(f"Version {name} would have no positives: its sources have none on {sample}.")
-        files = [*render_contents(name, contents, folder), *files]
+        contents, files, errors = _render(version, rounds, reviews, policies, folder, progress)
         version.manifest = describe(
             version,
             contents,
@@ -125,6 +108,40 @@ def release_version(
             _finish(version, contents, policies, progress)
     seal_folder(version)
     return version
+
+
+def _render(
+    version: Version,
+    rounds: Sequence[Round],
+    reviews: list[Row],
+    policies: Policies,
+    folder: Path,
+    progress: Progress,
+) -> tuple[Contents, list[Path], dict[str, dict[str, int]]]:
+    """Write the version's files into the folder; return its contents too, and the estimated label errors.
+
+    Votes are read back from the file of judgments, as ``verify`` does.
+    """
+    files = [render_gallery(version.collection, folder), render_reviews(reviews, folder)]
+    votes, errors = None, {}
+    if rounds:
+        files.append(render_judgments(judgment_rows(rounds, key=version.pseudonym_key), folder, progress))
+        votes, errors = read_votes(files[-1]), label_errors(files[-1])
+        if votes.empty:
+            raise CounterpartError(f"{some_of(rounds)} has no judgments that count. Accept some work first.")
+    contents = gather_contents(
+        version.collection,
+        queries=queries_of(version.sample),
+        votes=votes,
+        reviewed=Reviewed.of(reviews),
+        proposals=proposals_of(rounds) if policies.method == "consensus" else None,
+        policies=policies,
+    )
+    if not contents.positives:
+        raise CounterpartError(
+            f"Version {version.name} would have no positives: its sources have none on {version.sample}."
+        )
+    return contents, [*render_contents(version.name, contents, folder), *files], errors
 
 
 def _checked_terms(

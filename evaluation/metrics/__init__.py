@@ -27,6 +27,7 @@ array([1., 0.])
 from collections.abc import Mapping
 
 from evaluation.metrics import binary, graded, unjudged
+from evaluation.metrics.arrays import Qrels, Rankings, within
 from evaluation.metrics.binary import (
     METRICS,
     Mean,
@@ -42,7 +43,7 @@ from evaluation.metrics.binary import (
     success_at_k,
 )
 from evaluation.metrics.coverage import Coverage, coverage
-from evaluation.metrics.found import Found, Qrels, Rankings, RepeatedItemError, find, within
+from evaluation.metrics.found import Found, RepeatedItemError, find
 from evaluation.metrics.named_benchmarks import BENCHMARKS, positives, score
 from evaluation.metrics.plausible import Plausible, plausible_matches, plausible_precision
 from evaluation.metrics.ties import Names, by_score, tie_extremes, tie_interval

@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import Floats, Integers
 from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import Floats, Found, Integers, counts_before
+from evaluation.metrics.found import Found, counts_before
 
 
 def graded_hit_rate(found: Found, k: int) -> Floats:

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from evaluation.metrics import binary
+from evaluation.metrics.arrays import Integers, Lists, Mask, Qrels, Rankings
 from evaluation.metrics.binary import mean_over_queries
-from evaluation.metrics.found import Found, Integers, Lists, Mask, Qrels, Rankings, find_each
+from evaluation.metrics.found import Found, find_each
 from evaluation.metrics.plausible import ZETAS, Categories, plausible_precision
 
 DIRECTIONS = ("i2t", "t2i")

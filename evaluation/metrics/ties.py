@@ -6,8 +6,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from evaluation.metrics.arrays import NO_ITEM, Floats, Integers, Qrels, Rankings
 from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import NO_ITEM, Floats, Found, Integers, Qrels, Rankings, find
+from evaluation.metrics.found import Found, find
 
 Ties = Literal["counterpart", "trec"]
 ORDERS: tuple[Ties, ...] = get_args(Ties)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from evaluation.metrics.arrays import Floats, Mask
 from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import Floats, Found, Mask
+from evaluation.metrics.found import Found
 
 
 def check_depth(found: Found, depth: int | None = None) -> None:

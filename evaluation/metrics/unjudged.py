@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from evaluation.metrics.arrays import Floats
 from evaluation.metrics.binary import Metric
-from evaluation.metrics.found import Floats, Found
+from evaluation.metrics.found import Found
 
 SMOOTHING = 0.00001  # of infAP, as in trec_eval
 

@@ -4,8 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from console.inventory import THINGS, find
-from console.removal import check_removable, remove
+from console.inventory import THINGS, check_removable, find, remove
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
