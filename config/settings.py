@@ -63,7 +63,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.probes.probes",
     "django.middleware.security.SecurityMiddleware",
-    "annotation.judging.pictures.serve_sealed",
+    "annotation.judging.hit_pictures.serve_sealed",
     "config.middleware.CompressText",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

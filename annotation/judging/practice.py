@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.admission import admission_of
 from annotation.answers import Answer
+from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     PRACTICE_PICTURES_SALT,
     Trouble,
@@ -21,7 +22,6 @@ from annotation.judging.links import (
     read_worker_token,
     visit_of,
 )
-from annotation.judging.pictures import picture_response
 from annotation.judging.sheet import parse_answers, sheet_of, shown_of, terms_of
 from annotation.models import QualificationTest
 from core.errors import CounterpartError, some_of

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.admission import permit_of
 from annotation.answers import Answer, Places
+from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     TEST_PICTURES_SALT,
     Trouble,
@@ -20,7 +21,6 @@ from annotation.judging.links import (
     refuse_excluded,
     visit_of,
 )
-from annotation.judging.pictures import picture_response
 from annotation.judging.sheet import parse_answers, parse_number, sheet_of, shown_of, terms_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test

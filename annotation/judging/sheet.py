@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.answers import ASKS_REASONS, Answer, Places
 from annotation.consent import contact
-from annotation.judging.pictures import sealed
+from annotation.judging.hit_pictures import sealed
 from annotation.models import Report, TestItem
 from annotation.reports import LONGEST_NOTE, Complaint
 from core.errors import CounterpartError, some_of

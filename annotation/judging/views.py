@@ -25,6 +25,7 @@ from annotation.answers import (
 )
 from annotation.consent import contact
 from annotation.judging.history import completion_code_of, receipt_of
+from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     PICTURES_SALT,
     Trouble,
@@ -34,7 +35,6 @@ from annotation.judging.links import (
     read_assignment_token,
     visit_behind,
 )
-from annotation.judging.pictures import picture_response
 from annotation.judging.sheet import (
     milliseconds,
     parse_active_seconds,
