@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.answers import Answer
-from annotation.judging.pictures import picture_response
+from annotation.judging.hit_pictures import picture_response
 from annotation.judging.sheet import parse_answers, parse_number, sheet_of, shown_of
 from annotation.wages import fair_reward
 from console.permissions import researchers_only
