@@ -5,7 +5,6 @@ from django.urls import path
 
 from console.views import (
     annotators,
-    charts,
     collections,
     conflicts,
     controls,
@@ -39,7 +38,6 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("pictures/<int:image_id>/", collections.picture, name="picture"),
     path("images/<int:image_id>/", collections.image, name="image"),
-    path("captions/<int:caption_id>/", collections.caption, name="caption"),
     path("collections/", collections.collections, name="collections"),
     path("import/", collections.collection_import, name="collection_import"),
     path("collections/<slug:name>/", collections.collection, name="collection"),
@@ -93,6 +91,7 @@ urlpatterns = [
     path("rounds/<slug:name>/effect/", trust.round_effect, name="round_effect"),
     path("rounds/<slug:name>/aggregate/", rounds.round_aggregate, name="round_aggregate"),
     path("rounds/<slug:name>/sync/", platform.round_sync, name="round_sync"),
+    path("rounds/<slug:name>/prolong/", platform.round_prolong, name="round_prolong"),
     path("rounds/<slug:name>/calls/send/", platform.round_calls_send, name="round_calls_send"),
     path("rounds/<slug:name>/audit/", platform.audit, name="audit"),
     path("rounds/<slug:name>/audit/start/", platform.audit_start, name="audit_start"),
@@ -148,7 +147,5 @@ urlpatterns = [
     path("jobs/<uuid:job_id>/", home.job, name="job"),
     path("jobs/<uuid:job_id>/progress/", home.job_progress, name="job_progress"),
     path("jobs/<uuid:job_id>/cancel/", home.job_cancel, name="job_cancel"),
-    path("charts/<str:kind>/<slug:name>/<slug:subject>/", charts.chart, name="chart"),
-    path("charts/<str:kind>/<slug:name>/<slug:subject>.<str:form>", charts.chart_file, name="chart_file"),
     path("events/", home.events, name="events"),
 ]

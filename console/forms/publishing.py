@@ -75,6 +75,12 @@ def _number(name: str, label: str, help_text: str = "") -> forms.IntegerField:
     )
 
 
+class ProlongForm(forms.Form):
+    """For how long the postings of a round are to stay."""
+
+    days = _number("lifetime_days", "Days from now until they expire")
+
+
 class OfferForm(forms.Form):
     """An Offer, the expected time of a HIT, and whether to publish although pictures are missing."""
 

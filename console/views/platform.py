@@ -12,6 +12,7 @@ from annotation.models import Assignment
 from annotation.outages import pay_for_outage
 from annotation.workers import mask_workers
 from console import tasks
+from console.forms.publishing import ProlongForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only
 from console.platform_status import calls_of, is_on_platform
@@ -22,6 +23,7 @@ from core.text import counted
 from crowd.channels import market_of
 from crowd.models import Audit, Outbox
 from crowd.outbox import send_again, send_failed_again
+from crowd.postings import prolong_postings
 from hits.models import Round
 
 
@@ -30,6 +32,29 @@ from hits.models import Round
 def round_sync(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     return redirect("job", start_once(f"Sync {found}", tasks.sync.name, found, by=request.user).pk)
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_prolong(request: StaffRequest, name: str) -> HttpResponse:
+    """Ask for a number of days and show what it means; once confirmed, have the platform keep the postings."""
+    found, told = _round_or_404(name), None
+    is_sent = request.method == "POST"
+    form = ProlongForm(request.POST if is_sent else request.GET or None)
+    if form.is_valid():
+        actor = request.user.get_username()
+        try:
+            told = prolong_postings(found, days=form.cleaned_data["days"], actor=actor, dry=not is_sent)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    if is_sent and told and told.postings:
+        messages.success(
+            request,
+            f"{counted(told.postings, 'posting stays', 'postings stay')} until {told.until:%-d %b %Y, %H:%M} UTC.",
+        )
+        return redirect("round", name)
+    context = {"round": found, "environment": _environment(found), "form": form, "told": told}
+    return render(request, "console/prolong.html", context, status=422 if form.errors else 200)
 
 
 @members_only

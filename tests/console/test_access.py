@@ -32,7 +32,7 @@ RESEARCHERS_DO = {
     "two_reviewers",
     "round_top_up",
     *("run_register", "run_score"),
-    *("round_sync", "audit_start", "audit_repair", "call_send", "round_calls_send"),
+    *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "round_calls_send"),
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
@@ -52,7 +52,7 @@ STEWARDS_DO = {
 }
 MEMBERS_DO = {"version_export", "version_measure", "version_verify"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
-OF_PLATFORMS = {"round_sync", "audit", "audit_start", "audit_repair", "round_calls_send"}
+OF_PLATFORMS = {"round_sync", "round_prolong", "audit", "audit_start", "audit_repair", "round_calls_send"}
 ELSEWHERE = {"scores", "judgments"}  # lead to the page of a collection, of a round
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
 ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
@@ -83,15 +83,12 @@ def address_of_rows(name: str, site) -> str:
         put_on_platform(Round.objects.get(name="open"))
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
-        "caption": [site.collection.captions.first().pk],
         **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample", "test"), ["zoo"]),
         **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
         "pool": ["pool"],
         **dict.fromkeys(("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
-        "chart": ["round", "done", "workers"],
-        "chart_file": ["round", "done", "workers", "csv"],
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
         **dict.fromkeys(("version", "version_changes", "version_trust", "version_score"), ["v1"]),

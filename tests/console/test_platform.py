@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.models import Assignment, Payment, WorkerIdentity
 from core.models import Event, Job
@@ -95,7 +96,7 @@ def test_two_presses_are_one_sync(researcher, made):
     assert (first, Job.objects.count()) == (second, 1)
 
 
-@pytest.mark.parametrize("address", ["sync", "audit/start", "audit/repair", "calls/send"])
+@pytest.mark.parametrize("address", ["sync", "audit/start", "audit/repair", "calls/send", "prolong"])
 def test_a_round_on_no_platform_has_no_such_page(releaser, db, address):
     make_round()
     assert releaser.post(f"/rounds/round-1/{address}/").status_code == 404
@@ -304,3 +305,46 @@ def test_calls_ask_no_more_for_more_rows(member, platform, django_assert_max_num
     Outbox.objects.update(state="failed", error="Refused.")
     with django_assert_max_num_queries(7):
         assert member.get("/calls/").status_code == 200
+
+
+# Prolonging
+
+
+def test_what_a_longer_life_of_the_postings_means_is_shown_before_it_is_confirmed(researcher, made, commit):
+    assert "/rounds/round-1/prolong/" in researcher.get("/rounds/round-1/").text
+    expiry = Posting.objects.get(hit__number=2).expires_at
+    assert "Set aside again" not in researcher.get("/rounds/round-1/prolong/").text
+    shown = researcher.get("/rounds/round-1/prolong/?days=30").text
+    assert "1, with 1 open answer set<" in shown
+    assert "$0.00, fees included" in shown
+    assert not Outbox.objects.filter(call="prolong").exists()
+    with commit(execute=True):
+        answer = researcher.post("/rounds/round-1/prolong/", {"days": "30"}, follow=True)
+    assert "1 posting stays until" in answer.text
+    assert Posting.objects.get(hit__number=2).expires_at > expiry
+    assert Event.objects.filter(verb="prolonged", actor="researcher").count() == 1
+
+
+def test_confirming_twice_prolongs_once(researcher, made, commit):
+    for _ in range(2):
+        with commit(execute=True):
+            researcher.post("/rounds/round-1/prolong/", {"days": "30"})
+    assert Outbox.objects.get(call="prolong").state == "done"
+    answer = researcher.post("/rounds/round-1/prolong/", {"days": "7"})
+    assert "Nothing has to be done" in answer.text
+
+
+@pytest.mark.parametrize("days", ["0", "366", "x", ""])
+def test_a_number_of_days_that_no_platform_takes_changes_nothing(researcher, made, days):
+    assert researcher.post("/rounds/round-1/prolong/", {"days": days}).status_code == 422
+    assert not Outbox.objects.filter(call="prolong").exists()
+
+
+def test_postings_of_a_closed_round_are_not_prolonged(researcher, made):
+    Round.objects.update(closed_at=timezone.now())
+    answer = researcher.post("/rounds/round-1/prolong/", {"days": "30"})
+    assert (answer.status_code, "is not open on a platform" in answer.text) == (422, True)
+
+
+def test_members_are_offered_no_longer_postings(member, made):
+    assert "/prolong/" not in member.get("/rounds/round-1/").text
