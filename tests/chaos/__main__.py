@@ -12,7 +12,7 @@ import psycopg2
 import redis
 
 from tests.chaos.cuts import SPARED
-from tests.chaos.processes import free_port
+from tests.ports import reserved_port
 from tests.services import postgres, redis_server
 
 ENGINES = ("sqlite", "postgresql")
@@ -65,8 +65,8 @@ def environment_for(engine: str, folder: Path) -> Iterator[dict[str, str]]:
             "REDIS_URL": broker,
             "REDIS_PREFIX": f"chaos-{os.getpid()}:",
             "VAR_DIR": str(folder / "var"),
-            "SITE_URL": f"http://127.0.0.1:{free_port()}",
-            "MTURK_EMULATOR_URL": f"http://127.0.0.1:{free_port()}",
+            "SITE_URL": f"http://127.0.0.1:{stack.enter_context(reserved_port())}",
+            "MTURK_EMULATOR_URL": f"http://127.0.0.1:{stack.enter_context(reserved_port())}",
             "LEASE_MINUTES": "1",
             "RECONCILE_SECONDS": "5",
             "SYNC_SECONDS": "5",

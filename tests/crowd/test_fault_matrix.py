@@ -9,15 +9,16 @@ from decimal import Decimal
 from itertools import count
 
 import pytest
+from botocore.awsrequest import AWSPreparedRequest
 from botocore.client import BaseClient
-from botocore.config import Config
+from botocore.exceptions import ReadTimeoutError
+from botocore.httpsession import URLLib3Session
 from django.core.management import CommandError, call_command
 from django.db import transaction
 from django.db.transaction import Atomic
 
 from annotation.ledger import balances
 from annotation.models import Assignment, Draft, Judgment, Payment
-from crowd.channels.mturk import client
 from crowd.intake import FOREIGN, LOST
 from crowd.models import Outbox, Posting
 from crowd.publication import close_round
@@ -89,15 +90,21 @@ def test_a_call_that_goes_wrong_changes_nothing_in_the_end(rehearsal, commit, ki
 
 
 def test_an_answer_later_than_the_read_time_out_is_asked_for_again(rehearsal, commit, monkeypatch):
-    monkeypatch.setattr(client, "CONFIG", client.CONFIG.merge(Config(read_timeout=0.2)))
-    client._client.cache_clear()
-    rehearsal.fault(kind="latency", operation="CreateHITWithHITType", seconds=0.5, nth=1)
-    rehearsal.fault(kind="latency", operation="ApproveAssignment", seconds=0.5, nth=1)
+    send, late = URLLib3Session.send, [b"CreateHITWithHITType", b"ApproveAssignment"]
+
+    def give_up(session: URLLib3Session, request: AWSPreparedRequest) -> object:
+        answer = send(session, request)
+        if operation := next((one for one in late if one in request.headers["X-Amz-Target"]), None):
+            late.remove(operation)
+            raise ReadTimeoutError(endpoint_url=request.url)
+        return answer
+
+    monkeypatch.setattr(URLLib3Session, "send", give_up)
     made = published(hits=HITS, commit=commit)
     sync(made, commit)
     work_all(rehearsal)
     sync(made, commit), sync(made, commit)
-    client._client.cache_clear()
+    assert not late
     check(made, rehearsal)
 
 

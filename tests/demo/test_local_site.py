@@ -13,6 +13,7 @@ import pytest
 
 from demo import local_site
 from demo.local_site import free_port
+from tests.ports import reserved_port
 
 SERVE = "import django; django.setup(); from demo.local_site import serve; serve({port}, 'http://127.0.0.1:{port}')"
 
@@ -23,13 +24,6 @@ def test_a_taken_port_is_passed_over(monkeypatch):
         taken.listen()
         monkeypatch.setattr(local_site, "FIRST_PORT", taken.getsockname()[1])
         assert free_port() > local_site.FIRST_PORT
-
-
-def unused_port() -> int:
-    """A port that the system chose, so that no other test run on this machine is about to take it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def answers(url: str) -> bool:
@@ -58,10 +52,10 @@ def site(tmp_path):
     }
     root = Path(__file__).resolve().parents[2]
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=environment, cwd=root, check=True)
-    port = unused_port()
-    process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environment, cwd=root)
-    yield f"http://127.0.0.1:{port}/login/", process
-    process.kill()
+    with reserved_port() as port:
+        process = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], env=environment, cwd=root)
+        yield f"http://127.0.0.1:{port}/login/", process
+        process.kill()
 
 
 def processes_of(folder: Path) -> list[str]:

@@ -12,6 +12,7 @@ from time import monotonic, sleep
 import pytest
 
 from config.web_worker import Arrival
+from tests.ports import reserved_port
 
 ROOT = Path(__file__).resolve().parents[2]
 THREADS = 8
@@ -27,12 +28,12 @@ START = (
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
     """The port of a site with one process, served as everywhere."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     environment = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path_factory.mktemp("var")), "WEB_CONCURRENCY": "1"}
-    command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--bind", f"127.0.0.1:{port}"]
-    with subprocess.Popen(command, cwd=ROOT, env=environment) as process:
+    command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--bind"]
+    with (
+        reserved_port() as port,
+        subprocess.Popen([*command, f"127.0.0.1:{port}"], cwd=ROOT, env=environment) as process,
+    ):
         until = monotonic() + 60
         while not answers(port) and monotonic() < until:
             sleep(0.2)

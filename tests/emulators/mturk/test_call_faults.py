@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from threading import Event
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
 
+from emulators.mturk.faults import calls
 from tests.emulators.mturk.conftest import QUESTION, eventually
 
 
@@ -87,14 +89,18 @@ def test_an_answer_later_than_the_read_timeout_belongs_to_a_call_that_was_done(c
     assert mturk.list_hits()["NumResults"] == 1
 
 
-def test_a_stalled_call_is_done_only_after_its_client_gave_up(connect, world, upset, type_id):
+def test_a_stalled_call_is_done_only_after_its_client_gave_up(connect, world, upset, type_id, monkeypatch):
+    gave_up = Event()
+
     def is_created() -> bool:
         return bool(world.call("ListHITs", {})["HITs"])
 
+    monkeypatch.setattr(calls, "sleep", lambda seconds: gave_up.wait(10))
     upset("stall", "CreateHITWithHITType", seconds=0.3)
     with pytest.raises(ReadTimeoutError):
         connect(patience=0.1).create_hit_with_hit_type(HITTypeId=type_id, LifetimeInSeconds=3600, Question=QUESTION)
     assert not is_created()
+    gave_up.set()
     assert eventually(is_created)
 
 

@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from threading import Timer, main_thread
+from threading import Event
+from types import SimpleNamespace
 
 import pytest
 
@@ -130,10 +131,16 @@ def test_a_host_that_is_none_is_told_as_such(fails):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_and_termination_end_the_wait(number):
+def test_ctrl_c_and_termination_end_the_wait(monkeypatch, number):
+    class Interrupted(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            signal.raise_signal(number)
+            assert super().wait(10)
+            return True
+
     usual = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     try:
-        Timer(0.05, signal.pthread_kill, [main_thread().ident, number]).start()
+        monkeypatch.setattr(command, "threading", SimpleNamespace(Event=Interrupted))
         command.until_stopped()
     finally:
         signal.signal(signal.SIGINT, usual[0])
