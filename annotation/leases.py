@@ -103,7 +103,7 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
 def can_extend(assignment: Assignment) -> bool:
     """Whether its worker may take more time: once, while the lease is theirs."""
     is_first = assignment.deadline - assignment.leased_at < 1.5 * _lease_time()
-    return assignment.state == State.LEASED and assignment.seat_id is not None and is_first
+    return assignment.state == State.LEASED and is_first
 
 
 def longest_lease(assignment: Assignment) -> datetime:

@@ -5,6 +5,7 @@ from django.core.cache import cache
 from django.db import connection, transaction
 from django.utils import timezone
 
+from annotation.leases import expire_leases
 from annotation.models import Assignment, Draft, Report, Worker
 from annotation.workers import exclude
 from core.models import Event
@@ -84,6 +85,15 @@ def test_a_worker_of_whom_more_is_known_stays_when_their_claim_goes(stranger, po
     Posting.objects.update(settled_at=timezone.now())
     assert purge_claims() == 1
     assert Worker.objects.count() == 1
+
+
+def test_the_clock_leaves_a_claim_to_its_platform(stranger, posting):
+    save(stranger, posting)
+    Assignment.objects.update(deadline=timezone.now())
+    assert expire_leases() == 0
+    claim = Assignment.objects.get()
+    confirm(claim)
+    assert take_in(claim.pk)
 
 
 def test_consent_is_noted_when_the_platform_confirms_the_work(stranger, posting):

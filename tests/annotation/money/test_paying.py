@@ -6,8 +6,9 @@ from django.utils import timezone
 from annotation.budget import CeilingError
 from annotation.grading import accept
 from annotation.leases import lease_seat, move
+from annotation.ledger import balance_of
 from annotation.models import Assignment, Payment
-from annotation.payments import mark_paid, owe, withdraw
+from annotation.payments import mark_paid, owe, owe_bonus, withdraw
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event
@@ -16,6 +17,7 @@ from crowd.channels import ChannelError
 from crowd.models import Outbox
 from crowd.outbox import MAX_ATTEMPTS, deliver, take_wanted
 from hits.models import Round
+from tests.annotation.money.moneyed import accepted, posted
 from tests.factories import make_round, make_worker, put_on_platform
 
 
@@ -45,6 +47,15 @@ def test_one_call_to_pay_is_written_down_with_the_debt(db):
     assert (call.call, call.subject, call.payload) == ("pay", f"annotation.payment:{payment.pk}", {"amount": "0.65"})
     assert (call.channel, call.environment, call.state) == ("mturk", "sandbox", Outbox.State.PENDING)
     assert payment.fee == Decimal("0.13")
+
+
+def test_a_bonus_needs_room_for_its_fee_too(db, platform):
+    made = posted(ceiling="2.00")
+    paid = accepted(made)
+    free = balance_of(made).free
+    with pytest.raises(CeilingError, match="left below its ceiling"):
+        owe_bonus(paid, amount=free, reason="Thank you.", actor="robin")
+    assert owe_bonus(paid, amount=Decimal("0.50"), reason="Thank you.", actor="robin").fee == Decimal("0.10")
 
 
 def test_work_that_is_not_decided_is_not_owed(db):

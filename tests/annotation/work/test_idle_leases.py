@@ -76,6 +76,15 @@ def test_the_places_of_idle_workers_are_free_again(made):
     assert join_round(made, make_worker())
 
 
+def test_who_has_submitted_keeps_their_place_though_their_work_was_excluded(made):
+    Admission.objects.create(round=made, capacity=1)
+    made.refresh_from_db()
+    worker = proven(made)
+    Assignment.objects.update(state="excluded")
+    end(made)
+    assert [one.worker for one in made.participants.all()] == [worker]
+
+
 @pytest.mark.service
 def test_a_submission_at_the_same_moment_is_neither_lost_nor_given_away(transactional_db):
     if connection.vendor == "sqlite":

@@ -55,6 +55,13 @@ def test_four_reliable_workers_retire_a_control_and_are_all_accepted(made, elsew
     assert made.hits.get().seats.filter(state=Seat.State.FILLED).count() == 4
 
 
+def test_work_that_lacks_the_answer_to_another_control_stays_flagged(made):
+    flagged = judge(made, fails="positive")
+    flagged.judgments.filter(item__control__polarity="negative").delete()
+    assert retire(positive(made), reason="It is wrong.", actor="robin") == 0
+    assert states() == [State.FLAGGED]
+
+
 def test_what_the_rule_did_has_a_ruling_and_an_event(made, elsewhere):
     for _ in range(4):
         judge(made, seasoned(elsewhere, right=3), fails="positive")
