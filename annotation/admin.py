@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from annotation.models import Assignment, Decision, Judgment, Payment, Worker, WorkerIdentity
 from annotation.payments import mark_paid
 from core.admin import ReadOnlyAdmin
+from core.text import counted
 
 
 @admin.register(Worker)
@@ -69,7 +70,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     @admin.action(description="Mark as paid outside", permissions=["settle"])
     def mark_as_paid(self, request: HttpRequest, payments: QuerySet[Payment]) -> None:
         marked = sum(mark_paid(payment, actor=str(request.user)) for payment in payments)
-        self.message_user(request, f"{marked} payments are marked as paid.", messages.SUCCESS)
+        self.message_user(request, f"{counted(marked, 'payment is', 'payments are')} marked as paid.", messages.SUCCESS)
 
 
 @admin.register(Judgment)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Draft
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from hits.models import Item
 from hits.question import Level, Shortcoming, WrongWay
 
@@ -98,20 +99,27 @@ def decode_answers(text: str, places: Places) -> list[Answer]:
     """
     words = text.split(".")
     if len(words) != len(places):
-        raise CounterpartError(f"There are {len(words)} answers for {len(places)} pairs: {text[:80]!r}.")
+        raise CounterpartError(
+            f"There are {counted(len(words), 'answer')} for {counted(len(places), 'pair')}: {text[:80]!r}."
+        )
     return [_answer(word, place, places[place]) for word, place in zip(words, sorted(places), strict=True)]
 
 
 def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int]) -> None:
     answered = [answer.item_id for answer in answers]
     if foreign := [pk for pk in answered if pk not in place_of]:
-        raise CounterpartError(f"{len(foreign)} answers are to pairs of another HIT; reload the page and try again.")
+        raise CounterpartError(
+            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs of another HIT; reload the page and try "
+            "again."
+        )
     if len(set(answered)) != len(answered):
         doubled = sorted({place_of[pk] for pk in answered if answered.count(pk) > 1})
-        raise CounterpartError(f"{len(doubled)} pairs are answered twice: {some_of(doubled)}. Answer each once.")
+        raise CounterpartError(
+            f"{counted(len(doubled), 'pair is', 'pairs are')} answered twice: {some_of(doubled)}. Answer each once."
+        )
     if missing := sorted(place_of[pk] for pk in place_of.keys() - set(answered)):
-        counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
-        raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
+        unanswered = counted(len(missing), "pair has", "pairs have")
+        raise CounterpartError(f"{unanswered} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
 
 
 def _word(answer: Answer) -> str:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from core.errors import CounterpartError
 from core.events import record
+from core.text import counted
 
 ERASED = "[erased]"
 SHORTEST_ID = 8  # of real platforms' worker ids; a shorter one could be an ordinary word
@@ -50,13 +51,14 @@ def check_forgettable(pseudonym: str) -> Worker:
     owed = Payment.objects.filter(assignment__worker=worker, state=Payment.State.OWED).count()
     if owed:
         raise CounterpartError(
-            f"Worker {worker} is still owed {owed} payments, which could not reach them any more; "
+            f"Worker {worker} is still owed {counted(owed, 'payment')}, which could not reach them any more; "
             "mark them paid or withdraw them first."
         )
     waiting = Assignment.objects.waiting().filter(worker=worker).count()
     if waiting:
         raise CounterpartError(
-            f"{waiting} submissions of worker {worker} are not stored yet; sync their rounds, or pay_for_outage, first."
+            f"{counted(waiting, 'submission')} of worker {worker} must be stored first: sync their rounds, or "
+            "pay_for_outage."
         )
     return worker
 

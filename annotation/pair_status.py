@@ -96,7 +96,7 @@ def _blocks(round: Round, hits: list[HIT]) -> Iterator[str]:
         yield f"The ceiling of ${round.ceiling} is reached: raise it with set_ceiling."
     joined = round.participants.count()
     if joined and _met_a_pair(round, hits) == joined:
-        yield f"Each of the {joined} workers who joined has judged a pair of its HIT: more workers are needed."
+        yield f"Whoever joined ({joined}) has judged a pair of its HIT: more workers are needed."
 
 
 def _why_disputed(round: Round, seats: int, excluded: str) -> Iterator[str]:

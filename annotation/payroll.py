@@ -13,7 +13,7 @@ from annotation.models import Payment, Worker, WorkerIdentity
 from annotation.payments import mark_paid
 from annotation.receipts import completion_code
 from core.errors import CounterpartError, some_of
-from core.text import harmless
+from core.text import counted, harmless
 from hits.models import Round
 
 COLUMNS = ("worker", "platform", "platform_id", "hits", "amount", "completion_code", "receipts", "payments")
@@ -153,7 +153,8 @@ def _checked(round: Round, numbered: tuple[int, Row]) -> Sequence[Payment]:
         )
     if withdrawn := [payment.pk for payment in payments if payment.state == Payment.State.WITHDRAWN]:
         raise CounterpartError(
-            f"{where}: {len(withdrawn)} payments were withdrawn since: {some_of(withdrawn)}. Write the list again."
+            f"{where}: {counted(len(withdrawn), 'payment was', 'payments were')} withdrawn since: "
+            f"{some_of(withdrawn)}. Write the list again."
         )
     owed = _total(payments)
     if _amount(row["amount"]) != owed:

@@ -12,7 +12,7 @@ from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.seeds import check_seed
-from core.text import check_name, find_named
+from core.text import check_name, counted, find_named
 from corpus.models import Collection, Image, Match
 from hits.models import Control
 from hits.question import RIGHT_LEVELS, Level
@@ -147,8 +147,8 @@ def _draw(collection: Collection, plan: Plan) -> list[Drawn]:
     images = _images(collection, rng)[:needed]
     if len(images) < needed:
         raise CounterpartError(
-            f"Collection {collection} has {len(images)} pictures with captions, and the test needs {needed}; ask for "
-            "fewer pairs, or import pictures with import_collection --images."
+            f"Collection {collection} has {counted(len(images), 'picture')} with captions, and the test needs "
+            f"{needed}; ask for fewer pairs, or import pictures with import_collection --images."
         )
     captions = _captions(images)
     positive, shown, lent = (
@@ -203,10 +203,12 @@ def _captions(images: Sequence[int]) -> dict[int, list[int]]:
 def _graded(test: QualificationTest, worker: Worker, levels: Mapping[int, int], number: int) -> TestAttempt:
     polarities = dict(test.items.values_list("place", "polarity"))
     if missing := sorted(polarities.keys() - levels.keys()):
-        counted = "1 pair has" if len(missing) == 1 else f"{len(missing)} pairs have"
-        raise CounterpartError(f"{counted} no answer yet: {some_of(missing, at_most=18)}. Answer and send again.")
+        unanswered = counted(len(missing), "pair has", "pairs have")
+        raise CounterpartError(f"{unanswered} no answer yet: {some_of(missing, at_most=18)}. Answer and send again.")
     if odd := [place for place, level in levels.items() if place not in polarities or level not in Level.values]:
-        raise CounterpartError(f"{len(odd)} answers are to no pair of this test, or no level; reload the page.")
+        raise CounterpartError(
+            f"{counted(len(odd), 'answer is', 'answers are')} to no pair of this test, or no level; reload the page."
+        )
     right = sum(levels[place] in RIGHT_LEVELS[polarity] for place, polarity in polarities.items())
     return TestAttempt.objects.create(
         test=test,

@@ -18,6 +18,7 @@ from annotation.retirement import review_controls_of
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
+from core.text import counted
 from hits.models import Item
 
 State = Assignment.State
@@ -154,7 +155,8 @@ def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartErro
     if not places:
         return _seat_lost()
     return CounterpartError(
-        f"{len(places)} pairs you have judged before, in another HIT: {some_of(places)}. Return this HIT, take another."
+        f"{counted(len(places), 'pair')} you have judged before, in another HIT: {some_of(places)}. Return this HIT, "
+        "take another."
     )
 
 

@@ -13,6 +13,7 @@ from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from core.text import counted
 from hits.models import Round, Seat
 from hits.prices import CENT
 
@@ -37,7 +38,7 @@ class Timing:
         half = f"half of them {self.low / 60:.1f} to {self.high / 60:.1f}"
         return (
             f"median active {self.active / 60:.1f} min ({half}), elapsed {self.elapsed / 60:.1f} min, "
-            f"of {self.n} accepted assignments"
+            f"of {counted(self.n, 'accepted assignment')}"
         )
 
 

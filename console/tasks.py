@@ -15,6 +15,7 @@ from console.uploads import opened_uploads, remove_uploads
 from core.errors import CounterpartError
 from core.jobs import LIVE, JobProgress, finish, open_job, running
 from core.models import Job
+from core.text import counted
 from corpus.models import Collection, Sample
 from crowd.models import Audit
 from dataset.cases import update_queue
@@ -157,7 +158,8 @@ def top_up(job_id: str) -> None:
         given = give_top_up(_round(job), actor=_actor(job), progress=progress)
         if not given.assignments:
             return "No assignment falls short of the wage floor any more."
-        return f"{given.assignments:,} assignments are owed ${given.bonus} more each, ${given.total} in all."
+        owed = counted(given.assignments, "assignment is", "assignments are")
+        return f"{owed} owed ${given.bonus} more each, ${given.total} in all."
 
     _run(job_id, act)
 

@@ -9,6 +9,7 @@ from core.errors import CounterpartError
 from core.jobs import JobProgress
 from core.models import Job
 from core.progress import Progress
+from core.text import counted
 from core.zip_files import unpack
 from corpus.imports import import_collection, import_pictures
 from corpus.matches import import_matches
@@ -90,6 +91,7 @@ def _captions(path: Path, format: str, progress: Progress) -> Path:
     found = [file for file in folder.rglob("*") if file.is_file()]
     if len(found) != 1:
         raise CounterpartError(
-            f"{path.name} contains {len(found)} caption files. Upload one, and the pictures as a zip file of their own."
+            f"{path.name} contains {counted(len(found), 'caption file')}. Upload one, and the pictures as a zip file "
+            "of their own."
         )
     return found[0]

@@ -26,6 +26,7 @@ from core.archives import (
 )
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from core.version import software_version
 
 KEYS = "secret_key"
@@ -123,7 +124,7 @@ def occupied() -> str:
             if cursor.fetchone()[0]:
                 filled.append(table)
     if filled:
-        return f"The database has rows in {len(filled)} tables: {some_of(filled)}."
+        return f"The database has rows in {counted(len(filled), 'table')}: {some_of(filled)}."
     if any(_files_in(Path(settings.MEDIA_ROOT))):
         return f"There are files in {settings.MEDIA_ROOT}."
     return ""

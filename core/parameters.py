@@ -19,6 +19,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandParser
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 
 
 class FlagField(forms.BooleanField):
@@ -87,9 +88,9 @@ class Parameters:
         Raises CounterpartError for unknown or missing parameters and invalid values.
         """
         if unknown := sorted(given.keys() - _declared(cls).keys()):
-            raise CounterpartError(f"{len(unknown)} unknown parameters: {some_of(unknown)}.")
+            raise CounterpartError(f"{counted(len(unknown), 'unknown parameter')}: {some_of(unknown)}.")
         if missing := sorted(_declared(cls).keys() - _defaults(cls).keys() - given.keys()):
-            raise CounterpartError(f"{len(missing)} missing parameters: {some_of(missing)}.")
+            raise CounterpartError(f"{counted(len(missing), 'missing parameter')}: {some_of(missing)}.")
         return cls(**given)
 
     def as_json(self) -> dict[str, Any]:

@@ -25,7 +25,9 @@ def check_words(text: str, *, what: str, at_most: int) -> str:
         raise CounterpartError(f"The {what} has {len(text):,} characters; shorten it to {at_most:,}.")
     odd = [f"U+{ord(sign):04X}" for sign in text if unicodedata.category(sign) == "Cc" and sign not in ALLOWED]
     if odd:
-        raise CounterpartError(f"The {what} contains {len(odd)} control characters: {some_of(odd)}. Remove them.")
+        raise CounterpartError(
+            f"The {what} contains {counted(len(odd), 'control character')}: {some_of(odd)}. Remove them."
+        )
     return text
 
 

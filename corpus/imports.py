@@ -152,8 +152,8 @@ def _compare(records: Iterable[Record], collection: Collection | None) -> _Compa
             image_conflicts[record.image] = None
         if not _is_same_caption(record, found, known_captions):
             caption_conflicts[record.caption] = None
-    _check_conflicts("images", "file name or split", list(image_conflicts))
-    _check_conflicts("captions", "text or image", list(caption_conflicts))
+    _check_conflicts("image", "file name or split", list(image_conflicts))
+    _check_conflicts("caption", "text or image", list(caption_conflicts))
     return found
 
 
@@ -192,11 +192,11 @@ def _is_same_caption(record: Record, found: _Comparison, known: dict[str, bytes]
     return before in (None, digest)
 
 
-def _check_conflicts(things: str, what: str, keys: list[str]) -> None:
+def _check_conflicts(thing: str, what: str, keys: list[str]) -> None:
     if keys:
         raise CounterpartError(
-            f"{len(keys):,} {things} have another {what} in this collection or earlier in the file: {some_of(keys)}. "
-            "Give them unique ids, or import into a new collection."
+            f"{counted(len(keys), thing + ' has', thing + 's have')} another {what} in this collection or earlier in "
+            f"the file: {some_of(keys)}. Give them unique ids, or import into a new collection."
         )
 
 

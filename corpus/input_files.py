@@ -14,6 +14,7 @@ from typing import IO, Any, cast
 import ijson
 
 from core.errors import CounterpartError
+from core.text import counted
 
 GZIP_MAGIC = b"\x1f\x8b"
 # A line of a caption file is far shorter; a few bytes of gzip can become gigabytes of one line.
@@ -66,7 +67,8 @@ def csv_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             for row in filter(None, rows):
                 if len(row) != len(header):
                     raise CounterpartError(
-                        f"{path.name}, line {rows.line_num}: {len(row)} fields, but the header has {len(header)}."
+                        f"{path.name}, line {rows.line_num}: {counted(len(row), 'field')}, but the header has "
+                        f"{len(header)}."
                     )
                 yield rows.line_num, dict(zip(header, row, strict=True))
         except csv.Error as error:

@@ -11,6 +11,7 @@ from PIL import ImageOps
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from corpus.models import Collection, Image
 from corpus.pictures import FORMATS, open_picture
 
@@ -78,7 +79,10 @@ def folder_looks(folder: Path, *, progress: Progress = silent) -> dict[str, str]
         except OSError:
             broken.append(path.name)
     if broken:
-        raise CounterpartError(f"{len(broken)} files cannot be read as pictures: {some_of(broken)}. Remove them.")
+        raise CounterpartError(
+            f"{counted(len(broken), 'file cannot', 'files cannot')} be read as pictures: {some_of(broken)}. Remove "
+            "them."
+        )
     return looks
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import CounterpartError
+from core.text import counted
 from corpus.input_files import at, csv_header, csv_rows, json_pairs, lines
 from corpus.models import Collection
 from corpus.readers.record import key_of
@@ -144,7 +145,7 @@ def _direction_by_ids(path: Path, keys: Keys) -> str:
     if pairs and len(likely) != 1:
         known = " and ".join(f"{count:,} as {direction}" for direction, count in fits.items())
         raise CounterpartError(
-            f"The direction of {path.name} is unclear: of its {len(pairs):,} pairs the collection has {known}. "
-            "Pass --direction."
+            f"The direction of {path.name} is unclear: of its {counted(len(pairs), 'pair')} the collection has "
+            f"{known}. Pass --direction."
         )
     return likely[0] if likely else IMAGE_TO_CAPTION

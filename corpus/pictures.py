@@ -21,6 +21,7 @@ from PIL import ImageOps, UnidentifiedImageError
 from core.errors import CounterpartError, some_of
 from core.files import files_in
 from core.progress import Progress, tracked
+from core.text import counted
 from corpus.models import Image
 
 # The formats that every browser shows.
@@ -157,7 +158,8 @@ def find_pictures(folder: Path, file_names: Mapping[str, str]) -> dict[str, Path
     ]
     if outside:
         raise CounterpartError(
-            f"{len(outside)} file names point outside {folder}: {some_of(outside)}. Correct them in the caption file."
+            f"{counted(len(outside), 'file name points', 'file names point')} outside {folder}: {some_of(outside)}. "
+            "Correct them in the caption file."
         )
     return found
 
@@ -197,10 +199,8 @@ def pictures_stored(
             for _ in tracked(threads.map(store, files), "storing pictures", progress, total=len(files), every=50):
                 pass
         if broken:
-            raise CounterpartError(
-                f"{len(broken):,} files are not complete pictures: {some_of(sorted(broken))}. "
-                "Replace them and import again."
-            )
+            told = counted(len(broken), "file is not a complete picture", "files are not complete pictures")
+            raise CounterpartError(f"{told}: {some_of(sorted(broken))}. Replace them and import again.")
         yield {key: stored[key] for key in files if key in stored}
     except BaseException:
         _remove_unused(collection_name, {picture.file for picture in stored.values()})

@@ -8,7 +8,7 @@ from django.db import transaction
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.seeds import check_seed
-from core.text import check_name
+from core.text import check_name, counted
 from corpus.input_files import lines
 from corpus.models import CaptionQuerySet, Collection, ImageQuerySet, Sample
 
@@ -72,8 +72,8 @@ def _listed(things: str, keys: dict[str, int], file: Path, collection: Collectio
     unknown = [key for key in asked if key not in keys]
     if unknown:
         raise CounterpartError(
-            f"{len(unknown):,} {things} of {file.name} are not in the gallery of {collection}: {some_of(unknown)}. "
-            "Correct the file, or import them first."
+            f"The gallery of {collection} lacks {counted(len(unknown), things.removesuffix('s'))} of {file.name}: "
+            f"{some_of(unknown)}. Correct the file, or import them first."
         )
     return sorted(keys[key] for key in asked)
 

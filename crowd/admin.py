@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from core.admin import ReadOnlyAdmin
+from core.text import counted
 from crowd.models import Outbox
 from crowd.outbox import send_again
 
@@ -23,4 +24,6 @@ class OutboxAdmin(ReadOnlyAdmin):
     @admin.action(description="Retry failed calls", permissions=["send"])
     def send_failed_again(self, request: HttpRequest, rows: QuerySet[Outbox]) -> None:
         sent = sum(send_again(row, actor=str(request.user)) for row in rows)
-        self.message_user(request, f"{sent} failed calls are being retried.", messages.SUCCESS)
+        self.message_user(
+            request, f"{counted(sent, 'failed call is', 'failed calls are')} being retried.", messages.SUCCESS
+        )

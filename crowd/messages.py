@@ -11,7 +11,7 @@ from annotation.models import Assignment, Worker, WorkerIdentity
 from annotation.workers import locked
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.text import check_words
+from core.text import check_words, counted
 from crowd import channels
 from crowd.models import Message, Outbox
 from crowd.outbox import put
@@ -32,7 +32,9 @@ def write_to(
     words = _checked(subject, text)
     addresses = {worker.pk: address_of(worker) for worker in workers}
     if lost := [str(worker) for worker in workers if addresses[worker.pk] is None]:
-        raise CounterpartError(f"{len(lost)} workers have no platform to be written to: {some_of(lost)}.")
+        raise CounterpartError(
+            f"{counted(len(lost), 'worker has', 'workers have')} no platform to be written to: {some_of(lost)}."
+        )
     with transaction.atomic():
         messages = [Message.objects.create(worker=worker, by=by, **words) for worker in workers]
         at: dict[tuple[str, str], list[Message]] = defaultdict(list)

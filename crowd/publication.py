@@ -205,7 +205,7 @@ def _is_open_on(round: Round, channel: str, environment: str) -> bool:
 def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
     if missing:
         raise CounterpartError(
-            f"{len(missing)} pictures of round {round} are missing: {some_of(missing)}. "
+            f"Round {round} lacks {counted(len(missing), 'picture')}: {some_of(missing)}. "
             "Import the collection again with --images, or pass --skip-missing to show those pairs without one."
         )
     cost = quote(round, channel).total

@@ -22,6 +22,7 @@ from annotation.workers import worker_for
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent
+from core.text import counted
 from crowd import channels
 from crowd.channels import ChannelError, Listed, Listing
 from crowd.delivery import mark_closed, mark_over
@@ -92,8 +93,12 @@ class Collected:
         """One line for each error, a few at most."""
         lines = [f"{_named(numbers)}: {error}" for error, numbers in self.troubles.items()]
         if left_out := sum(map(len, [*self.troubles.values()][MOST_ERRORS:])):
-            lines[MOST_ERRORS:] = [f"{left_out} more HITs could not be listed."]
-        return [*lines, f"The other {self.skipped} HITs were skipped: sync again."] if self.skipped else lines
+            lines[MOST_ERRORS:] = [f"{counted(left_out, 'more HIT could', 'more HITs could')} not be listed."]
+        return (
+            [*lines, f"The other {counted(self.skipped, 'HIT was', 'HITs were')} skipped: sync again."]
+            if self.skipped
+            else lines
+        )
 
 
 def sync_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Synced:

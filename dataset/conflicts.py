@@ -8,6 +8,7 @@ import pandas as pd
 
 from annotation.models import Judgment
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from corpus.models import Collection, Sample
 from dataset.cases import Reason, open_cases
 from dataset.contents import JUDGED, Contents, Policies, gather_contents, proposals_of, queries_of
@@ -40,7 +41,10 @@ def preview(sample: Sample, *, rounds: Sequence[Round], policies: Policies) -> C
     check_sources(collection, policies.merge)
     foreign = [round.name for round in rounds if round.pool.collection_id != collection.pk]
     if foreign:
-        raise CounterpartError(f"{len(foreign)} rounds are not on {collection}: {some_of(foreign)}. Leave them out.")
+        raise CounterpartError(
+            f"{counted(len(foreign), 'round is', 'rounds are')} not on {collection}: {some_of(foreign)}. Leave them "
+            "out."
+        )
     if not rounds and not policies.merge:
         raise CounterpartError("There is nothing to count: choose rounds, match sources or both.")
     votes = _votes_of(rounds)
@@ -90,7 +94,9 @@ def send_to_review(collection: Collection, conflicts: Sequence[Conflict]) -> int
     stay out."""
     ids = pair_ids(collection, [(one.image, one.caption) for one in conflicts])
     found = {
-        ids[one.image, one.caption]: f"{', '.join(one.sources)} say yes, people level {one.level} ({one.votes} votes)"
+        ids[
+            one.image, one.caption
+        ]: f"{', '.join(one.sources)} say yes, people level {one.level} ({counted(one.votes, 'vote')})"
         for one in conflicts
         if not one.review
     }

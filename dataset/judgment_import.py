@@ -17,6 +17,7 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.inserts import insert_rows
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from dataset.outside_answers import form_of, read_long, read_raw
 from hits.models import Item, Round, Seat
 from hits.question import RIGHT_LEVELS
@@ -93,18 +94,21 @@ def _at_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with their items. Raises CounterpartError for HITs and pairs that the round does not have."""
     unknown = sorted(set(rows["hit"]) - set(items["hit"]))
     if unknown:
-        raise CounterpartError(f"{len(unknown)} HITs of the file are not in the round: {some_of(unknown)}. {_ALIKE}")
+        raise CounterpartError(
+            f"The round lacks {counted(len(unknown), 'HIT')} of the file: {some_of(unknown)}. {_ALIKE}"
+        )
     found = rows.merge(items, on=["hit", *_PAIR], how="left")
     missing = found[found["item_id"].isna()]
     if len(missing):
         raise CounterpartError(
-            f"{_count_pairs(missing)} pairs of the file are not in their HITs: {_some_pairs(missing)}. {_ALIKE}"
+            f"{counted(_count_pairs(missing), 'pair')} of the file cannot be found in their HITs: "
+            f"{_some_pairs(missing)}. {_ALIKE}"
         )
     other = found[found["control"] != found["polarity"]]
     if len(other):
         raise CounterpartError(
-            f"{_count_pairs(other)} pairs are controls in the file or in the round but not in both: "
-            f"{_some_pairs(other)}. {_ALIKE}"
+            f"{counted(_count_pairs(other), 'pair is a control', 'pairs are controls')} in the file or in the round "
+            f"but not in both: {_some_pairs(other)}. {_ALIKE}"
         )
     return found
 
@@ -124,8 +128,8 @@ def _at_candidates(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     missing = found[found["turns"].isna()]
     if len(missing):
         raise CounterpartError(
-            f"{_count_pairs(missing)} pairs of the file are not asked about in the round: {_some_pairs(missing)}. "
-            "Pack a round of the pool that they were proposed in."
+            f"The round does not ask about {counted(_count_pairs(missing), 'pair')} of the file: "
+            f"{_some_pairs(missing)}. Pack a round of the pool that they were proposed in."
         )
     found["turn"] = (found["answer"] - 1) % found["turns"].astype(int)
     found = found.merge(candidates, on=[*_PAIR, "turn"])
@@ -136,7 +140,8 @@ def _check_once(rows: pd.DataFrame) -> None:
     twice = rows[rows.duplicated(["worker", *_PAIR])]
     if len(twice):
         raise CounterpartError(
-            f"{len(twice)} answers repeat a worker and a pair: {_some_pairs(twice)}. A worker judges a pair once."
+            f"{counted(len(twice), 'answer repeats', 'answers repeat')} a worker and a pair: {_some_pairs(twice)}. A "
+            "worker judges a pair once."
         )
 
 
@@ -157,15 +162,16 @@ def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
         same &= both[name] == both[f"known_{name}"]
     if len(other := both[is_known & ~same]):
         raise CounterpartError(
-            f"{len(other)} answers differ from those that were imported before, or are answers to another HIT: "
-            f"{_some_pairs(other)}. Judgments are only added; import a corrected file into another round."
+            f"{counted(len(other), 'answer differs', 'answers differ')} from those that were imported before, or are "
+            f"answers to another HIT: {_some_pairs(other)}. Judgments are only added; import a corrected file into "
+            "another round."
         )
     new = both[~is_known].drop(columns=[name for name in names if name.startswith("known_")])
     begun = new.merge(both.loc[is_known, ["worker", "hit_id"]].drop_duplicates(), on=["worker", "hit_id"])
     if len(begun):
         raise CounterpartError(
-            f"{len(begun)} answers belong to answer sets that were imported before without them: {_some_pairs(begun)}. "
-            "Judgments are only added; import a corrected file into another round."
+            f"{counted(len(begun), 'answer belongs', 'answers belong')} to answer sets that were imported before "
+            f"without them: {_some_pairs(begun)}. Judgments are only added; import a corrected file into another round."
         )
     return new
 
@@ -243,8 +249,8 @@ def _seats(figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
     taken: list[Seat] = []
     added: list[Seat] = []
     filled: list[Seat] = []
-    for hit, counted in zip(figures["hit_id"], figures["counted"], strict=True):
-        if not counted:
+    for hit, counts in zip(figures["hit_id"], figures["counted"], strict=True):
+        if not counts:
             taken.append(existing[hit][0])
         elif open_seats[hit]:
             filled.append(open_seats[hit].pop(0))

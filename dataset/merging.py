@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Q
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from corpus.models import Collection, Match
 
 Pair = tuple[str, str]
@@ -42,7 +43,10 @@ def parse_merge(text: str) -> list[MergeTerm]:
     terms = [_parse_term(part.strip()) for part in text.split(",") if part.strip()]
     names = [term.source for term in terms]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise CounterpartError(f"{len(twice)} match sources are named twice: {some_of(twice)}. Name each once.")
+        raise CounterpartError(
+            f"{counted(len(twice), 'match source is', 'match sources are')} named twice: {some_of(twice)}. Name each "
+            "once."
+        )
     return terms
 
 
@@ -52,7 +56,9 @@ def check_sources(collection: Collection, terms: Sequence[MergeTerm]) -> None:
     unknown = [term.source for term in terms if term.source not in known]
     if unknown:
         has = f"it has {some_of(known, at_most=20)}" if known else "it has none"
-        raise CounterpartError(f"{collection} lacks {len(unknown)} match sources: {some_of(unknown)}; {has}.")
+        raise CounterpartError(
+            f"{collection} lacks {counted(len(unknown), 'match source')}: {some_of(unknown)}; {has}."
+        )
 
 
 def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Sequence[int]) -> set[Pair]:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from hits.question import Level, Shortcoming, WrongWay
 
 Form = Literal["judgments-long", "judgments-csv"]
@@ -113,7 +114,7 @@ def _whole(path: Path, texts: pd.Series) -> pd.Series:
 def _wrong(path: Path, values: pd.Series, wrong: pd.Series, rule: str) -> str:
     first: Any = values[wrong].head(3).items()
     lines = [f"{value!r} in line {line + 2}" for line, value in first]
-    return f"{path.name} has {int(wrong.sum())} invalid values: {some_of(lines)}; {rule}. Correct the file."
+    return f"{path.name} has {counted(int(wrong.sum()), 'invalid value')}: {some_of(lines)}; {rule}. Correct the file."
 
 
 def _check_repeated(path: Path, rows: pd.DataFrame, runs: pd.DataFrame, least: pd.Series) -> None:
@@ -129,6 +130,6 @@ def _check_repeated(path: Path, rows: pd.DataFrame, runs: pd.DataFrame, least: p
     if len(pairs):
         listed = [f"image {image} with caption {caption}" for image, caption in pairs.itertuples(index=False)]
         raise CounterpartError(
-            f"{path.name} has {len(pairs)} pairs whose answers differ from one proposal to another: {some_of(listed)}. "
-            "Every row of a pair must repeat its answers; export the file again."
+            f"{path.name} has {counted(len(pairs), 'pair')} whose answers differ from one proposal to another: "
+            f"{some_of(listed)}. Every row of a pair must repeat its answers; export the file again."
         )

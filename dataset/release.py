@@ -13,7 +13,7 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.progress import Progress, silent, tracked
 from core.seeds import check_seed
-from core.text import check_name
+from core.text import check_name, counted
 from corpus.matches import seal_source
 from corpus.models import Collection, Match, Sample
 from dataset.aggregation import METHODS, TIES, Method, Ties
@@ -156,10 +156,16 @@ def _checked_terms(
         )
     foreign = [round.name for round in rounds if round.pool.collection_id != collection.pk]
     if foreign:
-        raise CounterpartError(f"{len(foreign)} rounds are not on {collection}: {some_of(foreign)}. Leave them out.")
+        raise CounterpartError(
+            f"{counted(len(foreign), 'round is', 'rounds are')} not on {collection}: {some_of(foreign)}. Leave them "
+            "out."
+        )
     doubled = sorted({round.name for round in rounds if rounds.count(round) > 1})
     if doubled:
-        raise CounterpartError(f"{len(doubled)} rounds are named more than once: {some_of(doubled)}. Name each once.")
+        raise CounterpartError(
+            f"{counted(len(doubled), 'round is', 'rounds are')} named more than once: {some_of(doubled)}. Name each "
+            "once."
+        )
     for round in rounds:
         _check_queries(round, sample)
     check_sources(collection, terms)

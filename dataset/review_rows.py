@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from corpus.models import Collection
 from dataset.merging import Pair
 from dataset.models import Review
@@ -75,6 +76,6 @@ def _known_captions(collection: Collection, keys: Sequence[str]) -> list[str]:
     unknown = [key for key in keys if key not in known]
     if unknown:
         raise CounterpartError(
-            f"{len(unknown)} captions to exclude are not in {collection}: {some_of(unknown)}. Correct the list."
+            f"{collection} lacks {counted(len(unknown), 'caption')} to exclude: {some_of(unknown)}. Correct the list."
         )
     return list(dict.fromkeys(keys))

@@ -11,6 +11,7 @@ from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from corpus.models import Match
 from dataset.contents import Contents, Policies, gather_contents, graded_pairs, proposals_of, queries_of
 from dataset.judgment_rows import ReleasedJudgment, judgment_rows
@@ -101,7 +102,10 @@ def _check_collection(version: Version, check: Check, progress: Progress) -> Non
     now = {(row.kind, row.key): row for row in gallery_rows(version.collection)}
     check.problems.extend(_shown(_gallery_problems(released, now)))
     if added := len(now.keys() - released.keys()):
-        check.notes.append(f"{added:,} images and captions were added to {version.collection} since the release.")
+        check.notes.append(
+            f"{counted(added, 'image or caption was', 'images and captions were')} added to {version.collection} since "
+            "the release."
+        )
     pictures = version.collection.images.gallery().exclude(file="").values_list("key", "file", "sha256")
     changed = (
         f"The picture {file} of image {key} is missing or was changed."
@@ -147,9 +151,12 @@ def _check_judgments(version: Version, check: Check, progress: Progress) -> None
             problems.append(f"{_name(row)} is not the stored one: {', '.join(wrong)}.")
     check.problems.extend(_shown(problems))
     if added:
-        check.notes.append(f"{added:,} judgments were added since the release.")
+        check.notes.append(f"{counted(added, 'judgment was', 'judgments were')} added since the release.")
     if decided:
-        check.notes.append(f"{decided:,} judgments were counted, excluded or freed of a control since the release.")
+        check.notes.append(
+            f"{counted(decided, 'judgment was', 'judgments were')} counted, excluded or freed of a control since the "
+            "release."
+        )
 
 
 def _differing(row: ReleasedJudgment, now: ReleasedJudgment | None) -> list[str]:

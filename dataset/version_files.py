@@ -17,6 +17,7 @@ from django.core.files.storage import default_storage
 from core.errors import CounterpartError, some_of
 from core.files import StoredFile, copy_file, files_in, local_copy, write_file
 from core.progress import Progress
+from core.text import counted
 from dataset.judgment_rows import NUMBERS, ReleasedJudgment
 from dataset.models import Version
 from mitl.models import Direction
@@ -149,8 +150,8 @@ def _refuse_damaged(version: Version) -> None:
             damaged.append(name)
     if damaged:
         raise CounterpartError(
-            f"The storage holds this release in {version.folder}, with {len(damaged)} files missing or changed: "
-            f"{some_of(damaged)}. Restore them from a backup, or choose another name."
+            f"The storage holds this release in {version.folder}, with {counted(len(damaged), 'file')} missing or "
+            f"changed: {some_of(damaged)}. Restore them from a backup, or choose another name."
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from core.errors import CounterpartError
 from core.files import read_arrays
+from core.text import counted
 from corpus.models import Collection
 from dataset.models import Version
 from evaluation.models import Run, Score
@@ -276,8 +277,8 @@ def _marks(
 
 def _notes(scored: Scored) -> list[str]:
     return [
-        f"{direction.label}: {cut.queries} queries have more positives than entries in their list, by up to "
-        f"{cut.depth}; the missing entries count as wrong."
+        f"{direction.label}: {counted(cut.queries, 'query has', 'queries have')} more positives than entries in their "
+        f"list, by up to {cut.depth}; the missing entries count as wrong."
         for direction, cut in scored.truncated.items()
     ]
 

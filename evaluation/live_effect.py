@@ -17,6 +17,7 @@ from annotation.disputes import disputed_pairs
 from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from dataset.aggregation import POSITIVE, TIES, Method, Ties, conclude
 from dataset.contents import proposals_of
 from dataset.verdicts import votes_of
@@ -190,7 +191,8 @@ class _Plan:
         models = _weights(round, pairs, depth)
         if len(models) < 2:
             raise CounterpartError(
-                f"Round {round} ranks {len(models)} models: a ranking needs two. Pool more annotators or register runs."
+                f"Round {round} ranks {counted(len(models), 'model')}: a ranking needs two. Pool more annotators or "
+                "register runs."
             )
         weights = np.array(list(models.values()))
         sizes = np.bincount(hits)

@@ -4,6 +4,7 @@ from typing import Any
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from dataset.models import Version
 from dataset.verification import Check
 from evaluation.models import Run, Score
@@ -33,7 +34,9 @@ def check_scores(version: Version, *, progress: Progress = silent) -> Check:
         check.problems.append(str(error))
     if not_kept:
         names = ", ".join(sorted(not_kept))
-        check.notes.append(f"{len(not_kept)} runs were scored from files that are not stored: {names}.")
+        check.notes.append(
+            f"{counted(len(not_kept), 'run was', 'runs were')} scored from files that are not stored: {names}."
+        )
     return check
 
 

@@ -5,6 +5,7 @@ from celery import chain
 from config.celery import app
 from core.jobs import finish, running
 from core.models import Job
+from core.text import counted
 from hits import pipeline
 from hits.round_parameters import RoundParameters
 
@@ -30,4 +31,4 @@ def take_step(job_id: str, number: int) -> None:
         for step in steps[: number + 1]:
             outcome = step(actor=str(job.created_by or "command"), progress=progress)
         if number + 1 == len(steps):
-            finish(job_id, f"Round {outcome} is packed: {outcome.summary['hits']:,} HITs.")
+            finish(job_id, f"Round {outcome} is packed: {counted(outcome.summary['hits'], 'HIT')}.")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.files import StoredFile, read_foreign_arrays, whole_file, write_arrays
-from core.text import check_name
+from core.text import check_name, counted
 from mitl.annotators import kind_of, kinds, module_of
 from mitl.annotators.base import Adopted, Arrays, stored_arrays
 from mitl.annotators.kinds import Kind
@@ -160,7 +160,9 @@ def _settings(kind: str, properties: Kind, given: Mapping[str, object]) -> dict[
     unknown = sorted(set(given) - set(options))
     if unknown:
         known = f"it has {', '.join(options)}" if options else "it has none"
-        raise CounterpartError(f"{len(unknown)} unknown options for kind {kind}: {some_of(unknown)}; {known}.")
+        raise CounterpartError(
+            f"{counted(len(unknown), 'unknown option')} for kind {kind}: {some_of(unknown)}; {known}."
+        )
     return {name: option.read(name, given.get(name, option.default)) for name, option in options.items()}
 
 
@@ -184,7 +186,7 @@ def _decided(settings: Settings, adopted: Adopted, given: set[str], checkpoint: 
     ]
     if contradicted:
         raise CounterpartError(
-            f"{checkpoint} contradicts {len(contradicted)} options: {some_of(contradicted)}. Leave them out."
+            f"{checkpoint} contradicts {counted(len(contradicted), 'option')}: {some_of(contradicted)}. Leave them out."
         )
     return {**settings, **adopted.settings}
 

@@ -11,6 +11,7 @@ from annotation.models import Assignment, Judgment, Worker
 from core.errors import CounterpartError
 from core.progress import Progress, silent
 from core.seeds import check_seed
+from core.text import counted
 from hits.models import Round, Seat
 from simulation.doors.base import Door, Turn
 from simulation.doors.direct import DirectDoor
@@ -90,8 +91,9 @@ def _check_people(round: Round, among_people: bool) -> None:
     people = Worker.objects.filter(assignments__hit__round=round, simulated=False).distinct().count()
     if people and not round.rehearsal and not among_people:
         raise CounterpartError(
-            f"{people} people took HITs of round {round}. Simulated votes would count beside theirs and stay marked as "
-            "simulated in every release. Pack another round to simulate, or pass --among-people."
+            f"{counted(people, 'person', 'people')} took HITs of round {round}. Simulated votes would count "
+            "beside theirs and stay marked as simulated in every release. Pack another round to simulate, or pass "
+            "--among-people."
         )
 
 

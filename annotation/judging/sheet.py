@@ -17,6 +17,7 @@ from annotation.judging.hit_pictures import sealed
 from annotation.models import Report, TestItem
 from annotation.reports import LONGEST_NOTE, Complaint
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
@@ -238,11 +239,15 @@ def parse_number(text: str, what: str) -> int:
 
 def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
     if doubled := [name for name, values in post.lists() if len(values) > 1]:
-        raise CounterpartError(f"{len(doubled)} fields were sent twice: {some_of(doubled)}. Reload the page.")
+        raise CounterpartError(
+            f"{counted(len(doubled), 'field was', 'fields were')} sent twice: {some_of(doubled)}. Reload the page."
+        )
     known = {f"{part}-{place}" for part in PARTS for place in places}
     asked = [name for name in post if name.startswith(tuple(f"{part}-" for part in PARTS))]
     if foreign := [name for name in asked if name not in known]:
-        raise CounterpartError(f"{len(foreign)} answers are to pairs that this HIT lacks; reload the page.")
+        raise CounterpartError(
+            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs that this HIT lacks; reload the page."
+        )
 
 
 def _answer(post: QueryDict, place: int, item_id: int) -> Answer:

@@ -51,6 +51,7 @@ from annotation.reports import report_pair, reported_problems
 from annotation.submissions import submit_answers
 from annotation.workers import actor_of
 from core.errors import CounterpartError
+from core.text import counted
 from hits.models import Item
 
 GIVEN_AWAY = (
@@ -95,7 +96,7 @@ def report(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     try:
         complaints = parse_reports(request.POST, places_of(assignment))
         if len(complaints) != 1:
-            raise CounterpartError(f"There are {len(complaints)} reports of pairs of this HIT; send one.")
+            raise CounterpartError(f"There are {counted(len(complaints), 'report')} of pairs of this HIT; send one.")
         report_pair(assignment, complaints[0])
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)

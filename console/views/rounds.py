@@ -157,7 +157,9 @@ def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     try:
         counts = aggregate_round(found)
-        messages.success(request, f"{counts['judgments']:,} votes counted: {counts['pairs']:,} verdicts.")
+        messages.success(
+            request, f"{counted(counts['judgments'], 'vote')} counted: {counted(counts['pairs'], 'verdict')}."
+        )
         update_queue(found)
     except CounterpartError as error:
         messages.error(request, str(error))

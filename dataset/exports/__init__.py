@@ -10,6 +10,7 @@ from time import time
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
+from core.text import counted
 from dataset.exports.card import card
 from dataset.exports.coco import write_coco
 from dataset.exports.croissant import write_croissant
@@ -118,7 +119,8 @@ def _put(folder: Path, out: Path) -> None:
     differing = [out / name for name in written if (out / name).exists() and not _equal(folder / name, out / name)]
     if differing:
         raise CounterpartError(
-            f"{len(differing)} files exist with other content: {some_of(differing)}. Choose another folder."
+            f"{counted(len(differing), 'file exists', 'files exist')} with other content: {some_of(differing)}. "
+            "Choose another folder."
         )
     sums = _sums(folder, written, out / SUMS)
     for name in written:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from dataset.exports.specification import Export
 from dataset.exports.tables import pair_rows
 from dataset.models import Version
@@ -113,6 +114,6 @@ def _checked(
                 yield found
     if changed:
         raise CounterpartError(
-            f"{len(changed)} {kind}s of {version.collection} are missing or were changed since version {version} was "
+            f"{version.collection} lost {counted(len(changed), kind)}, or changed them, since version {version} was "
             f"released: {some_of(changed)}. Import the collection as it was."
         )

@@ -11,6 +11,7 @@ import pyarrow as pa
 from django.core.files.storage import default_storage
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from dataset.exports.card import card
 from dataset.exports.data_files import batches_of
 from dataset.exports.gallery_rows import GalleryImage, gallery_captions, gallery_images, labelled_pairs, query_keys
@@ -84,8 +85,8 @@ def _pictures(export: Export, wanted: set[str] | None) -> Iterator[tuple[str, st
             export.progress("pictures", done, None)
     if missing:
         raise CounterpartError(
-            f"{len(missing)} pictures are missing or were changed since the release: {some_of(missing)}. Import the "
-            "collection again with --images, or export qrels."
+            f"{counted(len(missing), 'picture is', 'pictures are')} missing or were changed since the release: "
+            f"{some_of(missing)}. Import the collection again with --images, or export qrels."
         )
 
 

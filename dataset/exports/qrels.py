@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from typing import IO
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from dataset.exports.gallery_rows import labelled_pairs
 from dataset.exports.specification import Export
 from dataset.version_files import positives_file
@@ -24,7 +25,8 @@ def write_qrels(export: Export) -> None:
             spaced |= dict.fromkeys(key for key in (query, item) if len(key.split()) != 1)
     if spaced:
         raise CounterpartError(
-            f"{len(spaced)} ids contain spaces: {some_of(list(spaced))}. Qrels cannot hold them. Export parquet."
+            f"{counted(len(spaced), 'id contains', 'ids contain')} spaces: {some_of(list(spaced))}. Qrels cannot hold "
+            "them. Export parquet."
         )
 
 

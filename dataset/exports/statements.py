@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from core.progress import silent
+from core.text import counted
 from dataset.exports.tables import pair_batches
 from dataset.models import Version
 from hits.question import Level
@@ -28,10 +29,10 @@ def annotators(version: Version) -> Iterator[str]:
         where = source["channel"] + (f" ({source['environment']})" if source["environment"] else "")
         dates = f"{source['first_judgment']} to {source['last_judgment']}"
         yield (
-            f"Round {round['name']}: {source['workers']:,} workers of the channel {where}, {dates}; "
+            f"Round {round['name']}: {counted(source['workers'], 'worker')} of the channel {where}, {dates}; "
             f"{source['answer_sets']['counted']:,} answer sets count, {source['answer_sets']['excluded']:,} were "
-            f"excluded; {source['votes']:,} votes that count, {source['simulated_votes']:,} of them simulated; "
-            f"{source['pairs_judged']:,} of {source['pairs_in_pool']:,} proposed pairs judged."
+            f"excluded; {counted(source['votes'], 'vote')} that count, {source['simulated_votes']:,} of them "
+            f"simulated; {source['pairs_judged']:,} of {source['pairs_in_pool']:,} proposed pairs judged."
         )
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress
+from core.text import counted
 from dataset.models import Version
 from evaluation.analyses import Findings
 from evaluation.correlation import correlations, spearman, tau_b
@@ -45,7 +46,7 @@ def analyse(*, progress: Progress, versions: str | None, scores: Path | None, **
     metrics = list(dict.fromkeys(metric for found in table.values() for metric in found))
     if len(table) < FEWEST or len(metrics) < FEWEST:
         raise CounterpartError(
-            f"There are {len(table)} models with {len(metrics)} metrics; correlations need two of each. "
+            f"There are {counted(len(table), 'model')} with {len(metrics)} metrics; correlations need two of each. "
             "Score more models with evaluate."
         )
     values = np.array([[found.get(metric, np.nan) for metric in metrics] for found in table.values()])
@@ -66,7 +67,7 @@ def _of_versions(names: list[str]) -> Moves:
     """Metrics are named with their version where there are several."""
     found = {version.name: version for version in Version.objects.filter(name__in=names)}
     if unknown := [name for name in names if name not in found]:
-        raise CounterpartError(f"{len(unknown)} versions do not exist: {some_of(unknown)}.")
+        raise CounterpartError(f"{counted(len(unknown), 'version does', 'versions do')} not exist: {some_of(unknown)}.")
     scores: Moves = {}
     for name in names:
         for model, values in averages_of(board_of(found[name])).items():
@@ -84,10 +85,11 @@ def _read(path: Path) -> Moves:
     rows = [row for row in rows if row]
     uneven = [number for number, row in enumerate(rows, 2) if len(row) != len(head)]
     if uneven:
-        raise CounterpartError(f"{len(uneven)} rows of {path} have not {len(head)} cells, for example row {uneven[0]}.")
+        rows_without = counted(len(uneven), "row")
+        raise CounterpartError(f"{path} has {rows_without} without {len(head)} cells, for example row {uneven[0]}.")
     repeated = {name for names in (head, [row[0] for row in rows]) for name in names if names.count(name) > 1}
     if repeated:
-        raise CounterpartError(f"{len(repeated)} names occur twice in {path}: {some_of(sorted(repeated))}.")
+        raise CounterpartError(f"{path} repeats {counted(len(repeated), 'name')}: {some_of(sorted(repeated))}.")
     try:
         return {
             row[0]: {metric: float(cell) for metric, cell in zip(head[1:], row[1:], strict=True) if cell.strip()}

@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 from numpy.typing import NDArray
 
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from dataset.models import Version
 from dataset.version_files import load_judgments
 from evaluation.analyses import Findings
@@ -208,8 +209,8 @@ def _plain(estimate: Estimate) -> dict[str, float | None]:
 
 def _text(one: Completeness) -> str:
     lines = [
-        f"{one.direction.label}: {one.queries:,} queries, {one.found:,} matches among {one.judged:,} judged pairs"
-        + (f"; {one.truth:,} in truth" if one.truth is not None else ""),
+        f"{one.direction.label}: {counted(one.queries, 'query', 'queries')}, {counted(one.found, 'match', 'matches')} "
+        f"among {counted(one.judged, 'judged pair')}" + (f"; {one.truth:,} in truth" if one.truth is not None else ""),
         f"{'matches in all':<36}{'estimate':>9}  {'95% interval':>17}  found of them"
         + ("  of the truth" if one.truth else ""),
     ]

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 
 from core.errors import CounterpartError
 from core.progress import Progress
+from core.text import counted
 from dataset.aggregation import METHODS, TIES, Method, Ties
 from evaluation.analyses import Findings
 from evaluation.live_effect import POSITIVES, Effect, Moment, Positive, Settings, measure_effect, saving_of
@@ -116,19 +117,20 @@ def _verdict(effect: Effect) -> str:
     if stop := effect.settled_at:
         return f"The {wanted} of round {effect.round} is settled since HIT {stop.look.hits:,} of {effect.n_hits:,}."
     unclear = ", ".join(f"{one} or {other}" for one, other in effect.open_places())
-    return f"The {wanted} of round {effect.round} is open after {effect.last.look.hits:,} HITs: {unclear}."
+    return f"The {wanted} of round {effect.round} is open after {counted(effect.last.look.hits, 'HIT')}: {unclear}."
 
 
 def _text(effect: Effect) -> str:
     lines = [_verdict(effect)]
     if effect.waiting:
-        counted = effect.last.look.hits if effect.last else 0
-        lines.append(f"{effect.waiting:,} further HITs are judged and count once HIT {counted + 1:,} is.")
+        last = effect.last.look.hits if effect.last else 0
+        lines.append(f"{effect.waiting:,} further HITs are judged and count once HIT {last + 1:,} is.")
     if effect.last is None:
         return "\n".join(lines)
     if saving := saving_of(effect):
         lines.append(
-            f"Stopping there saves {saving.hits:,} HITs: {saving.answer_sets:,} answer sets, ${saving.dollars}."
+            f"Stopping there saves {counted(saving.hits, 'HIT')}: {saving.answer_sets:,} answer sets, "
+            f"${saving.dollars}."
         )
         lines.append(_outcome(effect))
     width = max(map(len, effect.models))

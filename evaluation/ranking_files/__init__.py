@@ -26,6 +26,7 @@ import numpy as np
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from core.text import counted
 from evaluation.ranking_files.array_lists import read_npz
 from evaluation.ranking_files.json_lists import read_json
 from evaluation.ranking_files.parquet_lists import read_parquet
@@ -95,8 +96,8 @@ class _Seen:
         again = np.intersect1d(queries, self.known[block.direction])
         if len(again):
             raise CounterpartError(
-                f"{self.name} ranks {len(again)} queries {block.direction.label} twice. Keep one list of each, with "
-                "its lines together."
+                f"{self.name} ranks {counted(len(again), 'query', 'queries')} {block.direction.label} twice. Keep one "
+                "list of each, with its lines together."
             )
         self.known[block.direction] = np.concatenate([self.known[block.direction], queries])
         self.queries += len(queries)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.text import counted
 from evaluation.ranking_files import ranking_blocks
 from evaluation.ranking_files.ranking_blocks import Block, Ids, ranked_block
 from mitl.annotators.files import EMBEDDING_PARTS, adopt
@@ -66,7 +67,8 @@ def _ends(name: str, queries: NDArray, items: NDArray) -> NDArray[np.bool_]:
     gaps = (ended[:, :-1] & ~ended[:, 1:]).any(1)
     if gaps.any():
         query = queries[gaps.argmax()]
-        raise CounterpartError(f"{name}: {gaps.sum()} lists go on after their end, for example that of {query}.")
+        going_on = counted(gaps.sum(), "list goes", "lists go")
+        raise CounterpartError(f"{name}: {going_on} on after their end, for example that of {query}.")
     return ended
 
 

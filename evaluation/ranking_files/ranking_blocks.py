@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from corpus.models import Collection
 from evaluation.metrics import Rankings
 from mitl.models import Direction
@@ -103,8 +104,8 @@ def ranked_block(
     if unknown:
         named = sorted({str(one) for one in unknown})
         raise CounterpartError(
-            f"{len(named)} ids of {name} ({direction.value}) are not in the gallery: {some_of(named)}. Use the ids of "
-            "the collection, and leave out training images."
+            f"The gallery lacks {counted(len(named), 'id')} of {name} ({direction.value}): {some_of(named)}. Use the "
+            "ids of the collection, and leave out training images."
         )
     if len(np.unique(found)) < len(found):
         raise CounterpartError(f"{name} ranks a query {direction.label} twice. Keep one list of each query.")

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.text import counted
 from evaluation.ranking_files.ranking_blocks import Block, Ids, padded, ranked_block
 from mitl.models import Direction
 
@@ -89,12 +90,13 @@ def _directions_of(
     i2t, t2i = fits[Direction.IMAGE_TO_CAPTION], fits[Direction.CAPTION_TO_IMAGE]
     if (both := i2t & t2i).any():
         raise CounterpartError(
-            f"{name}: {both.sum()} queries could be images or captions, for example {queries[both.argmax()]}. Write a "
-            "file for each direction, with i2t or t2i in its name."
+            f"{name}: {counted(both.sum(), 'query could', 'queries could')} be images or captions, for example "
+            f"{queries[both.argmax()]}. Write a file for each direction, with i2t or t2i in its name."
         )
     if (neither := ~i2t & ~t2i).any():
         raise CounterpartError(
-            f"{name}: {neither.sum()} queries are no images with lists of captions and no captions with lists of "
-            f"images of the gallery, for example {queries[neither.argmax()]}. Use the ids of the collection."
+            f"{name}: {counted(neither.sum(), 'query is', 'queries are')} no images with lists of captions and no "
+            f"captions with lists of images of the gallery, for example {queries[neither.argmax()]}. Use the ids of "
+            "the collection."
         )
     return fits

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from core.errors import CounterpartError, some_of
 from core.files import StoredFile, read_arrays
 from core.progress import Progress, silent
+from core.text import counted
 from corpus.models import Caption, Image
 from mitl.checkpoints import Checkpoints
 from mitl.hubness.score_blocks import Blocks, Computed, Products
@@ -286,8 +287,9 @@ class ListAnnotator(OpenAnnotator):
             places, scores = self.lists_of(direction, [asking[place] for place in gallery.asks(direction)], items)
             if places.shape[1] < k:
                 raise CounterpartError(
-                    f"The longest {direction.value} list has {places.shape[1]} places, fewer than the {k} asked for;"
-                    f" pass --depth {places.shape[1]} (or --cascade-depth), or add the annotator with longer lists."
+                    f"The longest {direction.value} list has {counted(places.shape[1], 'place')}, fewer than the {k} "
+                    f"asked for; pass --depth {places.shape[1]} (or --cascade-depth), or add the annotator with "
+                    "longer lists."
                 )
             found[direction] = places[:, :k], scores[:, :k]
         return found

@@ -19,6 +19,7 @@ from scipy import linalg, sparse
 from core.errors import CounterpartError, some_of
 from core.files import read_foreign_arrays
 from core.progress import Progress
+from core.text import counted
 from corpus.models import Caption, Image
 from mitl.annotators.base import Adopted, Arrays, EmbeddingAnnotator, Embeddings, stored_arrays
 from mitl.models import Annotator
@@ -128,7 +129,8 @@ def _read_captions(examples: TrainingSet, longest: int) -> tuple[sparse.csr_arra
     places = vocabulary(texts, longest, 2) or vocabulary(texts, longest)
     if len(places) < 2:
         raise CounterpartError(
-            f"The {len(texts)} captions contain {len(places)} different words; at least 2 are needed."
+            f"The {counted(len(texts), 'caption contains', 'captions contain')} "
+            f"{counted(len(places), 'different word')}; at least 2 are needed."
         )
     counts = bags(texts, places, longest)
     weights = inverse_frequencies(counts)

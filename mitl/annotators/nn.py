@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from corpus.models import Caption, Image
 from corpus.pictures import open_picture
 from mitl.annotators.base import Adopted, Arrays, ListAnnotator, stored_arrays
@@ -146,7 +147,7 @@ def architecture(settings: Settings, arrays: Arrays) -> dict[str, str]:
     """Describe the system for the annotator's page."""
     n_images, n_numbers = arrays["signatures"].shape
     return {
-        "neighbours": f"{n_images:,} training images",
+        "neighbours": counted(n_images, "training image"),
         "picture": f"{settings['image']} of {n_numbers:,} numbers",
         "captions": f"{settings['text']} over {len(arrays['words']):,} stems",
         "score": "similarity to the nearest training image, or to its captions",

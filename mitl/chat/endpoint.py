@@ -18,6 +18,7 @@ import tenacity
 from tenacity import RetryCallState, Retrying
 
 from core.errors import CounterpartError
+from core.text import counted
 from mitl.chat.questions import (
     INSTRUCTION,
     MOST_ANSWER_TOKENS,
@@ -256,7 +257,8 @@ class Asker:
             return tries(self._try, question, invalid)
         except TemporaryError as error:
             raise CounterpartError(
-                f"{error}, after {self._service.attempts} attempts; run the same again later: answers are kept."
+                f"{error}, after {counted(self._service.attempts, 'attempt')}; run the same again later: answers are "
+                "kept."
             ) from error
 
     def _try(self, question: Question, invalid: list[str]) -> Answer:

@@ -21,6 +21,7 @@ from typing import Any
 from PIL import Image as Pillow
 
 from core.errors import CounterpartError
+from core.text import counted
 
 VERSION = 1  # of the wording below; answers to another wording are not reused
 LEVELS = ("100% YES", "Partially YES, but", "Mostly NO, because", "100% NO")
@@ -254,7 +255,7 @@ class Ledger:
             connection.execute("BEGIN IMMEDIATE")
             requests, cost = self._spent(connection, purse)
             if requests >= ceiling.requests:
-                raise CounterpartError(f"All {ceiling.requests:,} requests of its ceiling are used; {HINT}")
+                raise CounterpartError(f"Its ceiling of {counted(ceiling.requests, 'request')} is reached; {HINT}")
             if ceiling.money is not None and cost + most > ceiling.money:
                 raise CounterpartError(
                     f"{_plain(cost)} of {ceiling.money} are spent, and one more request, of up to {_plain(most)}, could"

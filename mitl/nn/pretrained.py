@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from core.errors import CounterpartError, some_of
+from core.text import counted
 from mitl.annotators.base import Adopted
 from mitl.nn.families import Family, State, stored_parts
 from mitl.nn.preparation import Preparation
@@ -88,7 +89,9 @@ def _joined_shards(folder: Path) -> State:
     present = [name for name in shards if name == Path(name).name and (folder / name).exists()]
     if not shards or len(present) < len(shards):
         missing = [name for name in shards if name not in present] or [WHOLE]
-        raise CounterpartError(f"{folder} lacks {len(missing)} files of weights: {some_of(missing)}. Download them.")
+        raise CounterpartError(
+            f"{folder} lacks {counted(len(missing), 'file')} of weights: {some_of(missing)}. Download them."
+        )
     files = [folder / name for name in present]
     return {name: tensor for file in files for name, tensor in _state_in(read_checkpoint(file), file).items()}
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from core.errors import CounterpartError
 from core.progress import Progress
+from core.text import counted
 from corpus.models import Caption, Image
 from mitl.annotators.base import Arrays, EmbeddingAnnotator, Embeddings, stored_arrays
 from mitl.losses import LOSSES
@@ -226,8 +227,8 @@ def words_to_learn(examples: TrainingSet, settings: Settings) -> Vocabulary:
     vocabulary = Vocabulary.learn([caption.text for caption in examples.captions], rarest)
     if len(vocabulary) < len(Vocabulary.learn([])) + 2:
         raise CounterpartError(
-            f"Fewer than 2 words occur {rarest} times in the {len(examples.captions)} training captions. Add the"
-            " annotator with a smaller option rarest."
+            f"Fewer than 2 words occur {rarest} times in the {counted(len(examples.captions), 'training caption')}. "
+            "Add the annotator with a smaller option rarest."
         )
     return vocabulary
 
@@ -243,7 +244,7 @@ def prepare(trunk: nn.Module | None, words: nn.Module, settings: Settings) -> No
         _load_trunk(trunk, source)
     elif "trunk" in frozen and trunk.state_dict():
         raise CounterpartError(
-            f"A frozen trunk must have been trained: pass --option trunk_from=FILE, or frozen=nothing instead of"
+            "A frozen trunk must have been trained: pass --option trunk_from=FILE, or frozen=nothing instead of"
             f" {frozen}."
         )
     trunk.requires_grad_("trunk" not in frozen)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
+from core.text import counted
 from corpus.models import Image
 from mitl.annotators.base import Arrays, Embeddings
 
@@ -85,8 +86,8 @@ class Regions:
         ]
         if changed:
             raise CounterpartError(
-                f"{self._folder} was changed after the annotator was added, in {len(changed)} images that are needed:"
-                f" {some_of(changed)}. Restore the old files, or add the annotator again under another name."
+                f"{self._folder} was changed after the annotator was added, in {counted(len(changed), 'image')} that "
+                f"are needed: {some_of(changed)}. Restore the old files, or add the annotator again under another name."
             )
         return np.stack(rows)
 
@@ -148,4 +149,6 @@ def _digest(row: NDArray[np.float32]) -> bytes:
 def _refuse(keys: list[str], folder: Path, what: str) -> None:
     if keys:
         images = sorted(set(keys))
-        raise CounterpartError(f"{folder} holds {what} in {len(images)} images: {some_of(images)}. Correct the files.")
+        raise CounterpartError(
+            f"{folder} holds {what} in {counted(len(images), 'image')}: {some_of(images)}. Correct the files."
+        )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from time import perf_counter
 
+from core.text import counted
 from mitl.search.gallery import Gallery, Places
 from mitl.search.pair_scores import Pace, SampledPairs, Scoring
 from mitl.search.request import CASCADE_DEPTH, Cascade
@@ -43,7 +44,7 @@ class Estimate:
         number = f"{'at most ' if self.at_most else ''}{self.pairs:,} pairs"
         kept = f", {self.kept:,} of them scored already" if self.kept else ""
         rate = f"{self.pairs_a_second:,.{0 if self.pairs_a_second >= 10 else 2}f} pairs a second on {self.device}"
-        measured = f"measured on {self.measured_batches:,} batches"
+        measured = f"measured on {counted(self.measured_batches, 'batch', 'batches')}"
         price = self._price_as_text()
         text = f"{self.annotator}: {number}{kept}, about {_duration(self.seconds)} at {rate} ({measured}){price}"
         if not self.cascaded:

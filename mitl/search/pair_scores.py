@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from core.text import counted
 from mitl.checkpoints import Checkpoints
 from mitl.models import Direction
 from mitl.search.gallery import BothFound, BothLists, Found, Gallery, Places, RankedLists
@@ -116,7 +117,7 @@ class Scoring:
         """Score one batch. Raises CounterpartError for NaN or infinity, ValueError for scores of another shape."""
         scores = np.asarray(self.scores.pairs(images, captions), dtype=np.float32)
         if scores.shape != images.shape:
-            raise ValueError(f"For {len(images)} pairs it returned scores of shape {scores.shape}.")
+            raise ValueError(f"For {counted(len(images), 'pair')} it returned scores of shape {scores.shape}.")
         wrong = np.flatnonzero(~np.isfinite(scores))
         if len(wrong):
             image = self.gallery.images[images[wrong[0]]].key

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
+from core.text import counted
 from corpus.matches import known_pairs
 from corpus.models import Collection, Image, Match
 from mitl.annotators.base import OpenAnnotator
@@ -75,9 +76,9 @@ def validation_blocks(opened: OpenAnnotator, collection: Collection, *, progress
     captions = list(collection.captions.filter(image__split=SPLIT).only("collection", "key", "text", "image_id"))
     if not images or not captions:
         raise CounterpartError(
-            f"{collection} has {len(images)} images and {len(captions)} captions in the split {SPLIT!r}, on which"
-            f" settings are chosen; its splits are: {_splits(collection)}. Import that split too, or pass the"
-            " settings instead of --tune."
+            f"{collection} has {counted(len(images), 'image')} and {counted(len(captions), 'caption')} in the split "
+            f"{SPLIT!r}, on which settings are chosen; its splits are: {_splits(collection)}. Import that split too, "
+            "or pass the settings instead of --tune."
         )
     return Validation(
         opened.scores(images, captions, progress=progress),

@@ -80,16 +80,14 @@ def test_all_missing_answers_are_counted(assignment):
 
 def test_an_answer_to_another_hits_item_is_refused(assignment):
     other = leased(make_round(assignment.hit.round.pool.collection, "other"))
-    assert_refused(
-        assignment, right_answers(assignment)[1:] + right_answers(other)[:1], "1 answers are to pairs of ano"
-    )
+    assert_refused(assignment, right_answers(assignment)[1:] + right_answers(other)[:1], "1 answer is to pairs of ano")
 
 
 def test_an_item_answered_twice_is_refused(assignment):
     answers = right_answers(assignment)
     second = shown(assignment)[1].pk
     again = next(answer for answer in answers if answer.item_id == second)
-    assert_refused(assignment, [*answers, again], r"1 pairs are answered twice: 2\.")
+    assert_refused(assignment, [*answers, again], r"1 pair is answered twice: 2\.")
 
 
 def first_pair(assignment: Assignment) -> str:

@@ -69,7 +69,7 @@ def test_two_workers_report_the_same_pair_and_do_not_see_each_other(stranger, ma
 def test_an_invalid_report_is_refused(assignment):
     assert "Choose what is wrong" in str(refused(assignment, "ugly").value)
     assert "shorten it to 300" in str(refused(assignment, "other", "x" * (LONGEST_NOTE + 1)).value)
-    assert "1 control characters" in str(refused(assignment, "other", "a\0b").value)
+    assert "1 control character" in str(refused(assignment, "other", "a\0b").value)
     other = shown(leased(make_round(assignment.hit.round.pool.collection, "other")))[0]
     assert "another HIT" in str(refused(assignment, "text", item=other.pk).value)
 

@@ -24,7 +24,7 @@ def test_counts_come_as_json(member, asked):
     assert counts["sources"] == [{"source": "cxc>=3", "pairs": 2, "new": 0, "conflicts": 1}]
 
 
-@pytest.mark.parametrize(("merge", "message"), [("cxc>>3", "Invalid match source"), ("vg", "lacks 1 match sources")])
+@pytest.mark.parametrize(("merge", "message"), [("cxc>>3", "Invalid match source"), ("vg", "lacks 1 match source")])
 def test_a_half_typed_merge_is_explained(member, asked, merge, message):
     assert message in member.get("/release/counts/", asked | {"merge": merge}).json()["error"]
 

@@ -114,7 +114,7 @@ def test_captions_of_any_format_may_be_zipped(researcher, jobs_run):
         ),
         (
             {"captions": ("b.jsonl", captions(owl="an owl")), "images": ("p.zip", zipped(owl=b"<svg/>"))},
-            "1 files are not complete pictures: owl.jpg (not a JPEG, PNG, WebP, GIF or BMP).",
+            "1 file is not a complete picture: owl.jpg (not a JPEG, PNG, WebP, GIF or BMP).",
         ),
         (
             {"captions": ("b.jsonl", captions(owl="an owl")), "images": ("p.zip", zipped_as({"run.sh": b"x"}))},
@@ -219,7 +219,7 @@ def test_a_sample_that_cannot_be_made_is_refused_with_the_reason(researcher):
         for fields in ({"images": 3}, {"images": 0, "captions": 0}, {"images_list": ids}, {"images": "-1"})
     ]
     assert [answer.status_code for answer in answers] == [422] * 4
-    assert "1 images of ids.txt are not in the gallery of zoo: 99" in answers[2].content.decode()
+    assert "The gallery of zoo lacks 1 image of ids.txt: 99" in answers[2].content.decode()
     assert not Sample.objects.exists()
 
 

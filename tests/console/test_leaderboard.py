@@ -89,7 +89,7 @@ def test_a_registration_that_runs_twice_registers_once(researcher, site):
     ("content", "message"),
     [
         (b"{", "mine.json is not valid JSON"),
-        (b'{"t2i": {"0": ["99"]}}', "1 ids of mine.json .* are not in the gallery: 99"),
+        (b'{"t2i": {"0": ["99"]}}', "lacks 1 id of mine.json .*: 99"),
         (b'{"t2i": {"0": ["1"]}}', "can be scored on no version of zoo. Not on v1: .* 15 of 16 queries"),
     ],
 )

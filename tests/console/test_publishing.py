@@ -188,7 +188,7 @@ def test_missing_pictures_are_told_and_borne_with_only_where_that_is_said(resear
     draft = Round.objects.get()
     draft.pool.collection.images.update(file="")
     answer = publish(researcher)
-    assert (answer.status_code, "pictures of round draft are missing" in answer.text) == (422, True)
+    assert (answer.status_code, "Round draft lacks" in answer.text) == (422, True)
     assert "are missing; their pairs are shown without a picture" in publish(researcher, skip_missing="on").text
 
 

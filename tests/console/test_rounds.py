@@ -130,7 +130,7 @@ def test_missing_pictures_hold_publishing_back_until_somebody_says_so(researcher
     Image.objects.update(file="")
     answer = researcher.post("/rounds/draft/publish/")
     assert answer.status_code == 409
-    assert "pictures of round draft are missing" in answer.content.decode()
+    assert "Round draft lacks" in answer.content.decode()
     researcher.post("/rounds/draft/publish/", {"skip_missing": "on"})
     assert Round.objects.get(name="draft").state == "open"
 

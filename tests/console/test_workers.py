@@ -161,7 +161,7 @@ def test_a_message_sent_twice_goes_out_once(researcher, worker, platform):
     [
         ({"subject": "", "text": "Words."}, "The subject is empty"),
         ({"subject": "Thanks", "text": "x" * 4097}, "shorten it to 4,096"),
-        ({"subject": "Tha\x07nks", "text": "Words."}, "control characters"),
+        ({"subject": "Tha\x07nks", "text": "Words."}, "1 control character"),
     ],
 )
 def test_words_that_no_platform_takes_are_kept_on_the_page(researcher, worker, platform, words, told):
@@ -200,7 +200,7 @@ def test_a_worker_who_is_owed_money_is_not_forgotten(releaser, db):
     assignment = answer_rightly(make_round())
     grade(assignment)
     answer = press(releaser, assignment.worker, "forget", typed=assignment.worker.pseudonym)
-    assert "still owed 1 payments" in answer.text
+    assert "still owed 1 payment" in answer.text
 
 
 @pytest.mark.parametrize("part", ["", "exclude/", "write/", "forget/"])

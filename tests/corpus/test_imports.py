@@ -86,10 +86,10 @@ def test_a_file_without_splits_appends_to_a_collection_with_them(db, path):
 @pytest.mark.parametrize(
     ("clash", "complaint"),
     [
-        (line(1, 10, "another"), "1 captions have another text or image"),
-        (line(1, 11), "1 captions have another text or image"),
-        (line(1, 10, file_name="other.jpg"), "1 images have another file name or split"),
-        (line(1, 10, split="train"), "1 images have another file name or split"),
+        (line(1, 10, "another"), "1 caption has another text or image"),
+        (line(1, 11), "1 caption has another text or image"),
+        (line(1, 10, file_name="other.jpg"), "1 image has another file name or split"),
+        (line(1, 10, split="train"), "1 image has another file name or split"),
     ],
 )
 def test_an_id_that_stands_for_something_else_is_refused(db, path, clash, complaint, append):
@@ -107,7 +107,7 @@ def test_all_offenders_are_counted_and_the_first_named(db, path):
 
 
 def test_ids_may_clash_within_a_file_too(db, path):
-    with pytest.raises(CounterpartError, match=r"1 captions have another text or image .*: 1\."):
+    with pytest.raises(CounterpartError, match=r"1 caption has another text or image .*: 1\."):
         imported(path, line(1, text="a"), line(1, text="b"))
     assert not Collection.objects.exists()
 

@@ -132,7 +132,7 @@ def test_a_file_name_that_leads_out_of_the_folder_is_refused(db, tmp_path, folde
     (folder / "link.jpg").symlink_to(outside / "secret.jpg")
     (folder / "deep").mkdir()
     path = jsonl(tmp_path / "c.jsonl", line(1, 10, file_name=name.format(outside=outside)))
-    with pytest.raises(CounterpartError, match=r"^1 file names point outside .*: .*(secret|link)\.jpg\. Correct"):
+    with pytest.raises(CounterpartError, match=r"^1 file name points outside .*: .*(secret|link)\.jpg\. Correct"):
         imported(path, folder, skip_missing=True)
     assert not Collection.objects.exists()
 

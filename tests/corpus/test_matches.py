@@ -72,7 +72,7 @@ def test_the_ids_of_a_nameless_json_file_may_tell_its_direction(zoo, path):
 
 def test_ids_of_both_kinds_need_a_direction(zoo, path):
     with pytest.raises(
-        CounterpartError, match=r"of its 1 pairs the collection has 1 as i2t and 1 as t2i\. Pass --direction"
+        CounterpartError, match=r"of its 1 pair the collection has 1 as i2t and 1 as t2i\. Pass --direction"
     ):
         imported(zoo, path, {"1": [2]})
     imported(zoo, path, {"1": [2]}, direction="t2i")
@@ -144,7 +144,7 @@ def test_a_file_name_that_two_images_share_names_neither(zoo, path):
         ("image,caption,score\n0,3,high\n", "matches, line 2: the score 'high' is not a number."),
         ("image,caption,score\n0,3,nan\n", "matches, line 2: the score 'nan' is not a number."),
         ("image,caption,grade\n0,3,5\n", "matches, line 2: the grade '5' is not 1, 2, 3 or 4."),
-        ("image,caption\n0,3\n0\n", "matches, line 3: 1 fields, but the header has 2."),
+        ("image,caption\n0,3\n0\n", "matches, line 3: 1 field, but the header has 2."),
         ("image,caption\n0,\n", "matches, line 2: the caption has no id."),
         ('{"0": [1, 2', "matches is cut short or not JSON"),
         ('{"0": 3}', "matches, entry 1: '0' does not map to a list of ids."),

@@ -44,7 +44,7 @@ def test_a_csv_without_ids_counts_an_images_captions(folder):
     ("table", "complaint"),
     [
         ("file,words\na.JPG,b\n", "captions.csv has no column named text, caption or description; it has file, words."),
-        ("file,text\na.JPG\n", "captions.csv, line 2: 1 fields, but the header has 2."),
+        ("file,text\na.JPG\n", "captions.csv, line 2: 1 field, but the header has 2."),
         ('file,text\na.JPG,"a cat', "captions.csv, line 2: not valid CSV (unexpected end of data)."),
         ("file,text\n,a cat", "captions.csv, line 2: the image of this caption has no id."),
     ],

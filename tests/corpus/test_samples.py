@@ -61,7 +61,7 @@ def test_files_name_the_queries(zoo, tmp_path):
 
 def test_ids_not_in_the_gallery_are_named(zoo, tmp_path):
     Image.objects.filter(key="3").update(split="train")
-    with pytest.raises(CounterpartError, match=r"^2 images of ids.txt are not in the gallery of zoo: 3, 99\."):
+    with pytest.raises(CounterpartError, match=r"^The gallery of zoo lacks 2 images of ids.txt: 3, 99\."):
         sampled(zoo, images=written(tmp_path / "ids.txt", "3\n4\n99\n"))
     assert not Sample.objects.exists()
 

@@ -80,11 +80,11 @@ def test_whom_the_platform_could_not_reach_is_listed_and_kept(
 
 
 def test_words_to_nobodys_address_are_refused(db):
-    with pytest.raises(CounterpartError, match="have no platform to be written to"):
+    with pytest.raises(CounterpartError, match="has no platform to be written to"):
         write_once(make_worker(), **WORDS, by="robin")
     assert not Message.objects.exists()
 
 
 def test_words_that_no_database_takes_are_refused(worker):
-    with pytest.raises(CounterpartError, match=r"contains 1 control characters: U\+0000"):
+    with pytest.raises(CounterpartError, match=r"contains 1 control character: U\+0000"):
         write_once(worker, subject="Thank\0you", text="Your notes helped.", by="robin")

@@ -63,7 +63,7 @@ def test_losing_the_race_to_publish_is_ordinary(db, monkeypatch):
 def test_a_round_lacking_pictures_is_not_published(db):
     made = draft()
     Image.objects.filter(key__in=["0", "1", "2"]).update(file="")
-    with pytest.raises(CounterpartError, match=r"^3 pictures of round round-1 are missing: 0, 1, 2\. .*--skip-missing"):
+    with pytest.raises(CounterpartError, match=r"^Round round-1 lacks 3 pictures: 0, 1, 2\. .*--skip-missing"):
         publish_round(made, actor="robin")
     made.refresh_from_db()
     assert (made.state, Outbox.objects.count(), Event.objects.filter(verb="published").count()) == ("draft", 0, 0)

@@ -149,7 +149,7 @@ def test_looks_are_computed_once(zoo):
     assert [hash_pictures(zoo), hash_pictures(zoo)] == [6, 0]
 
 
-@pytest.mark.parametrize(("name", "message"), [("none", "has no pictures"), ("broken", "1 files cannot be read")])
+@pytest.mark.parametrize(("name", "message"), [("none", "has no pictures"), ("broken", "1 file cannot be read")])
 def test_a_folder_without_readable_pictures_is_refused(tmp_path, name, message):
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "a.jpg").write_bytes(b"no picture")
@@ -187,7 +187,7 @@ def test_listed_captions_are_excluded_in_a_reviewers_name(zoo, listed):
         ("nobody", "Kites.", "1", "Unknown or inactive user 'nobody'"),
         ("member", "Kites.", "1", "member may not review"),
         ("reviewer", " ", "1", "The reason is empty"),
-        ("reviewer", "Kites.", "1\n99\n", "1 captions are not in zoo: 99"),
+        ("reviewer", "Kites.", "1\n99\n", "zoo lacks 1 caption: 99"),
     ],
 )
 def test_a_list_is_excluded_whole_or_not_at_all(zoo, listed, by, reason, keys, message):

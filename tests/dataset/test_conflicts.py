@@ -87,7 +87,7 @@ def test_conflicts_are_sent_to_review_once_and_outlive_a_refresh(round):
     assert [send_to_review(collection, found), send_to_review(collection, found)] == [1, 0]
     refresh_queue(collection)
     case = queue_of(collection, "conflict").get()
-    assert case.reasons == {"conflict": "cxc>=3 say yes, people level 3 (1 votes)"}
+    assert case.reasons == {"conflict": "cxc>=3 say yes, people level 3 (1 vote)"}
 
 
 def test_a_conflict_that_a_reviewer_confirmed_is_not_sent(round, person):
@@ -98,7 +98,7 @@ def test_a_conflict_that_a_reviewer_confirmed_is_not_sent(round, person):
 
 
 @pytest.mark.parametrize(
-    ("merge", "rounds", "message"), [("vg", 1, "lacks 1 match sources: vg"), ("", 0, "There is nothing to count")]
+    ("merge", "rounds", "message"), [("vg", 1, "lacks 1 match source: vg"), ("", 0, "There is nothing to count")]
 )
 def test_what_cannot_be_counted_is_refused(round, merge, rounds, message):
     policies = Policies(merge=tuple(parse_merge(merge)))
@@ -108,7 +108,7 @@ def test_what_cannot_be_counted_is_refused(round, merge, rounds, message):
 
 def test_rounds_of_another_collection_are_refused(round):
     other = make_round(make_collection("farm"), "round-2")
-    with pytest.raises(CounterpartError, match="1 rounds are not on zoo: round-2"):
+    with pytest.raises(CounterpartError, match="1 round is not on zoo: round-2"):
         preview(sample_of(round), rounds=[other], policies=Policies())
 
 

@@ -167,7 +167,7 @@ def test_qrels_cannot_hold_ids_with_spaces(version, tmp_path):
     farm = make_collection("farm")
     farm.images.filter(key="3").update(key="cow 7")
     spaced = release_version("v2", collection=farm, sample=make_sample(farm), merge="original")
-    with pytest.raises(CounterpartError, match="1 ids contain spaces: cow 7. Qrels cannot"):
+    with pytest.raises(CounterpartError, match="1 id contains spaces: cow 7. Qrels cannot"):
         exported(spaced, tmp_path, "qrels")
 
 
@@ -229,7 +229,7 @@ def test_mteb_is_refused_where_pictures_are_missing(version, tmp_path):
 
 def test_a_caption_that_was_changed_since_the_release_is_named(version, tmp_path):
     version.collection.captions.filter(key="3").update(text="another")
-    with pytest.raises(CounterpartError, match="1 captions of zoo are missing or were changed .*: 3. Import"):
+    with pytest.raises(CounterpartError, match="zoo lost 1 caption, or changed them, .*: 3. Import"):
         exported(version, tmp_path, "hf")
 
 

@@ -115,7 +115,7 @@ def test_a_file_with_other_content_is_not_overwritten(version, out):
     out.mkdir()
     theirs = out / "v1_caption_to_image.json"
     theirs.write_text("mine")
-    with pytest.raises(CounterpartError, match="1 files exist with other content"):
+    with pytest.raises(CounterpartError, match="1 file exists with other content"):
         export_version(version, format="eccv-json", out=out)
     assert [file.name for file in out.iterdir()] == [theirs.name]
     assert theirs.read_text() == "mine"

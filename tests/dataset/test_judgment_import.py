@@ -121,7 +121,7 @@ def test_importing_twice_is_the_same_as_once(version, again, tmp_path):
 def test_other_answers_than_were_imported_before_are_refused(version, again, tmp_path):
     path = file_of(version, tmp_path)
     import_judgments(again, path)
-    with pytest.raises(CounterpartError, match="1 answers differ from those that were imported before"):
+    with pytest.raises(CounterpartError, match="1 answer differs from those that were imported before"):
         import_judgments(again, changed(path, level="2"))
 
 
@@ -132,20 +132,20 @@ def test_answers_missing_from_an_imported_answer_set_are_refused(version, again,
     path.write_text("".join([header, *rest]))
     import_judgments(again, path)
     path.write_text(whole)
-    with pytest.raises(CounterpartError, match="1 answers belong to answer sets that were imported before without"):
+    with pytest.raises(CounterpartError, match="1 answer belongs to answer sets that were imported before without"):
         import_judgments(again, path)
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"hit": "9"}, "1 HITs of the file are not in the round: 9. Pack the round from the same pool"),
-        ({"image": "77"}, "1 pairs of the file are not in their HITs: image 77 with caption 2"),
-        ({"control": "positive"}, "1 pairs are controls in the file or in the round but not in both"),
-        ({"level": "5"}, r"1 invalid values: '5' in line 2; level is one of 1, 2, 3, 4. Correct the file"),
-        ({"shortcoming": "ugly"}, "1 invalid values: 'ugly' in line 2; shortcoming is one of nothing, not_in_image"),
-        ({"hit": "one"}, "1 invalid values: 'one' in line 2; hit is a whole number"),
-        ({"at": "yesterday"}, "1 invalid values: 'yesterday' in line 2; use UTC times"),
+        ({"hit": "9"}, "lacks 1 HIT of the file: 9. Pack the round from the same pool"),
+        ({"image": "77"}, "1 pair of the file cannot be found in their HITs: image 77 with caption 2"),
+        ({"control": "positive"}, "1 pair is a control in the file or in the round but not in both"),
+        ({"level": "5"}, r"1 invalid value: '5' in line 2; level is one of 1, 2, 3, 4. Correct the file"),
+        ({"shortcoming": "ugly"}, "1 invalid value: 'ugly' in line 2; shortcoming is one of nothing, not_in_image"),
+        ({"hit": "one"}, "1 invalid value: 'one' in line 2; hit is a whole number"),
+        ({"at": "yesterday"}, "1 invalid value: 'yesterday' in line 2; use UTC times"),
     ],
 )
 def test_what_the_round_does_not_know_is_named_and_changes_nothing(version, again, tmp_path, values, message):
@@ -203,14 +203,14 @@ def test_raw_answers_that_differ_between_proposals_are_refused(round, again, tmp
     propose(round, candidates(round.hits.first()), make_annotator("clip"))
     path = file_of(released(round, "v1"), tmp_path, "judgments-csv")
     with pytest.raises(
-        CounterpartError, match="1 pairs whose answers differ from one proposal to another: image 0 with"
+        CounterpartError, match="1 pair whose answers differ from one proposal to another: image 0 with"
     ):
         import_judgments(again, changed(path, annotation="3"))
 
 
 def test_raw_pairs_that_the_round_does_not_ask_about_are_refused(version, again, tmp_path):
     path = file_of(version, tmp_path, "judgments-csv")
-    with pytest.raises(CounterpartError, match="1 pairs of the file are not asked about in the round: image 77"):
+    with pytest.raises(CounterpartError, match="does not ask about 1 pair of the file: image 77"):
         import_judgments(again, changed(path, iid="77"))
 
 

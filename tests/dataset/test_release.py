@@ -354,10 +354,10 @@ def refuses(round, message: str, **options) -> None:
     [
         ({"rounds": []}, "needs rounds or match sources"),
         ({"rounds": [], "merge": ""}, "needs rounds or match sources"),
-        ({"merge": "cxd"}, "zoo lacks 1 match sources: cxd; it has original"),
+        ({"merge": "cxd"}, "zoo lacks 1 match source: cxd; it has original"),
         ({"positive_levels": (1, 5)}, "Invalid positive levels 1, 5: use some of"),
         ({"positive_levels": ()}, "Invalid positive levels .none."),
-        ({"exclude_captions": ["0", "x", "y"]}, "2 captions to exclude are not in zoo: x, y"),
+        ({"exclude_captions": ["0", "x", "y"]}, "zoo lacks 2 captions to exclude: x, y"),
         ({"method": "oracle"}, "Unknown aggregation method 'oracle': use majority"),
         ({"precedence": "loudest"}, "Unknown precedence 'loudest': use union, judged"),
         ({"name": "original"}, "A match source original exists already"),
@@ -392,7 +392,7 @@ def test_a_folder_with_a_damaged_file_is_not_taken_for_the_release(round, damage
     Match.objects.filter(source="v1").delete()
     Version.objects.get().delete()
     damage("versions/v1/pairs.csv")
-    with pytest.raises(CounterpartError, match=r"1 files missing or changed: pairs.csv. Restore them"):
+    with pytest.raises(CounterpartError, match=r"1 file missing or changed: pairs.csv. Restore them"):
         release(round)
     assert not Version.objects.exists()
 
@@ -438,7 +438,7 @@ def test_a_sample_of_another_collection_is_refused(round):
 
 def test_a_round_over_another_collection_is_refused(round):
     other = make_round(make_collection("farm", images=8), name="round-2")
-    refuses(round, "1 rounds are not on zoo: round-2", rounds=[round, other])
+    refuses(round, "1 round is not on zoo: round-2", rounds=[round, other])
 
 
 def test_a_round_without_votes_that_count_is_refused(round):
@@ -490,4 +490,4 @@ def test_a_round_of_some_of_the_queries_and_others_is_released(round, more):
 
 
 def test_a_round_named_twice_is_refused(round):
-    refuses(round, "1 rounds are named more than once: round-1", rounds=[round, round])
+    refuses(round, "1 round is named more than once: round-1", rounds=[round, round])

@@ -202,7 +202,7 @@ def test_a_changed_source_is_named_with_the_line_that_differs(version):
 
 def test_images_added_later_are_noted(version):
     Image.objects.create(collection=version.collection, key="new", file_name="new.jpg")
-    assert notes(version)[0].startswith("1 images and captions were added")
+    assert notes(version)[0].startswith("1 image or caption was added")
 
 
 def test_a_changed_sample_is_named(version):

@@ -214,7 +214,7 @@ def test_no_platform_id_and_no_worker_is_named(judged):
         (["--version", "v9"], "There is no version 'v9'"),
         (
             ["round-1", "--with", "nobody"],
-            "zoo lacks 1 match sources: nobody; it has cxc, original. Answers can also be compared",
+            "zoo lacks 1 match source: nobody; it has cxc, original. Answers can also be compared",
         ),
         (["round-1", "--with", "cxc"], 'cxc has scores: name a threshold, as in "cxc>=3"'),
         (["round-1", "--with", "reviews"], "Round round-1 shares no pair with reviews"),

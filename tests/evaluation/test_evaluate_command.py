@@ -35,7 +35,7 @@ def test_the_tables_have_averages_first_and_say_where_lists_were_short(evaluate)
     rows = [row.replace("*", "").split() for row in tables[2::4]]
     assert rows == [["model_a", *cells] for cells in (averages, i2t, t2i)]
     assert note.startswith(
-        "model_a image → captions: 1 queries have more positives than entries in their list, by up to 1;"
+        "model_a image → captions: 1 query has more positives than entries in their list, by up to 1;"
     )
 
 

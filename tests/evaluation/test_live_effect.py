@@ -146,7 +146,7 @@ def test_check_ends_with_an_error_while_the_ranking_is_open(round):
     with pytest.raises(CommandError, match="open: HIT 1 is not judged yet"):
         stopping("round-1", "--check")
     judge(round.hits.get(number=1))
-    with pytest.raises(CommandError, match="is open after 1 HITs: "):
+    with pytest.raises(CommandError, match="is open after 1 HIT: "):
         stopping("round-1", "--check")
     for hit in round.hits.filter(number__gt=1):
         judge(hit)

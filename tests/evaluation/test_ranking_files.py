@@ -142,7 +142,7 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
     shared = Ids.of_numbers(images=[1, 2], captions=[1, 2, 3])
     for name in ("mine.run", "mine_t2i.run"):
         (tmp_path / name).write_text("1 Q0 2 1 0.5 me\n2 Q0 1 1 0.5 me\n")
-    with pytest.raises(CounterpartError, match="1 queries could be images or captions, for example 1"):
+    with pytest.raises(CounterpartError, match="1 query could be images or captions, for example 1"):
         read_rankings(tmp_path / "mine.run", shared)
     assert list(read_rankings(tmp_path / "mine_t2i.run", shared)) == [T2I]
     # All lines together tell: only a caption has the id 3.
@@ -163,8 +163,8 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
         ("a.json", '{"i2t": {"1": [true]}}', "lists True, which is no id"),
         ("a.json", '{"i2t": {"1": [[10]]}}', "which is no id"),
         ("a.json", '{"i2t": {"1": [99999999999999999999]}}', "beyond 64 bits"),
-        ("a.json", '{"i2t": {"9": [10]}}', r"1 ids of a.json \(i2t\) are not in the gallery: 9"),
-        ("a.json", '{"i2t": {"1": [10, 77, -1]}}', "2 ids of a.json .* are not in the gallery: -1, 77"),
+        ("a.json", '{"i2t": {"9": [10]}}', r"lacks 1 id of a.json \(i2t\): 9"),
+        ("a.json", '{"i2t": {"1": [10, 77, -1]}}', "lacks 2 ids of a.json .*: -1, 77"),
         ("a.json", '{"i2t": {"1": [10], "1": [11]}}', "a.json ranks a query image → captions twice"),
         ("a.json", "", "a.json are an empty file"),
         ("a.csv", "x", "Unknown form of rankings 'a.csv'"),
@@ -177,9 +177,9 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
         (
             "a.run",
             "1 Q0 10 1 0.5 me\n2 Q0 10 1 0.5 me\n1 Q0 11 2 0.4 me\n",
-            "ranks 1 queries image → captions twice|lines of 1 queries do not stand together",
+            "ranks 1 query image → captions twice|lines of 1 queries do not stand together",
         ),
-        ("a.run", "1 Q0 99 1 0.5 me\n", "1 queries are no images with lists of captions"),
+        ("a.run", "1 Q0 99 1 0.5 me\n", "1 query is no images with lists of captions"),
         ("a.run", "\n\n", "a.run ranks no query"),
     ],
 )
@@ -196,7 +196,7 @@ def test_bad_files_are_refused_by_name_and_place(tmp_path, name, content, messag
         ({"i2t_queries": [1]}, "no i2t_items"),
         ({"i2t_queries": [1], "i2t_items": [10]}, r"must have the shape \(Q,\)"),
         ({"i2t_queries": [1.0], "i2t_items": [[10]]}, "ids are whole numbers or texts, not float64"),
-        ({"i2t_queries": [1], "i2t_items": [[-1, 10]]}, "1 lists go on after their end, for example that of 1"),
+        ({"i2t_queries": [1], "i2t_items": [[-1, 10]]}, "1 list goes on after their end, for example that of 1"),
         ({"i2t_queries": [1], "i2t_items": [[10, 11]], "i2t_scores": [[1, 2]]}, "scores of 1 lists .* rise"),
         ({"i2t_queries": [1], "i2t_items": [[10]], "i2t_scores": [[1, 2]]}, "must be numbers of shape"),
         ({"i2t_queries": np.array(["1"], object), "i2t_items": [[10]]}, "is not a readable .npz"),

@@ -129,8 +129,8 @@ def test_padding_of_short_lists_is_no_item():
         ({"top": {}}, 'has neither "i2t" nor "t2i"'),
         ({"i2t": [1]}, '"i2t" of .* is not an object of query'),
         ({"i2t": {"0": 1}}, '"i2t" of .* is not an object of query'),
-        ({"i2t": {"9": [0]}}, "1 ids of model-a.json .* are not in the gallery: 9"),
-        ({"i2t": {"0": [0, 77]}}, "1 ids of model-a.json .* are not in the gallery: 77"),
+        ({"i2t": {"9": [0]}}, "lacks 1 id of model-a.json .*: 9"),
+        ({"i2t": {"0": [0, 77]}}, "lacks 1 id of model-a.json .*: 77"),
         (
             {"i2t": {"0": [0, 1]}},
             "model-a on v1, image → captions: 2 of 3 queries have no ranking: 1, 2. Rank every query.",

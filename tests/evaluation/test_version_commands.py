@@ -88,7 +88,7 @@ def test_scores_of_a_file_that_is_not_stored_are_noted(versions, tmp_path):
     evaluate_version(versions[0], rankings=[tmp_path / "mine.json"])
     assert run("verify", "v1").endswith("scores: ok\n")
     Run.objects.filter(model="mine").update(file="")  # as an earlier program left it
-    assert "note: 1 runs were scored from files that are not stored: mine." in run("verify", "v1")
+    assert "note: 1 run was scored from files that are not stored: mine." in run("verify", "v1")
 
 
 def test_diff_prints_causes_examples_and_the_effect_on_scores(versions):

@@ -35,7 +35,7 @@ def test_an_existing_sample_replaces_a_new_one():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"colour": "red"}, "1 unknown parameters: colour"),
+        ({"colour": "red"}, "1 unknown parameter: colour"),
         ({"images": "many"}, "Invalid images 'many': enter a whole number"),
         ({"seed": True}, "Invalid seed True: enter a whole number"),
         ({"annotators": 3}, "Invalid annotators 3: use a list of names"),
@@ -63,5 +63,5 @@ def test_an_invalid_parameter_is_named(wrong, message):
 
 @pytest.mark.parametrize("name", ["round", "collection", "annotators"])
 def test_a_missing_parameter_is_named(name):
-    with pytest.raises(CounterpartError, match=f"1 missing parameters: {name}"):
+    with pytest.raises(CounterpartError, match=f"1 missing parameter: {name}"):
         RoundParameters.from_json({key: value for key, value in LEAST.items() if key != name})

@@ -66,7 +66,7 @@ def test_other_files_need_another_name(db, tmp_path):
     [
         ({"name": "two words", "kind": "overlap"}, "two words"),
         ({"kind": "oracle"}, "Unknown kind of annotator 'oracle'; choose one of blip, clip, embedding"),
-        ({"kind": "overlap", "options": {"colour": 1}}, "1 unknown options for kind overlap: colour; it has none"),
+        ({"kind": "overlap", "options": {"colour": 1}}, "1 unknown option for kind overlap: colour; it has none"),
         (
             {"kind": "embedding", "options": {"dims": 1, "x": 2}},
             "2 unknown options for kind embedding: dims, x; it has",
@@ -138,7 +138,7 @@ def test_a_checkpoint_decides_the_settings_that_nobody_gave(db, sized):
 
 
 def test_an_option_that_the_checkpoint_contradicts_is_refused(db, sized):
-    with pytest.raises(CounterpartError, match="contradicts 1 options: dim is 3, not 7. Leave them out"):
+    with pytest.raises(CounterpartError, match="contradicts 1 option: dim is 3, not 7. Leave them out"):
         add_annotator("net", kind="sized", checkpoint=sized, options={"dim": 7})
     assert not Annotator.objects.exists()
 

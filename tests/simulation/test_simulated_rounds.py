@@ -157,7 +157,7 @@ def test_the_quick_do_more(transactional_db, profile):
         ({"workers": 10_001}, "Invalid number of workers 10,001"),
         ({"seed": -1}, "Invalid seed -1: use a whole number from 0 to"),
         ({"profile": "sleepy"}, "Unknown crowd profile 'sleepy'"),
-        ({"truth": "eccv"}, "zoo lacks 1 match sources: eccv"),
+        ({"truth": "eccv"}, "zoo lacks 1 match source: eccv"),
         ({"through_http": "localhost:8000"}, "Invalid address localhost:8000"),
     ],
 )
@@ -217,7 +217,7 @@ def test_votes_of_a_rehearsal_are_simulated_whoever_gave_them(round):
 
 def test_a_round_in_which_people_took_hits_is_simulated_only_when_told_so(round, profile):
     say_all(round.hits.get(number=1))
-    with pytest.raises(CounterpartError, match="1 people took HITs of round round-1.*or pass --among-people"):
+    with pytest.raises(CounterpartError, match="1 person took HITs of round round-1.*or pass --among-people"):
         simulate_round(round, profile=profile())
     assert Assignment.objects.count() == 1
     simulate_round(round, profile=profile(), among_people=True)

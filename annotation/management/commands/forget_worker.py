@@ -8,6 +8,7 @@ from annotation.erasure import check_forgettable, forget_worker
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from core.text import counted
 
 
 class Command(ActCommand):
@@ -23,7 +24,7 @@ class Command(ActCommand):
         if not options["yes"] and not _confirmed(pseudonym):
             raise CounterpartError("Nothing was erased.")
         deleted = forget_worker(pseudonym, actor="forget_worker")
-        return f"Erased {deleted} platform ids of worker {pseudonym}."
+        return f"Erased {counted(deleted, 'platform id')} of worker {pseudonym}."
 
 
 def _confirmed(pseudonym: str) -> bool:

@@ -8,6 +8,7 @@ from annotation.qualification_tests import Plan, make_test
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from core.seeds import add_seed
+from core.text import counted
 from corpus.models import Collection
 
 
@@ -29,6 +30,7 @@ class Command(ActCommand):
             options["name"], collection=Collection.objects.named(options["collection"]), plan=plan, actor="make_test"
         )
         return (
-            f"Test {test} has {plan.size} pairs of {test.collection}; {test.pass_mark} right answers pass it, within "
-            f"{test.attempts} tries.\nUse it with: publish ROUND --channel browser --test {test}"
+            f"Test {test} has {counted(plan.size, 'pair')} of {test.collection}; "
+            f"{counted(test.pass_mark, 'right answer passes', 'right answers pass')} it, within "
+            f"{counted(test.attempts, 'try', 'tries')}.\nUse it with: publish ROUND --channel browser --test {test}"
         )

@@ -8,6 +8,7 @@ from django.core.management.base import CommandParser
 from annotation.payroll import mark_wages, read_list
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from core.text import counted
 from hits.models import Round
 
 
@@ -22,4 +23,5 @@ class Command(ActCommand):
         round = Round.objects.named(options["round"])
         marked = mark_wages(round, read_list(options["csv"]), actor="mark_paid")
         before = f" {marked.before} were marked before." if marked.before else ""
-        return f"{marked.payments} payments of round {round}, ${marked.amount:,} in all, are marked as paid.{before}"
+        paid = counted(marked.payments, "payment")
+        return f"Marked {paid} of round {round}, ${marked.amount:,} in all, as paid.{before}"

@@ -9,6 +9,7 @@ from core.backup import occupied, restore
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
+from core.text import counted
 
 
 class Command(ActCommand):
@@ -25,8 +26,8 @@ class Command(ActCommand):
             raise CounterpartError("Nothing was changed.")
         manifest = restore(options["file"], replace=options["replace"], progress=progress)
         return (
-            f"Restored the backup of {manifest['made_at']} ({manifest['software']}): {len(manifest['files']):,} files. "
-            "Run migrate, then start the site and the worker."
+            f"Restored the backup of {manifest['made_at']} ({manifest['software']}): "
+            f"{counted(len(manifest['files']), 'file')}. Run migrate, then start the site and the worker."
         )
 
 

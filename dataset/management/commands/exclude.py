@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand, person_named
 from core.errors import CounterpartError, some_of
 from core.progress import TerminalBar
+from core.text import counted
 from corpus.input_files import lines
 from corpus.models import Collection
 from dataset.models import Review, Subject
@@ -43,6 +44,7 @@ def _rows(collection: Collection, side: str, keys: list[str]) -> list[int]:
     known = dict(getattr(collection, side).filter(key__in=keys).values_list("key", "pk"))
     if unknown := [key for key in keys if key not in known]:
         raise CounterpartError(
-            f"{len(unknown)} {side} are not in {collection}: {some_of(unknown)}. Correct the file; nothing was changed."
+            f"{collection} lacks {counted(len(unknown), side.removesuffix('s'))}: {some_of(unknown)}. Correct the "
+            "file; nothing was changed."
         )
     return [known[key] for key in dict.fromkeys(keys)]

@@ -192,7 +192,7 @@ def test_a_bonus_takes_nothing_that_is_planned_for_others(db):
         ("0.005", "x", "Invalid bonus"),
         ("0", "x", "Invalid bonus"),
         ("1", "  ", "is empty"),
-        ("1", "a\x00b", "1 control characters: U\\+0000"),
+        ("1", "a\x00b", "1 control character: U\\+0000"),
         ("1", "x" * 201, "has 201 characters; shorten it to 200"),
     ],
 )

@@ -229,7 +229,7 @@ def test_the_commands_write_the_list_and_take_it_back(made, tmp_path, capsys):
     call_command("payments", "round-1", "--csv", str(path))
     assert "2 workers are owed $1.95 in all" in capsys.readouterr().out
     call_command("mark_paid", "round-1", "--csv", str(path))
-    assert "3 payments of round round-1, $1.95 in all, are marked as paid." in capsys.readouterr().out
+    assert "Marked 3 payments of round round-1, $1.95 in all, as paid." in capsys.readouterr().out
     call_command("payments", "round-1", "--csv", str(tmp_path / "again.csv"))
     assert "owes nobody anything; no file was written" in capsys.readouterr().out
     assert not (tmp_path / "again.csv").exists()

@@ -63,6 +63,6 @@ def test_workers_on_one_platform_are_written_to_with_one_call(db, platform, djan
 
 
 def test_nobody_is_written_to_where_one_cannot_be_reached(db, platform):
-    with pytest.raises(CounterpartError, match="1 workers have no platform to be written to"):
+    with pytest.raises(CounterpartError, match="1 worker has no platform to be written to"):
         write_to([known(), known("browser", "")], subject="Thank you", text="The round is done.", by="robin")
     assert not Message.objects.exists()

@@ -140,7 +140,7 @@ def test_ids_of_our_own_pool_are_deleted_and_searched_for_nowhere(db):
 def test_work_that_was_not_taken_in_is_taken_in_first(worker, platform):
     begin(posted())
     Assignment.objects.update(worker=worker, seat=None)
-    with pytest.raises(CounterpartError, match="1 submissions of worker .* are not stored yet; sync"):
+    with pytest.raises(CounterpartError, match="1 submission of worker .* must be stored first: sync"):
         forget_worker(worker.pseudonym, actor="robin")
     assert WorkerIdentity.objects.filter(external_id="SECRETID1").exists()
 
@@ -166,7 +166,7 @@ def test_a_worker_who_is_owed_money_is_paid_first(worker):
     assignment = lease_seat(make_round(), worker=worker)
     mark_submitted(assignment, active_seconds=1)
     accept(assignment)
-    with pytest.raises(CounterpartError, match="still owed 1 payments"):
+    with pytest.raises(CounterpartError, match="still owed 1 payment"):
         forget_worker(worker.pseudonym, actor="robin")
     assert WorkerIdentity.objects.exists()
     mark_paid(assignment.payments.get(), actor="robin")
@@ -186,7 +186,7 @@ def test_the_command_asks_nothing_about_an_unknown_worker(db, monkeypatch):
 
 def test_the_command_erases_where_told_not_to_ask(worker, capsys):
     call_command("forget_worker", worker.pseudonym, "--yes")
-    assert "Erased 1 platform ids" in capsys.readouterr().out
+    assert "Erased 1 platform id" in capsys.readouterr().out
 
 
 def test_the_command_erases_once_told_yes(worker, monkeypatch):

@@ -163,8 +163,8 @@ def test_sending_a_try_again_costs_no_other(test):
     ("change", "said"),
     [
         ({1: None}, "1 pair has no answer yet: 1"),
-        ({1: 5}, "1 answers are to no pair"),
-        ({9: 1}, "1 answers are to no pair"),
+        ({1: 5}, "1 answer is to no pair"),
+        ({9: 1}, "1 answer is to no pair"),
     ],
 )
 def test_an_odd_form_costs_no_try(test, change, said):

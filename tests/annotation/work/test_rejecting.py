@@ -75,7 +75,7 @@ def test_the_house_pool_tells_nobody(person):
         ({"grounds": ""}, "choose one of: empty, random, automated, instructions, too_fast"),
         ({"reason": " "}, "The reason that the worker reads is empty"),
         ({"reason": "x" * 1025}, "has 1,025 characters; shorten it to 1,024"),
-        ({"reason": "bad\x07work"}, r"contains 1 control characters: U\+0007"),
+        ({"reason": "bad\x07work"}, r"contains 1 control character: U\+0007"),
         ({"evidence": "\n"}, "The evidence is empty"),
     ],
 )

@@ -122,7 +122,7 @@ def test_the_published_layout_holds_the_reference_tensors(shared):
         ),
         ({"model": {"module.img_enc.fc.weight": torch.ones(16, 512)}}, {}, "lacks the tensor txt_enc.embed.weight"),
         ({"criterion": {"shift": torch.ones(2)}}, {}, "1 of another shape: criterion.shift 2 for 1"),
-        ({}, {"embed": "32"}, "contradicts 1 options: embed is 16, not 32"),
+        ({}, {"embed": "32"}, "contradicts 1 option: embed is 16, not 32"),
         ({}, {"vocabulary": "nowhere.pkl"}, "No vocabulary file at nowhere.pkl"),
     ],
 )

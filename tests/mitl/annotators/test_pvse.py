@@ -96,7 +96,7 @@ def drop(name):
         ({"vocabulary": ""}, "contains no words; pass --option vocabulary=FILE"),
         ({"vocabulary": "nowhere.pkl"}, "No vocabulary file at nowhere.pkl"),
         ({"layout": "training", "training": {"order": True}}, "was trained with order embeddings"),
-        ({"embed": "32"}, "contradicts 1 options: embed is 16, not 32"),
+        ({"embed": "32"}, "contradicts 1 option: embed is 16, not 32"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(add, arguments, message):

@@ -105,7 +105,7 @@ def test_the_sizes_of_a_published_folder_are_written_down(db, tmp_path):
         **{"context": 10, "pieces": 514},
     }
     assert annotator.architecture["picture tower"] == "1 layers, width 32, 2 heads, patches of 8 x 8 in 16 x 16"
-    with pytest.raises(CounterpartError, match="contradicts 1 options: picture is 16, not 32"):
+    with pytest.raises(CounterpartError, match="contradicts 1 option: picture is 16, not 32"):
         add_annotator("other", kind="clip", checkpoint=folder, options={"picture": "32"})
 
 

@@ -142,7 +142,7 @@ def test_a_search_that_broke_off_goes_on_without_paying_again(zoo, sample, stub,
 
 def test_a_ceiling_stops_a_search_and_a_higher_one_goes_on(zoo, sample, stub, words):
     wish = {"sample": sample, "depth": 3, "cascade": Cascade(words, 3)}
-    with pytest.raises(CounterpartError, match="All 3 requests of its ceiling are used"):
+    with pytest.raises(CounterpartError, match="Its ceiling of 3 requests is reached"):
         retrieve(zoo, annotators=[seer_at(stub, ceiling=3)], **wish)
     assert len(stub.asked) == 3
     retrieve(zoo, annotators=[seer_at(stub, "higher")], **wish)

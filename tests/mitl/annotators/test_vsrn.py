@@ -140,7 +140,7 @@ def test_embeddings_do_not_depend_on_the_company(add, colours):
         ({"spoil": lambda state: state.update({"img_enc.bn.weight": torch.ones(16)})}, "3 missing: img_enc.bn.bias"),
         ({"spoil": lambda state: state.update({"img_enc.more": torch.ones(1)})}, "1 unexpected: img_enc.more"),
         ({"training": {"no_imgnorm": True}}, "was trained with no_imgnorm, which no published VSRN was"),
-        ({"embed": "32"}, "contradicts 1 options: embed is 16, not 32"),
+        ({"embed": "32"}, "contradicts 1 option: embed is 16, not 32"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(add, arguments, message):

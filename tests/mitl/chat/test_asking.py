@@ -225,7 +225,7 @@ def test_an_address_where_nobody_listens_is_named_and_costs_nothing(stub, ledger
 
 def test_a_ceiling_ends_the_asking_and_keeps_what_was_answered(stub, ledger):
     asking = Asking(stub, ledger, ceiling=Ceiling(2, None), parallel=1)
-    with pytest.raises(CounterpartError, match="All 2 requests of its ceiling are used"):
+    with pytest.raises(CounterpartError, match="Its ceiling of 2 requests is reached"):
         asking.ask("dog", "cat", "bus")
     assert len(stub.asked) == 2
     assert len(ledger.answers_to([f"digest of {caption}" for caption in ("dog", "cat", "bus")])) == 2

@@ -63,7 +63,7 @@ def test_purses_are_apart(ledger):
 
 def test_the_ceiling_of_requests_stops_the_next_one(ledger):
     paid(ledger)
-    with pytest.raises(CounterpartError, match="All 1 requests of its ceiling are used; answers are kept"):
+    with pytest.raises(CounterpartError, match="Its ceiling of 1 request is reached; answers are kept"):
         ledger.reserve("r", "purse", Decimal(0), Ceiling(1, None))
 
 

@@ -88,7 +88,7 @@ def test_a_shard_outside_of_the_folder_is_not_read(folder, tmp_path):
     index = {"logit_scale": "../elsewhere.safetensors"}
     save_file({"logit_scale": torch.ones(())}, tmp_path / "elsewhere.safetensors")
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
-    with pytest.raises(CounterpartError, match="lacks 1 files of weights: ../elsewhere.safetensors"):
+    with pytest.raises(CounterpartError, match="lacks 1 file of weights: ../elsewhere.safetensors"):
         read("clip", folder)
 
 
@@ -217,7 +217,7 @@ def test_a_folder_of_another_family_is_refused(folder):
         ("config.json", b"{", "config.json cannot be read as JSON"),
         ("config.json", b"[]", "config.json must hold a JSON object"),
         ("config.json", None, "config.json cannot be read as JSON"),
-        ("model.safetensors", None, "lacks 1 files of weights: model.safetensors"),
+        ("model.safetensors", None, "lacks 1 file of weights: model.safetensors"),
         ("model.safetensors", b"short", "model.safetensors cannot be read as weights"),
     ],
 )

@@ -67,7 +67,7 @@ def test_a_row_that_changed_after_the_survey_is_refused(folder):
     write_regions(folder, KEYS, features)
     regions = Regions(folder, surveyed)
     assert len(regions.of(images("12"))) == 1
-    with pytest.raises(CounterpartError, match="changed after the annotator was added, in 1 images .*: 40"):
+    with pytest.raises(CounterpartError, match="changed after the annotator was added, in 1 image .*: 40"):
         regions.of(images("12", "40"))
 
 
@@ -88,7 +88,7 @@ def test_an_image_that_came_after_the_survey_counts_as_missing(folder):
 
 
 @pytest.mark.parametrize(
-    ("value", "message"), [(np.nan, r"NaN or infinity in 1 images: 40\."), (np.inf, r"NaN or infinity in 1 images: 40")]
+    ("value", "message"), [(np.nan, r"NaN or infinity in 1 image: 40\."), (np.inf, r"NaN or infinity in 1 image: 40")]
 )
 def test_numbers_that_are_none_are_refused_with_their_images(folder, value, message):
     features = make_regions(folder, KEYS)
@@ -101,7 +101,7 @@ def test_numbers_that_are_none_are_refused_with_their_images(folder, value, mess
 def test_unequal_rows_of_one_image_are_refused(folder):
     make_regions(folder, KEYS)
     make_regions(folder, ["77"], part="dev", seed=1)
-    with pytest.raises(CounterpartError, match="rows that differ in 1 images: 77"):
+    with pytest.raises(CounterpartError, match="rows that differ in 1 image: 77"):
         survey(folder)
 
 

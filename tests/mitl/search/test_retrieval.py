@@ -218,7 +218,7 @@ def test_ids_that_the_files_lack_are_named(zoo, tmp_path):
         ({str(i): ["1", "ghost"] for i in range(6)}, "ranks 1 i2t items that are not in the gallery: ghost"),
         (
             {str(i): ["1"] for i in range(6)},
-            "longest i2t list has 1 places, fewer than the 2 asked for; pass --depth 1",
+            "longest i2t list has 1 place, fewer than the 2 asked for; pass --depth 1",
         ),
     ],
 )
