@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -12,12 +13,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from console.dashboard import stations
+from console.event_sentences import events_of, told
 from console.needs import needs_of_all_rounds
 from console.outcomes import outcome_of
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from core.jobs import cancel
 from core.models import Event, Job
+from hits.models import Round
 
 
 @members_only
@@ -29,7 +32,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "next_step": next((station for station in pipeline if not station.count), None),
         "needs": needs_of_all_rounds(),
         "jobs": Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))[:10],
-        "events": Event.objects.all()[:8],
+        "events": told(Event.objects.all()[:8]),
     }
     return render(request, "console/home.html", context)
 
@@ -81,7 +84,18 @@ def _context(job: Job) -> dict[str, object]:
 @members_only
 @require_safe
 def events(request: HttpRequest) -> HttpResponse:
-    """Events, newest first; ``?subject=`` shows only one row's."""
-    subject = request.GET.get("subject", "")
-    rows = Event.objects.filter(subject=subject) if subject else Event.objects.all()
-    return render(request, "console/events.html", {"rows": page_of(request, rows), "subject": subject})
+    """Events, newest first; ``?subject=`` shows only one row's, ``?by=`` a person's, ``?round=`` those of a round."""
+    subject, by, name = (request.GET.get(word, "").strip() for word in ("subject", "by", "round"))
+    found = Round.objects.filter(name=name).first() if name else None
+    rows = events_of(Event.objects.filter(subject=subject) if subject else Event.objects.all(), by=by, round=found)
+    page = page_of(request, rows.none() if name and found is None else rows)
+    context = {
+        "rows": page,
+        "told": told(page),
+        "subject": subject,
+        "by": by,
+        "round": name,
+        "people": User.objects.order_by("username").values_list("username", flat=True),
+        "rounds": Round.objects.values_list("name", flat=True),
+    }
+    return render(request, "console/events.html", context)

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from annotation.models import Assignment, Payment, WorkerIdentity
 from core.models import Job
@@ -207,3 +207,15 @@ def test_real_money_is_asked_for_by_name(staff, staged):
     staff.get_by_role("button", name="Publish 1 HIT for $0.78").click()
     expect(staff.get_by_role("alert")).to_contain_text("to spend real money")
     assert Round.objects.get(name="draft").state == "draft"
+
+
+def test_tables_are_cards_on_a_phone_and_stay_tables_for_screen_readers(phone, live_server, staged):
+    log_in(phone, live_server.url)
+    phone.goto("/rounds/open/")
+    controls = phone.locator("[data-label='Controls right']").first
+    controls.scroll_into_view_if_needed()
+    assert controls.bounding_box()["x"] + controls.bounding_box()["width"] <= 390
+    expect(phone.get_by_role("cell", name="1 of 2")).to_be_visible()
+    assert barriers(phone) == []
+    links = phone.locator(".top nav a")
+    assert all(box["x"] + box["width"] <= 390 for box in map(Locator.bounding_box, links.all()))
