@@ -2,6 +2,7 @@
 # make check   the fast part of the tests, on SQLite                     (a minute or two)
 # make test    everything CI runs: checks, both databases, slow and browser tests
 # make audit   known vulnerabilities of the pinned packages; asks the advisory database on the network
+# make screenshots   the pictures of docs/tour.md, light and dark, of the demo site
 # make chaos   200 kills of a site under load on each database, written into docs/reliability.md  (half an hour or more)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -18,7 +19,7 @@ KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 # Compiled tests are kept even where the environment keeps none (as in containers): each process would compile them anew.
 PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
-.PHONY: demo check test audit ready lint kernels fast services slow browser chaos clean
+.PHONY: demo check test audit ready lint kernels fast services slow browser screenshots chaos clean
 
 demo: $(VENV)/.runtime
 	@$(DEMO_ENV) $(BIN)/python manage.py demo $(ARGS)
@@ -58,6 +59,9 @@ audit:
 	$(PYTHON) -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
 	for file in requirements.txt requirements-gpu.txt; do $(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r $$file || exit 1; done
+
+screenshots: $(VENV)/.dev browser
+	$(BIN)/python docs/screenshots.py $(ARGS)
 
 chaos: $(VENV)/.dev
 	$(BIN)/python -m tests.chaos sqlite --report docs/reliability.md
