@@ -30,9 +30,9 @@ SORTS_OF_VERSIONS = [("", "picture"), ("level", "level")]
 
 @dataclass(frozen=True)
 class Place:
-    """A pool, round or version whose pairs are shown, with the votes and verdicts of its rounds."""
+    """A pool, round, version or whole collection whose pairs are shown, with the votes and verdicts of its rounds."""
 
-    row: Pool | Round | Version
+    row: Pool | Round | Version | Collection
 
     @property
     def kind(self) -> str:
@@ -40,16 +40,23 @@ class Place:
 
     @property
     def collection(self) -> Collection:
+        if isinstance(self.row, Collection):
+            return self.row
         return self.row.pool.collection if isinstance(self.row, Round) else self.row.collection
 
     @cached_property
     def rounds(self) -> list[int]:
-        return [self.row.pk] if isinstance(self.row, Round) else list(self.row.rounds.values_list("pk", flat=True))
+        if isinstance(self.row, Round):
+            return [self.row.pk]
+        rows = Round.objects.filter(pool__in=self.pools) if isinstance(self.row, Collection) else self.row.rounds.all()
+        return list(rows.values_list("pk", flat=True))
 
     @cached_property
     def pools(self) -> list[int]:
         if isinstance(self.row, Pool):
             return [self.row.pk]
+        if isinstance(self.row, Collection):
+            return list(self.row.pools.values_list("pk", flat=True))
         return list(Round.objects.filter(pk__in=self.rounds).values_list("pool", flat=True).distinct())
 
     @cached_property
@@ -108,9 +115,9 @@ def pairs_in(place: Place, control: str = "", sort: str = "") -> QuerySet[Any]:
     if isinstance(row, Pool):
         return Proposal.objects.filter(pool=row).order_by("image_id", "caption_id").distinct()
     if control:
-        return Control.objects.filter(round=row).order_by("image_id", "caption_id")
+        return Control.objects.filter(round__in=place.rounds).order_by("image_id", "caption_id")
     # What is added to a round are further votes on pairs that stand in its first HITs.
-    return Item.objects.filter(hit__round=row, hit__top_up=None, control=None).order_by("hit_id", "place")
+    return Item.objects.filter(hit__round__in=place.rounds, hit__top_up=None, control=None).order_by("hit_id", "place")
 
 
 def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> QuerySet[Any]:

@@ -10,9 +10,10 @@ from django.db.models import Count, QuerySet
 from annotation.models import Report
 from console.pair_filters import Place, votes_in
 from core.text import csv_line
-from corpus.models import Caption, Image, Match
+from corpus.models import Caption, Collection, Image, Match
 from dataset.models import Case, Review, Verdict, Version
 from hits.models import Control, Round
+from hits.question import Level
 from mitl.models import Proposal
 
 Pair = tuple[int, int]
@@ -27,16 +28,17 @@ COLUMNS = (
 
 @dataclass
 class Line:
-    """One pair: its proposals, the levels of its counted votes, its verdicts, the entry of the version shown, the
-    latest review, its waiting cases, workers' reports, and the control that it is in the round shown."""
+    """One pair: its proposals, the levels of its counted votes, its verdicts, its matches in the version shown or in
+    every source of the collection, its reviews, its waiting cases, workers' reports, and the control that it is in the
+    round shown."""
 
     image: Image
     caption: Caption
     proposals: list[Proposal] = field(default_factory=list)
     votes: list[int] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
-    match: Match | None = None
-    review: Review | None = None
+    matches: list[Match] = field(default_factory=list)
+    reviews: list[Review] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
     control: Control | None = None
@@ -48,15 +50,30 @@ class Line:
             case Verdict():
                 self.verdicts.append(row)
             case Review():
-                self.review = row
+                self.reviews.append(row)
             case Case():
                 self.cases.append(row)
             case Report():
                 self.reports.append(row)
             case Match():
-                self.match = row
+                self.matches.append(row)
             case Control():
                 self.control = row
+
+    @property
+    def level(self) -> int | None:
+        """The level that holds: of the latest settled review, else of the newest verdict, else of a source."""
+        settled = [review for review in self.reviews if review.is_settled]
+        if settled and settled[-1].level:
+            return settled[-1].level
+        if self.verdicts:
+            return self.verdicts[-1].level
+        return next((match.grade for match in self.matches if match.grade), None)
+
+    @property
+    def words(self) -> str:
+        """The words of the level; empty without one."""
+        return Level(self.level).label if self.level else ""
 
     @property
     def flags(self) -> list[str]:
@@ -79,8 +96,8 @@ class Line:
             " ".join(map(str, self.votes)),
             " ".join(str(one.level) for one in self.verdicts),
             " ".join(f"{one.confidence:.3f}" for one in self.verdicts),
-            "" if self.match is None else f"{self.match.score:g}",
-            "" if self.review is None else str(self.review),
+            " ".join(f"{one.score:g}" for one in self.matches if one.score is not None),
+            str(self.reviews[-1]) if self.reviews else "",
             "; ".join(self.flags),
             self.control.polarity if self.control else "",
         )
@@ -119,8 +136,11 @@ def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
     yield from Review.objects.filter(**some).order_by("pk")
     yield from Case.objects.filter(done_at=None, **some)
     yield from Report.objects.filter(**some).order_by("pk")
+    matches = Match.objects.filter(collection=place.collection, **some).order_by("source")
     if isinstance(place.row, Version):
-        yield from Match.objects.filter(collection=place.collection, source=place.row.name, **some)
+        yield from matches.filter(source=place.row.name)
+    if isinstance(place.row, Collection):
+        yield from matches
     if isinstance(place.row, Round):
         yield from Control.objects.filter(round=place.row, **some)
 

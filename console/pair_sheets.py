@@ -15,6 +15,7 @@ from dataset.models import Case, Review, Verdict, Version
 from dataset.near_duplicates import group_of
 from dataset.reviews import latest_review
 from hits.models import Round
+from hits.question import Level
 from mitl.models import Proposal
 
 MOST_RELATED = 12
@@ -50,12 +51,28 @@ class Entry:
     level: int | None
 
 
+@dataclass(frozen=True)
+class Concluded:
+    """A review, and the level that held before it: of an earlier settled review, else of the newest verdict; None
+    without either, and for a review of the image or the caption alone."""
+
+    review: Review
+    before: int | None
+
+    @property
+    def changed_from(self) -> str:
+        """The words of the level that it changed; empty where it changed none."""
+        if self.before is None or self.review.level in (None, self.before):
+            return ""
+        return Level(self.before).label
+
+
 def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
     """Return the context of a pair's page. The number of queries grows with the rounds that ask about the pair, with no
     other rows."""
     group = group_of(image, caption)
     matches = list(Match.objects.filter(image=image, caption=caption).order_by("source"))
-    proposals = _proposals(image, caption)
+    proposals, verdicts = _proposals(image, caption), _verdicts(image, caption)
     return {
         "image": image,
         "caption": caption,
@@ -65,14 +82,14 @@ def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:
         "reports": Report.objects.filter(image=image, caption=caption).select_related(
             "worker", "assignment__hit__round"
         ),
-        "verdicts": _verdicts(image, caption),
+        "verdicts": verdicts,
         "proposals": proposals,
         "statuses": _statuses(image, caption, {proposal.pool_id for proposal in proposals}),
         "matches": matches,
         "other_images": _related(Match.objects.filter(caption=caption).exclude(image=image)),
         "other_captions": _related(Match.objects.filter(image=image).exclude(caption=caption)),
         "entries": _entries(matches),
-        "reviews": _reviews(image, caption),
+        "reviews": _reviews(image, caption, verdicts),
         "group": group,
         "twins": _twins(group[1:]),
         "seen": latest_review([*group, (image.pk, None), (None, caption.pk)]),
@@ -122,9 +139,17 @@ def _entries(matches: Iterable[Match]) -> list[Entry]:
     ]
 
 
-def _reviews(image: Image, caption: Caption) -> list[Review]:
+def _reviews(image: Image, caption: Caption, verdicts: list[Verdict]) -> list[Concluded]:
+    """Return the reviews of the pair, its image and its caption, newest first."""
     about = Q(image=image, caption=caption) | Q(image=image, caption=None) | Q(image=None, caption=caption)
-    return list(Review.objects.filter(about).select_related("by", "seconded_by").order_by("-pk"))
+    voted = max(verdicts, key=lambda verdict: verdict.aggregation.at).level if verdicts else None
+    found, before = [], voted
+    for review in Review.objects.filter(about).select_related("by", "seconded_by").order_by("pk"):
+        of_pair = None not in review.subject
+        found.append(Concluded(review, before if of_pair else None))
+        if of_pair and review.is_settled:
+            before = review.level or voted
+    return found[::-1]
 
 
 def _twins(group: list[tuple[int, int]]) -> list[Related]:

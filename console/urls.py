@@ -5,6 +5,7 @@ from django.urls import path
 
 from console.views import (
     annotators,
+    charts,
     collections,
     conflicts,
     controls,
@@ -38,6 +39,7 @@ urlpatterns = [
     path("logout/", LogoutView.as_view(), name="logout"),
     path("pictures/<int:image_id>/", collections.picture, name="picture"),
     path("images/<int:image_id>/", collections.image, name="image"),
+    path("captions/<int:caption_id>/", collections.caption, name="caption"),
     path("collections/", collections.collections, name="collections"),
     path("import/", collections.collection_import, name="collection_import"),
     path("collections/<slug:name>/", collections.collection, name="collection"),
@@ -147,5 +149,7 @@ urlpatterns = [
     path("jobs/<uuid:job_id>/", home.job, name="job"),
     path("jobs/<uuid:job_id>/progress/", home.job_progress, name="job_progress"),
     path("jobs/<uuid:job_id>/cancel/", home.job_cancel, name="job_cancel"),
+    path("charts/<str:kind>/<slug:name>/<slug:subject>/", charts.chart, name="chart"),
+    path("charts/<str:kind>/<slug:name>/<slug:subject>.<str:form>", charts.chart_file, name="chart_file"),
     path("events/", home.events, name="events"),
 ]

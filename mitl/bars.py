@@ -5,7 +5,7 @@ from typing import Any
 
 from mitl.charts import COLOURS, Spec
 
-LEVEL_COLOURS = {1: "#3048a8", 2: "#8fa0db", 3: "#e5b884", 4: "#ab5800"}
+LEVEL_COLOURS = {1: "#00566b", 2: "#327e4c", 3: "#ab5800", 4: "#99123f"}  # as on the pages of judges and staff
 
 
 def bar_chart(

@@ -13,7 +13,7 @@ from core.files import whole_file
 Spec = dict[str, Any]
 
 INK, INK_SOFT, LINE = "#1d1b18", "#5d5851", "#e0dcd4"
-PALE, STRONG = "#f1efea", "#3048a8"
+PALE, STRONG, ON_PALE = "#f1efea", "#3048a8", "#111111"
 # Distinguishable with any colour blindness, and by their dashes.
 COLOURS = ["#3048a8", "#ab5800", "#00566b", "#99123f", "#327e4c", "#8f897f", "#7a4fb0", "#1d1b18"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [12, 3], [4, 4], [10, 2, 2, 2, 2, 2]]
@@ -231,7 +231,7 @@ def _coloured_figures(form: str, palest: float, strongest: float) -> list[Spec]:
         },
         {
             "mark": {"type": "text", "fontSize": 12},
-            "encoding": {"text": value | {"format": form}, "color": {"condition": light, "value": INK}},
+            "encoding": {"text": value | {"format": form}, "color": {"condition": light, "value": ON_PALE}},
         },
     ]
 

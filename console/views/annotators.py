@@ -18,6 +18,7 @@ from console.pagination import count_of, number_in, page_of
 from console.pair_filters import Place, pairs_in
 from console.pair_lines import lines_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.plots import overlap_chart
 from console.search_examples import Example, compared, examples
 from console.tasks import add_annotator
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
@@ -104,6 +105,7 @@ def pool(request: HttpRequest, name: str) -> HttpResponse:
         "pool": found,
         "directions": directions,
         "annotators": list(zip(agreement.annotators, agreement.shared.tolist(), agreement.alone.tolist(), strict=True)),
+        "overlap": overlap_chart(agreement),
         "rounds": found.rounds.all(),
         "place": place,
         "lines": lines_of(place, pairs_in(place).values_list("image_id", "caption_id")[:FIRST_PAIRS]),

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from io import BytesIO
 
 from django.contrib import messages
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import cache_control
@@ -19,9 +19,10 @@ from console import tasks
 from console.forms.collections import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.query_sheets import groups_of
 from console.uploads import LARGEST_UPLOAD, local_upload, start_with_uploads
 from core.errors import CounterpartError
-from corpus.models import Caption, Collection, Image, Match, Sample
+from corpus.models import Caption, Collection, Image, Sample
 from corpus.pictures import picture_bytes
 from corpus.samples import sample_queries
 from corpus.thumbnails import SIZES, thumbnail
@@ -194,13 +195,14 @@ def _original(image: Image) -> FileResponse:
 @members_only
 @require_safe
 def image(request: HttpRequest, image_id: int) -> HttpResponse:
-    """One picture with its own captions and other captions that are known to match it."""
+    """An image as a query, with the captions that do and do not match it."""
     found = get_object_or_404(Image.objects.select_related("collection"), pk=image_id)
-    matches = (
-        Match.objects.filter(image=found)
-        .select_related("caption")
-        .order_by(F("grade").asc(nulls_last=True), "caption_id", "source")
-    )
-    others = matches.exclude(caption__image=found)
-    context = {"image": found, "captions": found.captions.all(), "matches": others[:200], "n_matches": others.count()}
-    return render(request, "console/image.html", context)
+    return render(request, "console/query.html", {"query": found, "image": found, "groups": groups_of(found)})
+
+
+@members_only
+@require_safe
+def caption(request: HttpRequest, caption_id: int) -> HttpResponse:
+    """A caption as a query, with the images that do and do not match it."""
+    found = get_object_or_404(Caption.objects.select_related("collection", "image"), pk=caption_id)
+    return render(request, "console/query.html", {"query": found, "groups": groups_of(found)})

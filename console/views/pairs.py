@@ -163,7 +163,7 @@ def _page(
     sheet = sheet_of(image, caption)
     reason = _reason(request)
     waiting = queue_of(image.collection, reason)
-    latest = {review.subject: review.pk for review in reversed(sheet["reviews"])}
+    latest = {one.review.subject: one.review.pk for one in reversed(sheet["reviews"])}
     context = {
         **sheet,
         **_neighbours(sheet["case"], reason, waiting),

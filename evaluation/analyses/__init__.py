@@ -4,12 +4,13 @@ A subject has ``HELP`` (one line), ``add_arguments(parser)`` and ``analyse(*, pr
 ``Findings`` and raises CounterpartError. The command adds ``--json``, ``--csv`` and ``--plot`` to each.
 """
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any
+from typing import IO, Any
 
 from mitl.charts import Spec
 
@@ -58,3 +59,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(one) for one in value]
     return None if isinstance(value, float) and value != value else value
+
+
+def write_table(rows: Sequence[Mapping[str, Any]], file: IO[str]) -> None:
+    """Write the rows of findings as CSV; None and NaN are empty cells."""
+    writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in rows)

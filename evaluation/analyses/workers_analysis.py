@@ -1,5 +1,7 @@
 """Workers: what each did and how well, and the same by the number of HITs done (ECCV Caption, table B.1)."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +19,8 @@ from mitl.charts import Spec
 
 HELP = "What each worker did and how well, and the same by the number of HITs done (table B.1)."
 BUCKETS = {"1": (1, 1), "2-5": (2, 5), "6-10": (6, 10), "11-15": (11, 15), "16-25": (16, 25), ">25": (26, np.inf)}
+CONTROL_BINS = (0, 50, 60, 70, 80, 90, 100)
+SECOND_BINS = (0, 5, 10, 15, 20, 30, 45, 60)
 SHOWN = 20  # workers on the terminal
 SORTS = ("hits", "reliability", "agreement", "controls_right", "seconds_per_pair")
 
@@ -49,7 +53,7 @@ def analyse(
     rows: Any = table.to_dict("records")
     summary: Any = buckets.to_dict("records")
     figures = {"of": found.name, "method": method, "by_hits": plain(summary), "workers": plain(rows)}
-    return Findings(figures, _text(found, buckets, table, method), _chart(found, buckets), rows)
+    return Findings(figures, _text(found, buckets, table, method), _chart(found, buckets, table), rows)
 
 
 def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
@@ -155,7 +159,7 @@ def _text(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame, method: s
     )
 
 
-def _chart(found: Answered, buckets: pd.DataFrame) -> Spec:
+def _chart(found: Answered, buckets: pd.DataFrame, table: pd.DataFrame) -> Spec:
     each: Any = buckets[buckets["hits_per_worker"] != "all"].to_dict("records")
     panels = {
         "workers": "workers",
@@ -169,6 +173,17 @@ def _chart(found: Answered, buckets: pd.DataFrame) -> Spec:
         {
             title: [{"name": row["hits_per_worker"], "value": plain(float(row[column]))} for row in each]
             for title, column in panels.items()
+        }
+        | {
+            "workers by controls right": _histogram(100 * table["controls_right"], CONTROL_BINS, "%"),
+            "workers by seconds a pair": _histogram(table["seconds_per_pair"], SECOND_BINS, " s"),
         },
         x="",
     )
+
+
+def _histogram(values: pd.Series, edges: Sequence[float], unit: str) -> list[dict[str, Any]]:
+    """Count the values between each two edges, the last one included; the rest is in the first and last bin."""
+    counts, _ = np.histogram(values.dropna().clip(edges[0], edges[-1]), edges)
+    names = [f"{low:g}-{high:g}{unit}" for low, high in pairwise(edges)]
+    return [{"name": name, "value": int(count)} for name, count in zip(names, counts, strict=True)]

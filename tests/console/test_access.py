@@ -83,12 +83,15 @@ def address_of_rows(name: str, site) -> str:
         put_on_platform(Round.objects.get(name="open"))
     arguments = {
         **dict.fromkeys(("picture", "image"), [image.pk]),
+        "caption": [site.collection.captions.first().pk],
         **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample", "test"), ["zoo"]),
         **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
         "pool": ["pool"],
         **dict.fromkeys(("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
+        "chart": ["round", "done", "workers"],
+        "chart_file": ["round", "done", "workers", "csv"],
         "hit": ["open", 1],
         **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
         **dict.fromkeys(("version", "version_changes", "version_trust", "version_score"), ["v1"]),

@@ -43,6 +43,8 @@ PAGES = [
     "/runs/{run}/",
     "/jobs/",
     "/events/",
+    "/charts/round/done/workers/",
+    "/charts/version/v1/positives/",
     "/rounds/draft/publish/?on=mturk:emulator",
     "/rounds/there/",
     "/rounds/there/ledger/",

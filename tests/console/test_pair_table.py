@@ -128,7 +128,7 @@ def test_a_pool_lists_each_pair_once_with_all_who_proposed_it(member, made):
 def test_a_version_lists_its_matches_by_level(member, site):
     def levels(**filters):
         lines = member.get(table("version", "v1", **filters)).context.get("lines", [])
-        return [one.match.grade for one in lines]
+        return [match.grade for one in lines for match in one.matches]
 
     assert levels(verdict="1") == [1, 1]
     assert levels(verdict="no") == []

@@ -11,6 +11,7 @@ from dataset import cases
 from dataset.cases import refresh_queue
 from dataset.models import Case, Review
 from dataset.reviews import require_two_reviewers
+from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer, associate, candidates, propose
 from tests.conftest import client_of
 from tests.dataset.reviewing import another_person, exclude_caption, give_level, level_of
@@ -93,6 +94,16 @@ def test_the_page_says_why_a_pair_is_not_finished(member, made):
 def test_the_page_names_the_versions_that_hold_the_pair(member, site):
     done = candidates(site.version.rounds.get().hits.get())[0]
     assert 'In version</dt><dd><a href="/versions/v1/">v1</a>: a match' in text_of(member.get(page_of(done)))
+
+
+def test_each_review_says_which_level_it_changed(member, made, person):
+    pair = candidates(made.hits.get())[0]
+    aggregate_round(made)
+    give_level(made, pair, 1, by=person)
+    give_level(made, pair, 2, by=person)
+    reviews = member.get(page_of(pair)).context["reviews"]
+    assert [(one.review.level, one.changed_from) for one in reviews] == [(2, "100% YES"), (1, "100% NO")]
+    assert "instead of" in text_of(member.get(page_of(pair)))
 
 
 def test_a_pair_of_two_collections_is_none(member, made):

@@ -1,7 +1,5 @@
 """analyse SUBJECT …: print, write and plot the figures of one analysis, a module of evaluation.analyses."""
 
-import csv
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,7 @@ from django.core.management.base import CommandParser
 from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
-from evaluation.analyses import Findings, subjects
+from evaluation.analyses import Findings, subjects, write_table
 from mitl.charts import check_chart_path, write_chart
 
 
@@ -36,7 +34,8 @@ class Command(ActCommand):
         if plot:
             write_chart(findings.chart, plot)
         if table:
-            _write_table(findings.rows, table)
+            with table.open("w", newline="", encoding="utf-8") as file:
+                write_table(findings.rows, file)
         return findings.figures if options["json"] else findings.text
 
 
@@ -45,10 +44,3 @@ def _check_table_path(path: Path) -> None:
         raise CounterpartError(f"Tables are .csv files, not {path.name!r}; change the suffix.")
     if not path.parent.is_dir():
         raise CounterpartError(f"The folder {path.parent} of the table {path.name} does not exist; create it first.")
-
-
-def _write_table(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in rows)

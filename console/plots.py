@@ -1,0 +1,145 @@
+"""Charts of the analyses on pages: which there are, their figures, and their drawing in the page's own colours.
+
+A chart is what the command ``analyse`` says with the same words, so pages, files and terminal tell one truth.
+"""
+
+import re
+from argparse import ArgumentParser
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+from django.core.cache import cache
+from django.db.models import Q
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from annotation.standing import standing_of
+from core.progress import silent
+from dataset.models import Version
+from evaluation.analyses import Findings, subjects, write_table
+from hits.models import Control, Round
+from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes, heat_map
+from mitl.models import Annotator, Pool
+from mitl.pooling import Overlap
+
+ROWS = 100
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A chart that pages offer: its ``title``, and what it shows."""
+
+    title: str
+    says: str
+
+
+PLOTS = {
+    "workers": Plot(
+        "Workers",
+        "Workers by the number of HITs they did (table B.1): how many there are, what they submitted, how much was "
+        "accepted, how they answered controls. Then how many workers are how good at controls, and how fast.",
+    ),
+    "annotators": Plot(
+        "Levels by annotator and rank",
+        "How people judged what each annotator proposed, at each rank of its list (table B.2).",
+    ),
+    "reasons": Plot(
+        "Reasons", "The reasons that people gave at levels 2 and 3, by level, direction and annotator (table B.3)."
+    ),
+    "agreement": Plot(
+        "Agreement", "How far workers agree with each other, with controls, reviewers and annotators; 95% intervals."
+    ),
+    "positives": Plot(
+        "Positives per query", "How many of the queries have at least so many positives, before and after (figure 3a)."
+    ),
+    "diversity": Plot(
+        "Similarity of rankings", "How alike the annotators rank the same queries (table A.1); darker is more alike."
+    ),
+}
+OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
+OFFERED = {"round": OF_ANSWERS, "version": ("positives", *OF_ANSWERS), "pool": ("diversity",)}
+"""The charts of each kind of thing."""
+
+
+def words_of(thing: Round | Version | Pool, subject: str) -> list[str]:
+    """Return the words of ``analyse`` that draw a chart."""
+    if isinstance(thing, Pool):
+        names = Annotator.objects.filter(retrievals__pools=thing).distinct().order_by("name")
+        joined = ",".join(names.values_list("name", flat=True))
+        return [subject, thing.collection.name, "--annotators", joined, "--queries", thing.sample.name]
+    if isinstance(thing, Version) and subject in OF_ANSWERS:
+        return [subject, "--version", thing.name]
+    return [subject, thing.name]
+
+
+def findings_of(thing: Round | Version | Pool, subject: str) -> Findings:
+    """Return the figures and the chart, cached until something new was judged or decided. Raises CounterpartError where
+    there is nothing to draw."""
+    key = f"chart:{type(thing).__name__}:{thing.pk}:{subject}:{_state_of(thing)}"
+    known: Findings | None = cache.get(key)
+    if known is None:
+        words = words_of(thing, subject)
+        module, parser = subjects()[subject], ArgumentParser()
+        module.add_arguments(parser)
+        known = module.analyse(progress=silent, **vars(parser.parse_args(words[1:])))
+        cache.set(key, known, timeout=HOUR)
+    return known
+
+
+def _state_of(thing: Round | Version | Pool) -> str:
+    if not isinstance(thing, Round):
+        return ""  # it never changes
+    doubted = thing.controls.filter(~Q(state=Control.State.ACTIVE)).count()
+    return "-".join(map(str, [*standing_of(thing).work.values(), doubted]))
+
+
+def csv_of(findings: Findings) -> str:
+    text = StringIO()
+    write_table(findings.rows, text)
+    return text.getvalue()
+
+
+def table_of(findings: Findings) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the first rows of the figures behind a chart, as text."""
+    rows = findings.rows[:ROWS]
+    return list(rows[0]) if rows else [], [[_cell(value) for value in row.values()] for row in rows]
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def overlap_chart(found: Overlap) -> SafeString | None:
+    """Draw how much the annotators of a pool overlap; None for fewer than two of them."""
+    if len(found.annotators) < 2:
+        return None
+    shares = 100 * found.shared / found.shared.diagonal()[:, None]
+    names = [annotator.name for annotator in found.annotators]
+    chart = heat_map(
+        "Percent of the row's pairs that the column proposed too", names, shares, form=".0f", scale=(0, 100)
+    )
+    return drawn(chart, "Heat map of the overlap of annotators; the table below has the numbers of pairs.")
+
+
+# Vega-Lite draws in fixed colours, for files; on a page each is a variable, so that it is right in the dark too.
+COLOUR_NAMES = ("accent", "level-3", "level-1", "level-4", "level-2", "line-strong", "violet", "ink")
+THEME = {INK: "ink", INK_SOFT: "ink-soft", LINE: "line", **dict(zip(COLOURS, COLOUR_NAMES, strict=True))}
+PAINT = re.compile(r'(fill|stroke)="(#[0-9a-f]{6})"')
+ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+GROUND = re.compile(r'<rect ([^>]*)fill="#ffffff"/>')
+
+
+def drawn(chart: Spec, label: str) -> SafeString:
+    """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text."""
+    svg = ROLES.sub("", chart_bytes(chart, ".svg").decode())
+    svg = GROUND.sub(r'<rect \1fill="none"/>', svg, count=1)
+    svg = PAINT.sub(lambda found: _paint(*found.groups()), svg)
+    return mark_safe(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1))  # noqa: S308
+
+
+def _paint(attribute: str, colour: str) -> str:
+    return f'{attribute}="var(--{THEME[colour]})"' if colour in THEME else f'{attribute}="{colour}"'

@@ -1,0 +1,109 @@
+"""Charts on pages say what the command ``analyse`` says, in the colours of the page."""
+
+import csv
+import re
+
+import pytest
+from django.core.management import call_command
+
+from console.plots import OFFERED, PLOTS, THEME, drawn
+from evaluation.analyses import subjects
+from mitl.bars import LEVEL_COLOURS, bar_chart
+from tests.annotation.disagreeing import make_topped_up, vote
+from tests.console.conftest import answer_rightly
+from tests.factories import make_annotator, make_round
+
+
+def test_every_chart_is_a_subject_of_the_command():
+    assert {subject for offered in OFFERED.values() for subject in offered} == set(PLOTS)
+    assert set(PLOTS) < set(subjects())
+
+
+@pytest.mark.parametrize("subject", ["workers", "agreement"])
+def test_a_charts_figures_are_those_of_the_command(member, db, tmp_path, subject):
+    made = make_topped_up()
+    vote(made.hits.get(), 1, 4), vote(made.hits.get(), 2, 4)
+    call_command("analyse", subject, "round-1", csv=tmp_path / "table.csv")
+    page = member.get(f"/charts/round/round-1/{subject}/")
+    assert f"python manage.py analyse {subject} round-1" in page.text
+    assert member.get(f"/charts/round/round-1/{subject}.csv").text == (tmp_path / "table.csv").read_text("utf-8")
+    rows = list(csv.DictReader((tmp_path / "table.csv").open(encoding="utf-8")))
+    assert page.context["n_rows"] == len(rows)
+    assert page.context["heads"] == list(rows[0])
+
+
+@pytest.mark.parametrize(("form", "begins"), [("svg", b"<svg"), ("png", b"\x89PNG")])
+def test_a_chart_is_downloaded_on_white_ground(member, db, form, begins):
+    answer_rightly(make_round())
+    answer = member.get(f"/charts/round/round-1/workers.{form}")
+    assert answer.content.startswith(begins)
+    assert answer["Content-Disposition"] == f'attachment; filename="round-1-workers.{form}"'
+
+
+def test_a_version_shows_how_many_positives_its_queries_have(member, site):
+    page = member.get("/charts/version/v1/positives/").text
+    assert "python manage.py analyse positives v1" in page
+    assert '<svg role="img" aria-label="Positives per query: ' in page
+
+
+def test_a_version_shows_the_charts_of_its_answers(member, site):
+    assert "python manage.py analyse workers --version v1" in member.get("/charts/version/v1/workers/").text
+
+
+def test_a_round_without_answers_says_why_there_is_nothing_to_draw(member, db):
+    make_round()
+    page = member.get("/charts/round/round-1/workers/")
+    assert page.status_code == 200
+    assert "Round round-1 has no judgments that count" in page.text
+    assert member.get("/charts/round/round-1/workers.csv").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "round/other/workers/",
+        "round/done/positives/",
+        "worker/done/workers/",
+        "round/done/workers.pdf",
+        "round/done/bias/",
+    ],
+)
+def test_what_is_no_chart_is_not_found(member, site, path):
+    assert member.get(f"/charts/{path}").status_code == 404
+
+
+def test_a_chart_follows_what_is_decided(member, db):
+    made = make_round(hits=2)
+    answer_rightly(made)
+    assert member.get("/charts/round/round-1/workers/").context["n_rows"] == 1
+    answer_rightly(made)
+    assert member.get("/charts/round/round-1/workers/").context["n_rows"] == 2
+
+
+def test_a_chart_on_a_page_has_the_pages_colours_and_is_one_picture():
+    parts = {"good": LEVEL_COLOURS[1], "bad": LEVEL_COLOURS[4]}
+    rows = [{"name": "a", "part": part, "value": 1} for part in parts]
+    svg = drawn(bar_chart("Title", "", {"panel": rows}, x="x", parts=parts), 'all of "it" & more')
+    assert set(re.findall(r"#[0-9a-f]{6}", svg)) == set()
+    assert "var(--level-1)" in svg
+    assert "var(--level-4)" in svg
+    assert svg.startswith('<svg role="img" aria-label="all of &quot;it&quot; &amp; more"')
+    assert svg.count("role=") == 1
+    assert "style=" not in svg
+
+
+def test_every_colour_of_charts_is_a_variable_of_the_pages(settings):
+    tokens = (settings.BASE_DIR / "static/console/tokens.css").read_text("utf-8")
+    assert all(f"--{name}: light-dark(" in tokens for name in THEME.values())
+
+
+def test_the_page_of_a_pool_draws_how_annotators_overlap(member, site):
+    assert member.get("/pools/pool/").context["overlap"] is None  # of one annotator
+    other = make_annotator("other")
+    proposal = site.pool.proposals.first()
+    site.pool.proposals.create(
+        annotator=other, image=proposal.image, caption=proposal.caption, direction="i2t", rank=1, score=1
+    )
+    site.pool.n_proposals += 1
+    site.pool.save()
+    assert "Heat map of the overlap" in member.get("/pools/pool/").text

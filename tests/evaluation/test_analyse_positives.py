@@ -1,0 +1,46 @@
+import pytest
+from django.core.management import CommandError
+
+from corpus.models import Match
+from dataset.models import Version
+from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from tests.console.conftest import answer_rightly
+from tests.evaluation.analysing import analyse, figures_of
+from tests.factories import make_collection, make_round, make_sample
+
+
+@pytest.fixture
+def version(db) -> Version:
+    collection = make_collection(images=8, pictures=True)
+    sample, made = make_sample(collection), make_round(collection)
+    answer_rightly(made)
+    aggregate_round(made)
+    return release_version("v1", collection=collection, sample=sample, rounds=[made])
+
+
+def test_queries_are_counted_by_their_positives(version):
+    collection = version.collection
+    rows = figures_of("positives", "v1")["positives"]
+    for source in ("original", "v1"):
+        known = Match.objects.filter(collection=collection, source=source).exclude(grade__in=(3, 4))
+        for direction, column, queries in (
+            ("i2t", "image", version.sample.images.values_list("pk", flat=True)),
+            ("t2i", "caption", version.sample.captions.values_list("pk", flat=True)),
+        ):
+            counts = [known.filter(**{column: query}).count() for query in queries]
+            found = [row for row in rows if (row["source"], row["direction"]) == (source, direction)]
+            assert [row["queries"] for row in found] == [counts.count(row["positives"]) for row in found]
+            assert [row["at_least"] for row in found] == [
+                sum(count >= row["positives"] for count in counts) for row in found
+            ]
+            assert sum(row["queries"] for row in found) == len(counts)
+
+
+def test_positives_are_printed_by_direction_and_source(version):
+    assert "image → captions: original\n" in analyse("positives", "v1")
+
+
+def test_an_unknown_source_is_refused(version):
+    with pytest.raises(CommandError, match="has no matches from 'cxc'"):
+        analyse("positives", "v1", "--sources", "cxc")
