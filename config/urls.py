@@ -9,4 +9,4 @@ urlpatterns = [
     path("judge/", include("annotation.judging.urls")),
     path("", include("console.urls")),
 ]
-handler500 = "config.outages.server_error"
+handler500 = "config.error_pages.server_error"

@@ -45,11 +45,6 @@ class JudgedPairs:
         """Where each annotator ranks the pairs."""
         return {name: find(rankings, self.qrels) for name, rankings in self.rankings.items()}
 
-    def cut_off(self, qrels: Qrels) -> int:
-        """Count the queries of ``qrels`` with more matches than the shortest of their lists has places."""
-        depths = [find(rankings, qrels).lengths for rankings in self.rankings.values()]
-        return int((qrels.positives > np.min(depths, axis=0)).sum())
-
 
 def load_judged_pairs(version: Version) -> dict[Direction, JudgedPairs]:
     """Return the judged pairs of each direction that has any.
