@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import CharField, Model, Q, QuerySet, Value
 from django.db.models.functions import Cast, Concat
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from annotation.models import (
@@ -26,6 +26,7 @@ from annotation.models import (
     Worker,
 )
 from core.models import Event, Job
+from core.text import counted
 from corpus.models import Collection, Sample
 from crowd.models import Outbox, Posting
 from dataset.models import Review, Version
@@ -38,12 +39,12 @@ SENTENCES = {
     "account held": "{who} found ${amount} in the account that pays {what}",
     "activated": "{who} let {what} log in again",
     "added": "{who} added {what}",
-    "aggregated": "{who} counted {judgments} judgments of {what} by {method}",
+    "aggregated": "{who} counted {judgments:judgment} of {what} by {method}",
     "appeal turned down": "{who} turned down an appeal about {what}",
     "appeal upheld": "{who} upheld an appeal about {what}",
     "appealed": "{who} appealed about {what}",
     "arrived": "{who} came from {channel}",
-    "audited": "{who} compared {what} with its platform: {differences} differences",
+    "audited": "{who} compared {what} with its platform: {differences:difference}",
     "cancel requested": "{who} asked to cancel {what}",
     "cancelled": "{who} cancelled {what}",
     "cleared": "{who} cleared {what} of suspicion",
@@ -55,8 +56,8 @@ SENTENCES = {
     "described": "{who} described {what}",
     "disposed": "{who} removed {what} from the platform",
     "done": "{who} finished {what}",
-    "drawn": "{who} drew {what}: {images} images",
-    "ended idle leases": "{who} ended {leases} idle leases in {what}",
+    "drawn": "{who} drew {what}: {images:image}",
+    "ended idle leases": "{who} ended {leases:idle lease} in {what}",
     "evaluated": "{who} scored {what} on version {version}",
     "excluded": "{who} excluded {what}",
     "excluded from further work": "{who} excluded {what} from further work",
@@ -73,22 +74,22 @@ SENTENCES = {
     "live": "{who} posted {what}",
     "lost in an outage": "{who} noted that {what} was lost in an outage",
     "made": "{who} made {what}",
-    "made invitations": "{who} made {count} invitations to {what}",
-    "matches imported": "{who} imported {matches} matches of {source} into {what}",
+    "made invitations": "{who} made {count:invitation} to {what}",
+    "matches imported": "{who} imported {matches:match/matches} of {source} into {what}",
     "not paid after all": "{who} noted that {what} was not paid after all",
     "one reviewer": "{who} lets one reviewer decide in {what}",
     "opened": "{who} started {what}",
     "over": "{who} found that {what} has ended",
     "owed": "{who} noted as owed: {what}",
-    "packed": "{who} packed {what}: {hits} HITs",
+    "packed": "{who} packed {what}: {hits:HIT}",
     "paid": "{who} paid {what}",
     "paid though late": "{who} paid {what} although it was late",
     "password link made": "{who} made a password link for {what}",
     "password set": "{who} set a password",
     "payments listed": "{who} listed the payments of {what}",
     "planned": "{who} planned {what}",
-    "pooled": "{who} pooled {pairs} pairs into {what}",
-    "prefiltered": "{who} filtered {pool} into {what}: {dropped} pairs left out",
+    "pooled": "{who} pooled {pairs:pair} into {what}",
+    "prefiltered": "{who} filtered {pool} into {what}: {dropped:pair} left out",
     "prolonged": "{who} prolonged {what}",
     "published": "{who} published {what} on {channel}",
     "queue checked": "{who} checked the queue with {what}",
@@ -116,7 +117,7 @@ SENTENCES = {
     "revoked invitations": "{who} revoked invitations to {what}",
     "roles changed": "{who} changed the roles of {what}",
     "running": "{who} runs {what}",
-    "sampled": "{who} drew {what}: {images} images, {captions} captions",
+    "sampled": "{who} drew {what}: {images:image}, {captions:caption}",
     "saved": "{who} submitted {what} late",
     "sent again": "{who} sent {what} again",
     "set ceiling": "{who} set the ceiling of {what} to ${ceiling}",
@@ -124,7 +125,7 @@ SENTENCES = {
     "suspected": "{who} put {what} under suspicion",
     "synced": "{who} read {what} from its platform",
     "tested": "{who} took {what}",
-    "topped up": "{who} added {hits} HITs to {what}, where workers disagree",
+    "topped up": "{who} added {hits:HIT} to {what}, where workers disagree",
     "trained": "{who} trained {what}",
     "two reviewers": "{who} asks for two reviewers in {what}",
     "used": "{who} used {what}",
@@ -134,7 +135,7 @@ SENTENCES = {
     "approved on the platform": "The platform approved {what}",
     "rejected on the platform": "The platform rejected {what}",
 }
-"""Verb → sentence. ``who`` and ``what`` are names with links; other words are the event's data."""
+"""Verb → sentence. ``who`` and ``what`` are names with links; other words are data, counts with their noun."""
 
 PROGRAMS = {
     "command": "A command",
@@ -276,8 +277,15 @@ def sentence_of(event: Event, what: SafeString | str) -> SafeString:
     """Return the sentence of an event whose subject is called ``what``."""
     template = SENTENCES.get(event.verb, "{who}: {verb} {what}")
     known = {**event.data, "who": _who(event.actor), "what": what, "verb": event.verb}
-    words = [name for _, name, _, _ in Formatter().parse(template) if name]
-    return format_html(template, **{word: known.get(word, "?") for word in words})
+    parts = (
+        (text, _worded(known.get(name, "?"), noun) if name else "")
+        for text, name, noun, _ in Formatter().parse(template)
+    )
+    return format_html_join("", "{}{}", parts)
+
+
+def _worded(value: object, noun: str | None) -> object:
+    return counted(value, *noun.split("/")) if noun and isinstance(value, int) else value
 
 
 def _who(actor: str) -> SafeString | str:

@@ -98,6 +98,14 @@ def test_what_is_gone_or_unknown_is_told_without_a_link(db):
     assert odd.sentence == "ada added model x"
 
 
+def test_one_thing_is_counted_in_the_singular(db):
+    zoo = make_collection("zoo", images=1)
+    record("drawn", zoo, actor="ada", images=1)
+    assert told_of(zoo).endswith("</a>: 1 image")
+    record("matches imported", zoo, actor="ada", source="cxc", matches=1200)
+    assert told_of(zoo).startswith("ada imported 1,200 matches of cxc into collection ")
+
+
 def test_names_are_escaped(db):
     record("roles changed", make_collection("zoo", images=1), actor="<b>ada</b>")
     assert "&lt;b&gt;ada&lt;/b&gt;" in told(Event.objects.filter(verb="roles changed"))[0].sentence
