@@ -8,6 +8,7 @@ The options of a command, the fields of a page's form and the JSON of a job or a
 declaration, and the form fields check the values of every instance.
 """
 
+import shlex
 from collections.abc import Collection
 from copy import deepcopy
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -92,6 +93,19 @@ class Parameters:
         if missing := sorted(_declared(cls).keys() - _defaults(cls).keys() - given.keys()):
             raise CounterpartError(f"{counted(len(missing), 'missing parameter')}: {some_of(missing)}.")
         return cls(**given)
+
+    def as_options(self, *, positional: Collection[str] = ()) -> str:
+        """Return the options of a command that these parameters are, without those that have their default."""
+        defaults, parts = _defaults(type(self)), list[str]()
+        for name in _declared(type(self)):
+            value = getattr(self, name)
+            if name not in positional and name in defaults and value == defaults[name]:
+                continue
+            text = ",".join(value) if isinstance(value, tuple) else str(getattr(value, "name", value))
+            words = [text] if name in positional else [_flag(name)] if value is True else [_flag(name), text]
+            quoted = [shlex.quote(word) for word in words]
+            parts = quoted + parts if name in positional else parts + quoted
+        return " ".join(parts)
 
     def as_json(self) -> dict[str, Any]:
         """Return all parameters as JSON values; decimal numbers become text."""

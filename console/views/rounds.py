@@ -32,6 +32,7 @@ from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import start_pipeline
+from hits.plan_estimates import estimate_plan
 
 
 @members_only
@@ -101,15 +102,22 @@ def _live(found: Round) -> dict[str, object]:
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def round_plan(request: StaffRequest) -> HttpResponse:
-    """The form of a round's parameters; a job then samples, retrieves, pools and packs."""
+    """The form of a round's parameters; a job then samples, retrieves, pools and packs.
+
+    ``estimate`` shows what it takes instead; so does a plan that takes long, until it is ``confirmed``.
+    """
     form = PlanForm(request.POST or None, initial=request.GET.dict())
+    context: dict[str, object] = {"form": form}
     if request.method == "POST" and form.is_valid():
         try:
-            job = start_pipeline(form.parameters, by=request.user)
-            return redirect("job", job.pk)
+            estimate = estimate_plan(form.parameters)
+            if "estimate" not in request.POST and ("confirmed" in request.POST or not estimate.is_long):
+                return redirect("job", start_pipeline(form.parameters, by=request.user).pk)
+            command = f"python manage.py plan_round {form.parameters.as_options(positional=['round'])}"
+            context |= {"estimate": estimate, "command": command}
         except CounterpartError as error:
             form.add_error(None, str(error))
-    return render(request, "console/plan.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "console/plan.html", context, status=422 if form.errors else 200)
 
 
 @researchers_only

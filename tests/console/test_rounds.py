@@ -67,6 +67,22 @@ def test_every_parameter_can_be_set_on_the_page(researcher, order):
     assert "A cascade is only for annotators that score pair by pair" in text
 
 
+def test_a_plan_that_takes_long_shows_its_estimate_and_command_first(researcher, order, monkeypatch):
+    monkeypatch.setattr("hits.plan_estimates.MANY", 10)
+    make_annotator("vilt", "vilt")
+    order |= {"annotators": ["vilt"], "images": "4", "captions": "6"}
+    shown = researcher.post("/plan/", order).content.decode()
+    assert f"scores {4 * 16 + 6 * 8} pairs" in shown
+    assert "plan_round zebra --collection zoo --annotators vilt --images 4 --captions 6" in shown
+    assert not Job.objects.exists()
+    assert "/jobs/" in researcher.post("/plan/", order | {"confirmed": "yes"}).url
+
+
+def test_any_plan_can_be_estimated(researcher, order):
+    assert "at most" in researcher.post("/plan/", order | {"estimate": "yes"}).content.decode()
+    assert not Job.objects.exists()
+
+
 def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, settings, django_capture_on_commit_callbacks):
     settings.CELERY_TASK_ALWAYS_EAGER = True
     app.loader.import_default_modules()  # as a worker does

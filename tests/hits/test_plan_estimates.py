@@ -1,0 +1,61 @@
+"""The estimate of a plan: pairs counted by hand, time by the pace of the latest search."""
+
+from decimal import Decimal
+
+import pytest
+
+from hits.management.commands.plan_round import Command
+from hits.plan_estimates import estimate_plan
+from hits.round_parameters import RoundParameters
+from mitl.models import Retrieval
+from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zoo():
+    return make_collection(images=10, captions_each=3)
+
+
+def plan(**more) -> RoundParameters:
+    order = {"round": "zebra", "collection": "zoo", "annotators": "vilt", "images": 4, "captions": 6, "top_k": 2}
+    return RoundParameters(**(order | more))
+
+
+def test_a_cross_encoder_scores_every_query_with_the_whole_gallery(zoo):
+    make_annotator("vilt", "vilt")
+    make_annotator("words", "overlap")
+    (scoring,) = estimate_plan(plan(annotators="vilt,words")).scorings
+    assert (scoring.annotator, scoring.pairs, scoring.seconds) == ("vilt", 4 * 30 + 6 * 10, None)
+
+
+def test_a_cascade_limits_the_pairs_to_its_lists(zoo):
+    make_annotator("vilt", "vilt")
+    make_annotator("words", "overlap")
+    (scoring,) = estimate_plan(plan(cascade="words", cascade_depth=20)).scorings
+    assert scoring.pairs == 4 * 20 + 6 * 10  # there are only 10 images
+
+
+def test_the_time_is_by_the_pace_of_the_latest_search(zoo):
+    sample = make_sample(zoo)  # 10 images and 30 captions: 600 pairs
+    make_retrieval(make_annotator("vilt", "vilt"), sample)
+    Retrieval.objects.update(seconds=300)
+    assert estimate_plan(plan()).scorings[0].seconds == 90
+    assert estimate_plan(plan(queries="queries")).scorings[0].seconds == 300
+
+
+def test_hits_and_rewards_are_bounded_by_what_is_pooled(zoo):
+    make_annotator("a", "overlap")
+    make_annotator("b", "overlap")
+    found = estimate_plan(plan(annotators="a,b", replication=2))
+    assert (found.pairs, found.hits, found.cost) == (40, 3, Decimal("3.90"))  # 14 candidates in a HIT
+    assert estimate_plan(plan(annotators="a,b", direction="i2t")).pairs == 16
+
+
+def test_the_shown_options_are_what_the_command_reads(zoo):
+    made = plan(annotators="a,b", reasons=True, replication=2, reward="0.80", design="eccv-20")
+    options = made.as_options(positional=["round"])
+    assert options.startswith("zebra --")
+    parsed = vars(Command().create_parser("manage.py", "plan_round").parse_args(options.split()))
+    assert RoundParameters.from_options(parsed) == made
