@@ -1,5 +1,7 @@
 """A rehearsal: a HIT of a draft on the worker's page, of which nothing is stored."""
 
+import re
+
 import pytest
 
 from annotation.models import Assignment, Draft, Judgment, Worker
@@ -36,6 +38,13 @@ def test_submitting_stores_nothing_and_tells_the_wage(researcher, site, stored):
     assert "has to pay $1.30" in page
     assert stored() == before
     assert Round.objects.get(name="draft").state == "draft"
+
+
+def test_the_form_of_a_rehearsal_brings_its_token(researcher, site):
+    researcher.handler.enforce_csrf_checks = True
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', researcher.get(PAGE).content.decode())[1]
+    assert researcher.post(PAGE, answers()).status_code == 403
+    assert researcher.post(PAGE, answers(csrfmiddlewaretoken=token)).status_code == 200
 
 
 @pytest.mark.parametrize(
