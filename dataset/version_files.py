@@ -112,11 +112,11 @@ def stored_sha256(path: str) -> str:
 
 @contextmanager
 def written_files(version: Version, files: Sequence[Path], *, progress: Progress) -> Iterator[None]:
-    """Store the files, then the manifest under a name that ``seal_folder`` replaces; if the body fails, remove them.
+    """Store the manifest under a name that ``seal_folder`` replaces, then the files; if the body fails, remove them.
 
     A sealed folder holds a whole release, perhaps of a database that was lost since. It is kept as it is. Raises
-    CounterpartError if its manifest is another one, or if a file is missing or was changed. Any other folder was left
-    by a release that never committed.
+    CounterpartError if its manifest is lost or another one, or if a file is missing or was changed. A folder with an
+    unsealed manifest was left by a release that never committed.
     """
     path, manifest = f"{version.folder}/{MANIFEST}", manifest_bytes(version.manifest)
     if released := default_storage.exists(path):
@@ -128,18 +128,28 @@ def written_files(version: Version, files: Sequence[Path], *, progress: Progress
                 )
         _refuse_damaged(version)
     if not released:
+        _refuse_without_manifest(version.folder)
         _clear(version.folder)
     try:
+        if not released:
+            write_file(f"{version.folder}/{UNSEALED}", manifest)
         for done, file in enumerate(() if released else files, 1):
             copy_file(file, f"{version.folder}/{file.name}")
             progress("files", done, len(files))
-        if not released:
-            write_file(f"{version.folder}/{UNSEALED}", manifest)
         yield
     except BaseException:
         if not released:
             _clear(version.folder)
         raise
+
+
+def _refuse_without_manifest(folder: str) -> None:
+    whole = [file for file in files_in(folder) if not Path(file).name.startswith(".")]  # hidden: of a killed write
+    if whole and not default_storage.exists(f"{folder}/{UNSEALED}"):
+        raise CounterpartError(
+            f"The storage holds files of a release in {folder}, and its {MANIFEST} is lost. Restore it from a backup, "
+            "or choose another name."
+        )
 
 
 def _refuse_damaged(version: Version) -> None:
@@ -166,7 +176,8 @@ def seal_folder(version: Version) -> None:
 
 def _clear(folder: str) -> None:
     """Delete the files of a release that came to nothing: of this one, or of one that was killed."""
-    for file in files_in(folder):
+    unsealed = f"{folder}/{UNSEALED}"
+    for file in sorted(files_in(folder), key=unsealed.__eq__):  # last: it tells what the others are
         default_storage.delete(file)
     if default_storage.exists(folder):  # not of a storage without folders
         default_storage.delete(folder)

@@ -397,6 +397,33 @@ def test_a_folder_with_a_damaged_file_is_not_taken_for_the_release(round, damage
     assert not Version.objects.exists()
 
 
+def test_a_folder_that_lost_only_its_manifest_is_never_replaced(round):
+    before = contents(release(round))
+    Match.objects.filter(source="v1").delete()
+    Version.objects.get().delete()
+    default_storage.delete("versions/v1/manifest.json")
+    with pytest.raises(CounterpartError, match=r"manifest.json is lost\. Restore it from a backup"):
+        release(round)
+    kept = {
+        name: default_storage.open(f"versions/v1/{name}").read().decode() for name in before.keys() - {"manifest.json"}
+    }
+    assert kept == {name: text for name, text in before.items() if name != "manifest.json"}
+
+
+def test_a_release_that_was_killed_before_any_file_was_whole_can_be_made_again(round):
+    write_file("versions/v1/.manifest.json.unsealed.01234567", b"ha")
+    assert json.loads(manifest_in_storage(release(round)))
+
+
+def test_a_release_that_was_killed_at_its_first_file_can_be_made_again(round, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(version_files, "_clear", lambda folder: None)  # kill -9 clears nothing
+        patch.setattr(version_files, "copy_file", lambda *_args: sys.exit())
+        with pytest.raises(SystemExit):
+            release(round)
+    assert json.loads(manifest_in_storage(release(round, merge="")))
+
+
 def test_a_failure_removes_no_folder_that_was_released_before(round, monkeypatch):
     before = contents(release(round))
     Match.objects.filter(source="v1").delete()
@@ -427,6 +454,7 @@ def test_a_release_that_was_killed_just_after_its_commit_is_whole(round, monkeyp
 
 
 def test_what_a_killed_release_left_is_replaced(round):
+    write_file("versions/v1/manifest.json.unsealed", b"{}")
     write_file("versions/v1/pairs.csv", b"half")
     assert read(release(round), "pairs.csv") != b"half"
 
@@ -468,6 +496,7 @@ def test_nobody_adds_matches_to_a_released_version(round, tmp_path):
 
 
 def test_what_a_killed_release_has_left_goes_with_the_next_one(round):
+    write_file("versions/v1/manifest.json.unsealed", b"{}")
     write_file("versions/v1/judgments.csv", b"of an earlier attempt")
     write_file("versions/v1/unknown.csv", b"of an earlier attempt")
     version = release(round, rounds=[], merge="original")
