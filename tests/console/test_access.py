@@ -142,7 +142,8 @@ def test_a_stranger_is_sent_to_the_login(stranger):
 def test_a_member_without_a_role_may_look(member, site):
     pages = [name for name in GUARDED if name not in ACTS | MEMBERS_DO]
     answers = {name: member.get(address_of_rows(name, site)).status_code for name in in_turn(pages)}
-    assert answers == {name: 302 if name in ELSEWHERE else 200 for name in pages}
+    odd = {name: status for name, status in answers.items() if status != (302 if name in ELSEWHERE else 200)}
+    assert odd == {}
 
 
 def test_a_member_without_a_role_may_change_nothing(member):
@@ -153,15 +154,13 @@ def test_a_member_without_a_role_may_change_nothing(member):
 
 
 def test_a_researcher_neither_decides_nor_releases(researcher):
-    assert {name: researcher.post(address(name)).status_code for name in REVIEWERS_DO | ADMINS_DO} == dict.fromkeys(
-        REVIEWERS_DO | ADMINS_DO, 403
-    )
+    allowed = [name for name in REVIEWERS_DO | ADMINS_DO if researcher.post(address(name)).status_code != 403]
+    assert allowed == []
 
 
 def test_a_reviewer_neither_launches_nor_releases(reviewer):
-    assert {name: reviewer.post(address(name)).status_code for name in RESEARCHERS_DO | ADMINS_DO} == dict.fromkeys(
-        RESEARCHERS_DO | ADMINS_DO, 403
-    )
+    allowed = [name for name in RESEARCHERS_DO | ADMINS_DO if reviewer.post(address(name)).status_code != 403]
+    assert allowed == []
 
 
 def test_researchers_and_reviewers_look_after_workers(researcher, reviewer, site):
