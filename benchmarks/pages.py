@@ -17,7 +17,8 @@ ANSWERED, REPEATS = 100, 5
 PAGES = (
     "/", "/collections/coco/", "/annotators/", "/annotators/annotator-0/", "/pools/pool/", "/rounds/", "/rounds/round/",
     "/rounds/round/live/",
-    "/rounds/round/hits/", "/rounds/round/hits/1/", "/judgments/", "/review/", "/versions/", "/events/",
+    "/rounds/round/hits/", "/rounds/round/hits/1/", "/rounds/round/pairs/", "/review/?state=all", "/review/",
+    "/versions/", "/events/",
 )  # fmt: skip
 OF_TRUST = ("/versions/v1/", "/versions/v1/trust/", "/rounds/round/effect/")
 

@@ -3,13 +3,12 @@
 Every condition is a lookup of one pair in an index, so that a page of a million pairs needs only the rows it shows.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Judgment, Report
 from corpus.models import Collection, Match
@@ -24,8 +23,15 @@ YES_OR_NO = [("", "any"), ("yes", "yes"), ("no", "no")]
 FLAGS = [("", "any"), ("review", "waits for a review"), ("report", "reported by a worker")]
 LEVELS = [(str(level.value), f"{level.value} {level.label.split(',')[0]}") for level in Level]
 VERDICTS = [("", "any"), ("yes", "match"), ("no", "no match"), *LEVELS, ("none", "not judged")]
-SORTS = [("", "picture"), ("unsure", "least sure verdict"), ("level", "level of the verdict")]
-SORTS_OF_VERSIONS = [("", "picture"), ("level", "level")]
+OF_VERSIONS: dict[str, dict[str, Any]] = {"yes": {"score": 1}, "no": {"score": 0}, "none": {"grade": None}}
+"""The matches of a version that each verdict means."""
+SORTS = [("", "default order"), ("unsure", "least sure verdict"), ("level", "level of the verdict")]
+ORDERS = {
+    "": ("image_id", "caption_id"),
+    "unsure": ("confidence", "image_id", "caption_id"),
+    "level": ("level", "-confidence", "image_id", "caption_id"),
+}
+SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]
 
 
 @dataclass(frozen=True)
@@ -97,21 +103,23 @@ class PairFilter(forms.Form):
 
     def pairs(self) -> QuerySet[Any, tuple[int, int]]:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""
-        rows = pairs_in(self.place, self.cleaned_data.get("control", ""), self.cleaned_data["sort"])
-        return _filtered(rows, self.place, self.cleaned_data).values_list("image_id", "caption_id")
+        chosen = self.cleaned_data
+        judged = chosen["verdict"] not in ("", "none") or bool(chosen["disagreement"])
+        rows = pairs_in(self.place, control=chosen.get("control", ""), sort=chosen["sort"], judged=judged)
+        return _filtered(rows, self.place, chosen).values_list("image_id", "caption_id")
 
 
-def pairs_in(place: Place, control: str = "", sort: str = "") -> QuerySet[Any]:
-    """Return rows that name the pairs of the place. Sorted by verdict, they are the verdicts' own rows, which have
-    the order in their columns; pairs without a verdict are left out then."""
+def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = False) -> QuerySet[Any]:
+    """Return rows that name the pairs of the place. Where pairs are ``judged`` or sorted by verdict, they are the
+    verdicts' own rows, which need no lookup; a pair judged in two rounds is then sorted in at each of its verdicts."""
     row = place.row
     if isinstance(row, Version):
         matches = Match.objects.filter(collection=row.collection_id, source=row.name)
         graded = matches.exclude(grade=None).order_by("grade", "image_id", "caption_id")
         return graded if sort else matches.order_by("image_id", "caption_id")
-    if sort:
-        order = ("level", "-confidence", "pk") if sort == "level" else ("confidence", "pk")
-        return Verdict.objects.filter(aggregation__in=place.aggregations).order_by(*order)
+    if sort or judged:
+        verdicts = Verdict.objects.filter(aggregation__in=place.aggregations).order_by(*ORDERS[sort])
+        return verdicts if sort else verdicts.distinct()
     if isinstance(row, Pool):
         return Proposal.objects.filter(pool=row).order_by("image_id", "caption_id").distinct()
     if control:
@@ -131,10 +139,10 @@ def _filtered(rows: QuerySet[Any], place: Place, chosen: dict[str, Any]) -> Quer
     if chosen["level"]:
         rows = rows.filter(Exists(votes_in(place).filter(level=chosen["level"], **PAIR)))
     if chosen["verdict"]:
-        rows = rows.filter(_of_verdict(place, chosen["verdict"]))
+        rows = _of_verdict(rows, place, chosen["verdict"])
     if chosen["disagreement"]:
         disagree = {"confidence__lte": 0.5} if chosen["disagreement"] == "yes" else {"confidence__gt": 0.5}
-        rows = rows.filter(Exists(_verdicts(place).filter(**disagree)))
+        rows = _with_verdict(rows, place, **disagree)
     if chosen["flagged"]:
         flags = Case.objects.filter(done_at=None) if chosen["flagged"] == "review" else Report.objects.all()
         rows = rows.filter(Exists(flags.filter(**PAIR).order_by()))
@@ -146,17 +154,21 @@ def votes_in(place: Place) -> QuerySet[Judgment]:
     return Judgment.objects.counted().filter(assignment__hit__round__in=place.rounds).order_by()
 
 
-def _of_verdict(place: Place, verdict: str) -> Q:
-    levels: Sequence[int] = YES_LEVELS if verdict == "yes" else [level for level in Level if level not in YES_LEVELS]
-    if verdict.isdecimal():
-        levels = [int(verdict)]
+def _of_verdict(rows: QuerySet[Any], place: Place, verdict: str) -> QuerySet[Any]:
     if isinstance(place.row, Version):
-        if verdict == "none":
-            return Q(grade=None)
-        return Q(score=1) if verdict == "yes" else Q(score=0) if verdict == "no" else Q(grade__in=levels)
+        return rows.filter(**{"grade": int(verdict)} if verdict.isdecimal() else OF_VERSIONS[verdict])
     if verdict == "none":
-        return Q(~Exists(_verdicts(place)))
-    return Q(Exists(_verdicts(place).filter(level__in=levels)))
+        return rows.exclude(Exists(_verdicts(place)))
+    if verdict.isdecimal():
+        return _with_verdict(rows, place, level=int(verdict))
+    levels = [level for level in Level if (level in YES_LEVELS) == (verdict == "yes")]
+    return _with_verdict(rows, place, level__in=levels)
+
+
+def _with_verdict(rows: QuerySet[Any], place: Place, **conditions: Any) -> QuerySet[Any]:
+    if rows.model is Verdict:
+        return rows.filter(**conditions)
+    return rows.filter(Exists(_verdicts(place).filter(**conditions)))
 
 
 def _verdicts(place: Place) -> QuerySet[Verdict]:

@@ -11,7 +11,6 @@ from hits.question import Level
 
 MOST = 60
 """How many pairs of a group are shown."""
-MOST_LOADED = 600
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Group:
 
 def groups_of(query: Image | Caption) -> list[Group]:
     """Return the query's matches in groups; empty groups are left out."""
-    lines = lines_of(Place(query.collection), _known_pairs(query)[:MOST_LOADED])
+    lines = lines_of(Place(query.collection), _known_pairs(query))
     groups: dict[str, list[Line]] = {title: [] for title in TITLES}
     for line in sorted(lines, key=lambda line: (line.level or 0, -len(line.matches), -len(line.proposals))):
         groups[_title(line)].append(line)

@@ -118,6 +118,14 @@ def test_a_pair_of_a_top_up_is_listed_once(member, made):
     assert len(member.get(table()).context["lines"]) == 4
 
 
+def test_a_pool_lists_a_pair_once_that_two_rounds_judged(member, made):
+    other = make_round(made.pool.collection, "round-2", candidates=4)
+    type(other).objects.filter(pk=other.pk).update(pool=made.pool)
+    answer(other.hits.get(), 1, 1, 4, 2)
+    aggregate_round(other)
+    assert len(member.get(table("pool", made.pool.name, verdict="no")).context["lines"]) == 2
+
+
 def test_a_pool_lists_each_pair_once_with_all_who_proposed_it(member, made):
     lines = member.get(table("pool", made.pool.name)).context["lines"]
     assert len(lines) == 4

@@ -31,6 +31,11 @@ def path_of(pair) -> str:
     return f"/pairs/{pair[0]}/{pair[1]}/"
 
 
+def others_of(pair) -> list[str]:
+    """The pages around a pair."""
+    return ["/collections/zoo/queue/", "/rounds/round-1/pairs/", f"/images/{pair[0]}/", f"/captions/{pair[1]}/"]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_pages_have_no_barriers_and_break_no_policy(open_page, live_server, pairs, scheme):
     page = log_in(open_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme), live_server.url)
@@ -40,14 +45,15 @@ def test_the_pages_have_no_barriers_and_break_no_policy(open_page, live_server, 
     page.goto(path_of(pairs[0]))
     page.keyboard.press("e")
     assert barriers(page) == []
-    page.goto("/collections/zoo/queue/")
-    assert barriers(page) == []
+    for path in others_of(pairs[0]):
+        page.goto(path)
+        assert barriers(page) == [], path
     assert faults == []
 
 
 def test_no_page_is_wider_than_a_phone(phone, live_server, pairs):
     log_in(phone, live_server.url)
-    for path in (path_of(pairs[0]), "/collections/zoo/queue/"):
+    for path in (path_of(pairs[0]), *others_of(pairs[0])):
         phone.goto(path)
         assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
 
@@ -67,6 +73,16 @@ def test_the_queue_is_worked_through_with_the_keyboard_alone(page, live_server, 
     page.keyboard.press("k")
     expect(page.get_by_role("status")).to_contain_text("kept as it is for 2 pairs")
     assert not Case.objects.waiting().exists()
+
+
+def test_all_pairs_of_a_page_are_selected_and_reviewed_at_once(page, live_server, pairs):
+    log_in(page, live_server.url)
+    page.goto("/rounds/round-1/pairs/?level=4")
+    page.get_by_label("Select all pairs of this page").check()
+    page.get_by_role("button", name="100% NO").click()
+    expect(page.get_by_role("status")).to_contain_text("2 pairs reviewed")
+    page.wait_for_url("**/rounds/round-1/pairs/?level=4")
+    assert Review.objects.filter(level=4).count() == 2
 
 
 def test_a_caption_is_excluded_with_the_keyboard_alone(page, live_server, pairs):

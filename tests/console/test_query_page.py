@@ -37,7 +37,7 @@ def originals(image) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize(
     ("place", "title"),
-    enumerate(["Verified: 100% YES", "Verified: partially YES", "Rejected: mostly NO", "Rejected: 100% NO"], 1),
+    list(enumerate(["Verified: 100% YES", "Verified: partially YES", "Rejected: mostly NO", "Rejected: 100% NO"], 1)),
 )
 def test_an_image_shows_its_own_captions_and_those_that_people_judged(member, made, place, title):
     item = made.hits.get().items.get(place=place)
