@@ -24,7 +24,8 @@ ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
 REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))
 LETTERS = {reason: letter for letter, reason in REASONS.items()}
 ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
-WORD = re.compile(r"([1-4])([a-d]?)([e-n]?)")
+WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)")
+NO_PICTURE = 0  # in place of a level: the picture does not load, so that this is no vote
 
 Places = Mapping[int, int]
 """Place on the page (from 1) → key of the item."""
@@ -32,7 +33,8 @@ Places = Mapping[int, int]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons.
+    """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons; or
+    NO_PICTURE, which frees them of the pair.
     ``saved_at``: when it was saved as a draft."""
 
     item_id: int
@@ -72,7 +74,7 @@ def check_answer_set(answers: Sequence[Answer], places: Places, *, reasons: bool
 
 def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -> None:
     """Raise CounterpartError unless the answer is well formed; ``complete`` also wants the reasons asked for."""
-    if answer.level not in Level.values:
+    if answer.level not in (NO_PICTURE, *Level.values):
         raise CounterpartError(f"Pair {place} has level {answer.level}; choose one of the four levels.")
     asked = reasons and answer.level in ASKS_REASONS
     if (answer.shortcoming and not asked) or answer.shortcoming not in ("", *Shortcoming.values):

@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 
 from annotation.budget import locked, room
 from annotation.ledger import balance_of
-from annotation.models import Judgment
+from annotation.models import Judgment, Report
 from annotation.platforms import want_seats_posted
 from hits.controls import avoided_pairs
 from hits.models import Item, Round, Seat
@@ -30,12 +30,18 @@ def is_disputed(votes: Collection[int]) -> bool:
 
 
 def disputed_pairs(round: Round) -> list[Pair]:
-    """Return the disputed pairs that may get one more vote, in order: all their seats are filled, and there are fewer
-    of them than the round's votes for a pair with its top-up. An excluded image or caption gets none."""
+    """Return the pairs that may get one more vote, in order: disputed ones, and those that lack a vote because a worker
+    could not load the picture. All their seats are filled, and there are fewer of them than the round's votes for a
+    pair with its top-up. An excluded image or caption gets none."""
+    usable = {"image__excluded_at": None, "caption__excluded_at": None}
     votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=round).order_by()
-    votes = votes.filter(image__excluded_at=None, caption__excluded_at=None)
-    by_pair = votes.values_list("image", "caption").annotate(**BY_LEVEL)
-    disputed = {(image, caption) for image, caption, *counts in by_pair if is_disputed(counts)}
+    by_pair = votes.filter(**usable).values_list("image", "caption").annotate(**BY_LEVEL)
+    counted = {(image, caption): counts for image, caption, *counts in by_pair}
+    skipped = Report.objects.filter(**usable, problem=Report.Problem.PICTURE, assignment__hit__round=round).order_by()
+    lacking = {
+        pair for pair in skipped.values_list("image", "caption") if sum(counted.get(pair, ())) < round.replication
+    }
+    disputed = lacking | {pair for pair, counts in counted.items() if is_disputed(counts)}
     if not disputed:
         return []
     items = Item.objects.filter(hit__round=round, control=None).order_by().values_list("image", "caption")

@@ -1,34 +1,43 @@
 """Grading: compare submitted answers with the gold controls, then accept, or flag for a person. Nothing is rejected."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import FilteredRelation, Q
+from django.db.models import Exists, FilteredRelation, OuterRef, Q
 
 from annotation.budget import CeilingError
 from annotation.leases import move
-from annotation.models import Assignment, Decision
+from annotation.models import Assignment, Decision, Report
 from annotation.payments import owe
 from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
 
 State = Assignment.State
 
-Controls = list[tuple[str, int | None]]
-"""Polarities of a HIT's controls, each with the level that an assignment gave it; None where it has no answer."""
+SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
+
+
+class Said(NamedTuple):
+    """What an assignment says of one item: its ``level``, None where it has no judgment; ``reported``: its worker has
+    reported the pair. ``polarity`` is that of a control that judges work, else None."""
+
+    polarity: str | None
+    level: int | None
+    reported: bool
 
 
 def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
     """Accept a submitted assignment that answers every control right, flag it otherwise. Returns how many were wrong.
 
     ``policy`` names the right levels of each polarity. Retired controls do not count. A pair that the worker judged
-    before is not stored again: an assignment that lacks a control is flagged. One that was decided meanwhile stays as
-    it is.
+    before is not stored again: an assignment that lacks a control is flagged, and so is one that skipped many pairs.
+    One that was decided meanwhile stays as it is.
     """
-    controls = _controls_of(assignment)
-    failures = _failed(controls, policy)
-    if failures or _lacks_one(controls):
-        flag(assignment, control_failures=failures)
+    said = _said_in(assignment)
+    failures, problem = _failures(said, policy), _problem_of(said)
+    if failures or problem or _lacks_control(said):
+        flag(assignment, control_failures=failures, problem=problem)
     else:
         accept(assignment)
     return failures
@@ -49,8 +58,8 @@ def accept(assignment: Assignment) -> bool:
 def regrade(assignment: Assignment) -> bool:
     """Accept a flagged assignment whose controls are all right since one was retired. False: it stays flagged, as
     another control is wrong or lacking, or as the round's ceiling forbids to pay it."""
-    controls = _controls_of(assignment)
-    if _failed(controls) or _lacks_one(controls):
+    said = _said_in(assignment)
+    if _failures(said) or _problem_of(said) or _lacks_control(said):
         return False
     try:
         return _accept(assignment, come_from=State.FLAGGED, reason="All controls are right but for retired ones.")
@@ -58,34 +67,52 @@ def regrade(assignment: Assignment) -> bool:
         return False
 
 
-def flag(assignment: Assignment, *, control_failures: int) -> bool:
-    """Ask for a human check of a submitted assignment. False: it is not waiting for grading any more."""
-    return move(
-        assignment, come_from=State.SUBMITTED, to=State.FLAGGED, actor="grading", control_failures=control_failures
-    )
+def flag(assignment: Assignment, *, control_failures: int, problem: str = "") -> bool:
+    """Ask for a human check of a submitted assignment; ``problem`` says of what, if not of its controls. False: it is
+    not waiting for grading any more."""
+    fields = {"control_failures": control_failures} | ({"problem": problem} if problem else {})
+    return move(assignment, come_from=State.SUBMITTED, to=State.FLAGGED, actor="grading", **fields)
 
 
 def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
     """Count the controls that the assignment answers outside ``policy``'s right levels."""
-    return _failed(_controls_of(assignment), policy)
+    return _failures(_said_in(assignment), policy)
 
 
-def _failed(controls: Controls, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
-    return sum(level is not None and level not in policy[polarity] for polarity, level in controls)
+def _failures(said: list[Said], policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+    return sum(bool(one.polarity and one.level and one.level not in policy[one.polarity]) for one in said)
 
 
-def _lacks_one(controls: Controls) -> bool:
-    return any(level is None for _, level in controls)
+def _lacks_control(said: list[Said]) -> bool:
+    """Whether a control has no answer: neither a level nor that its picture does not load."""
+    return any(one.polarity and one.level is None and not one.reported for one in said)
 
 
-def _controls_of(assignment: Assignment) -> Controls:
-    """Return the controls of the HIT that judge work."""
+def _problem_of(said: list[Said]) -> str:
+    """Return what a person should look at in work that skipped pairs, as their pictures did not load: too many of them,
+    or all controls. A skipped control is neither right nor wrong."""
+    skipped = [one for one in said if one.level is None and one.reported]
+    controls = [one for one in said if one.polarity]
+    if len(skipped) > max(1, len(said) // SKIPPED_AT_MOST):
+        return f"{len(skipped)} of {len(said)} pairs have no vote: the worker says that their pictures do not load."
+    if controls and all(one in skipped for one in controls):
+        return "No control has an answer: the worker says that their pictures do not load."
+    return ""
+
+
+def _said_in(assignment: Assignment) -> list[Said]:
     theirs = Q(judgments__assignment=assignment.pk)
-    items = Item.objects.filter(hit=assignment.hit_id, control__isnull=False).order_by()
-    judging = items.exclude(control__state=Control.State.RETIRED).annotate(
-        said=FilteredRelation("judgments", condition=theirs)
+    same = {"worker": assignment.worker_id, "image": OuterRef("image"), "caption": OuterRef("caption")}
+    items = (
+        Item.objects.filter(hit=assignment.hit_id)
+        .order_by()
+        .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(Report.objects.filter(**same)))
     )
-    return list(judging.values_list("control__polarity", "said__level"))
+    rows = items.values_list("control__polarity", "control__state", "said__level", "reported")
+    return [
+        Said(None if state == Control.State.RETIRED else polarity, level, reported)
+        for polarity, state, level, reported in rows
+    ]
 
 
 def grade_waiting(round: Round | None = None) -> int:

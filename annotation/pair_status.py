@@ -75,7 +75,10 @@ def _reasons(round: Round, hits: list[HIT], n: dict[str, int], disputed: bool, e
     if n["waiting"]:
         yield f"Waiting for review, as a control was wrong or something else has to be decided: {n['waiting']}."
     if n["lacking"]:
-        yield f"Accepted without a vote on this pair, as the worker had judged it before: {n['lacking']}."
+        yield (
+            "Accepted without a vote on this pair, as the worker had judged it before or could not load its picture: "
+            f"{n['lacking']}."
+        )
     if n["open"]:
         yield f"Waiting for a worker: {n['open']} of {n['wanted']} votes."
         yield from _blocks(round, hits)

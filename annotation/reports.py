@@ -1,5 +1,7 @@
-"""Reports: what workers say is wrong with a pair itself. A report changes no answer, no control and no pay."""
+"""Reports: what workers say is wrong with a pair itself. A report changes no answer, no control and no pay; where an
+answer is that the picture does not load, the report stands in place of a judgment."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -37,11 +39,21 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
     note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if complaint.note.strip() else ""
     with transaction.atomic():
         own_place(assignment, complaint.item_id)
-        pair = Item.objects.values("image_id", "caption_id").get(pk=complaint.item_id)
-        said = {"assignment": assignment, "problem": complaint.problem, "note": note}
-        report, is_new = Report.objects.get_or_create(worker_id=assignment.worker_id, **pair, defaults=said)
-        if is_new:
-            record("reported", report, actor=actor_of(assignment.worker), problem=report.problem)
+        return _store(assignment, Item.objects.get(pk=complaint.item_id), problem=complaint.problem, note=note)
+
+
+def report_missing_pictures(assignment: Assignment, items: Iterable[Item]) -> None:
+    """Store a report for each item that was answered with NO_PICTURE; to be called where the answers are stored."""
+    for item in items:
+        _store(assignment, item, problem=Report.Problem.PICTURE, note="")
+
+
+def _store(assignment: Assignment, item: Item, *, problem: str, note: str) -> bool:
+    pair = {"image_id": item.image_id, "caption_id": item.caption_id}
+    said = {"assignment": assignment, "problem": problem, "note": note}
+    report, is_new = Report.objects.get_or_create(worker_id=assignment.worker_id, **pair, defaults=said)
+    if is_new:
+        record("reported", report, actor=actor_of(assignment.worker), problem=report.problem)
     return is_new
 
 

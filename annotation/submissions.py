@@ -8,12 +8,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.admission import has_room
-from annotation.answers import Answer, SeatLostError, check_answer_set, drafts_of, places_among, put_drafts
+from annotation.answers import NO_PICTURE, Answer, SeatLostError, check_answer_set, drafts_of, places_among, put_drafts
 from annotation.budget import has_room_for_seat
 from annotation.grading import grade
 from annotation.leases import claim, move
 from annotation.models import Assignment, Judgment
 from annotation.receipts import receipt_of
+from annotation.reports import report_missing_pictures
 from annotation.retirement import review_controls_of
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
@@ -90,8 +91,12 @@ def store_answers(
     *,
     at: datetime | None = None,
 ) -> str | None:
-    """Submit, add a judgment for each answer to ``items`` (by key), and grade once that is committed. Returns the
-    receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered stay."""
+    """Submit, add a judgment for each answer to ``items`` (by key), or a report where the picture did not load, and
+    grade once that is committed.
+
+    Returns the receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered
+    stay.
+    """
     drafts = drafts_of(assignment).filter(item__in=[answer.item_id for answer in answers])
     code = mark_submitted(assignment, active_seconds=active_seconds, at=at)
     if code is None:
@@ -109,7 +114,9 @@ def store_answers(
             wrong_way=answer.wrong_way,
         )
         for answer in answers
+        if answer.level != NO_PICTURE
     )
+    report_missing_pictures(assignment, [items[one.item_id] for one in answers if one.level == NO_PICTURE])
     # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
     transaction.on_commit(lambda: _grade_committed(assignment), robust=True)
     return code

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from annotation.appeals import appealable_until
 from annotation.decisions import gives_reward, reversible_until
-from annotation.models import Appeal, Assignment, Judgment, Rejection
+from annotation.models import Appeal, Assignment, Judgment, Rejection, Report
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS, Level
 
@@ -16,6 +16,8 @@ class Answer:
 
     item: Item
     judgment: Judgment | None = None
+    skipped: bool = False
+    """Whether it has none as its worker could not load the picture."""
 
     @property
     def expected(self) -> str:
@@ -41,7 +43,9 @@ def pairs_of(hit: HIT) -> list[Answer]:
 def answers_of(assignment: Assignment) -> list[Answer]:
     """Return the pairs of an assignment's HIT in order, with its judgments."""
     judgments = {judgment.item_id: judgment for judgment in assignment.judgments.all()}
-    return [Answer(pair.item, judgments.get(pair.item.pk)) for pair in pairs_of(assignment.hit)]
+    reports = set(Report.objects.filter(worker=assignment.worker_id).values_list("image", "caption"))
+    items = (pair.item for pair in pairs_of(assignment.hit))
+    return [Answer(item, judgments.get(item.pk), (item.image_id, item.caption_id) in reports) for item in items]
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def thumbnail(image: Image, size: int) -> Path:
     picture = open_picture(image)
     picture.thumbnail((size, size), Pillow.Resampling.LANCZOS)
     buffer = BytesIO()
-    picture.save(buffer, "JPEG", quality=84, optimize=True)
+    picture.save(buffer, "JPEG", quality=78, optimize=True, progressive=True)
     cached.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=cached.parent, delete=False) as temporary:
         temporary.write(buffer.getvalue())

@@ -46,7 +46,7 @@ class Pair:
     sentence: str
     width: int | None
     height: int | None
-    level: int = 0
+    level: int | None = None
     shortcoming: str = ""
     wrong_way: str = ""
     saved: int = 0
@@ -67,7 +67,7 @@ class Pair:
 
     def is_finished(self, *, reasons: bool) -> bool:
         if not (reasons and self.level in ASKS_REASONS):
-            return self.level > 0
+            return self.level is not None
         return bool(self.wrong_way) if self.shortcoming == Shortcoming.WRONG_WAY else bool(self.shortcoming)
 
 
@@ -115,7 +115,9 @@ def sheet_of(
                 *said,
                 reported=(reported or {}).get(item, ""),
                 picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
-                answer=_answer_fields(place, *said[:3], wording=wording, reasons=reasons),
+                answer=_answer_fields(
+                    place, *said[:3], wording=wording, reasons=reasons, can_skip=reported is not None
+                ),
                 report=_report_fields(place) if reported is not None and item not in reported else "",
             )
         )
@@ -131,10 +133,13 @@ def sheet_of(
 
 
 @lru_cache(maxsize=2_000)
-def _answer_fields(place: int, level: int, shortcoming: str, wrong_way: str, *, wording: int, reasons: bool) -> str:
+def _answer_fields(
+    place: int, level: int | None, shortcoming: str, wrong_way: str, *, wording: int, reasons: bool, can_skip: bool
+) -> str:
     """Return the fields of one answer. They are most of a page, and most of them are the same on every page."""
     words, pair = WORDINGS[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
     context = {"place": place, "pair": pair, "levels": _levels(words), "why": words.why, "wrong_ways": WrongWay.choices}
+    context["can_skip"] = can_skip  # say that the picture does not load
     context["shortcomings"] = [*words.shortcomings.items()] if reasons else []
     return render_to_string("judging/_answer.html", context)
 
@@ -178,9 +183,9 @@ def milliseconds(time: datetime | None) -> int:
     return int(time.timestamp() * 1000) if time else 0
 
 
-def _said(answer: Answer | None) -> tuple[int, str, str, int]:
+def _said(answer: Answer | None) -> tuple[int | None, str, str, int]:
     if answer is None:
-        return 0, "", "", 0
+        return None, "", "", 0
     return answer.level, answer.shortcoming, answer.wrong_way, milliseconds(answer.saved_at)
 
 

@@ -49,7 +49,7 @@ export function listen(actions, { paused }) {
 
 function actionOf(key, actions) {
   const letter = key.toLowerCase();
-  if (/^[1-4]$/.test(key)) return () => actions.level(key);
+  if (/^[0-4]$/.test(key)) return () => actions.level(key);
   if (REASON_KEYS.includes(letter)) return () => actions.reason(REASON_KEYS.indexOf(letter));
   return {
     ArrowLeft: actions.previous,

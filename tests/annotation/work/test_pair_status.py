@@ -52,7 +52,7 @@ def test_an_answer_set_without_a_vote_on_the_pair_is_told(db):
     Judgment.objects.filter(item=work.hit.items.get(place=1)).delete()
     found = status(made)
     assert (found.done, found.lacking) == (0, 1)
-    assert "the worker had judged it before: 1" in found.reasons[0]
+    assert "the worker had judged it before or could not load its picture: 1" in found.reasons[0]
 
 
 @pytest.mark.parametrize(
