@@ -277,3 +277,11 @@ def test_a_lost_job_that_was_asked_to_stop_is_cancelled_when_sent_again(job):
     with running(job.pk) as progress:
         assert progress is None
     assert state_of(job) == State.CANCELLED
+
+
+def test_a_job_that_reports_while_it_is_taken_for_lost_is_left_alone(job, sent):
+    Job.objects.update(state=State.RUNNING, heartbeat_at=timezone.now() - timedelta(hours=1))
+    stale = Job.objects.get(pk=job.pk)
+    Job.objects.update(heartbeat_at=timezone.now())
+    assert not jobs._resend(stale)
+    assert (state_of(job), sent) == (State.RUNNING, [])

@@ -10,8 +10,10 @@ from annotation.models import Assignment, Draft, Report, Worker
 from annotation.workers import exclude
 from core.models import Event
 from crowd.arrivals import purge_claims
+from crowd.channels import Listed
 from crowd.intake import take_in
 from crowd.models import Posting
+from crowd.sync import keep
 from hits.models import Round
 from tests.at_once import at_once
 from tests.crowd.framing import claims, confirm, enter, frame_of, post_hit, save, serve_mturk
@@ -85,6 +87,15 @@ def test_a_worker_of_whom_more_is_known_stays_when_their_claim_goes(stranger, po
     Posting.objects.update(settled_at=timezone.now())
     assert purge_claims() == 1
     assert Worker.objects.count() == 1
+
+
+def test_answers_to_another_hit_than_the_platform_lists_the_work_for_are_not_taken(stranger, posting):
+    other = post_hit(make_round(posting.hit.round.pool.collection, "other").hits.get(), "HITTWO")
+    save(stranger, posting)
+    keep(other, Listed("ASSIGNED", "AWORKERONE", "submitted", timezone.now(), None, None, ""))
+    work = Assignment.objects.get()
+    assert (work.hit, work.external_posting, work.receipt) == (other.hit, "HITTWO", "")
+    assert not Draft.objects.exists()
 
 
 def test_the_clock_leaves_a_claim_to_its_platform(stranger, posting):

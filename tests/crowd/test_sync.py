@@ -10,6 +10,7 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.core.management import CommandError, call_command
 from django.db.models import Value
 from django.db.models.functions import Concat
+from django.utils import timezone
 
 from annotation.decisions import decide
 from annotation.ledger import balances
@@ -64,6 +65,19 @@ def test_the_time_of_the_platforms_decision_is_listed(rehearsal, commit, operati
     decided = rehearsal.world.call("GetAssignment", {"AssignmentId": assignment})["Assignment"][time]
     [listed] = platform("mturk").collect(Posting.objects.get()).assignments
     assert abs(listed.decided_at - decided) < timedelta(milliseconds=1)  # the protocol has milliseconds
+
+
+def test_a_posting_is_settled_when_its_lists_have_agreed_for_long_enough(rehearsal, commit, settings):
+    made = published(hits=1, commit=commit)
+    settings.SYNC_LAG_SECONDS = 3600
+    rehearsal.work(rehearsal.hits()[0], rehearsal.worker())
+    sync_round(made)
+    Posting.objects.update(over_since=timezone.now() - timedelta(minutes=30))
+    sync_round(made)
+    assert not Posting.objects.exclude(settled_at=None).exists()
+    Posting.objects.update(over_since=timezone.now() - timedelta(seconds=3600))
+    sync_round(made)
+    assert Posting.objects.get().settled_at
 
 
 def test_publishing_says_what_is_posted(rehearsal, commit, capsys):

@@ -58,6 +58,17 @@ def test_a_bonus_needs_room_for_its_fee_too(db, platform):
     assert owe_bonus(paid, amount=Decimal("0.50"), reason="Thank you.", actor="robin").fee == Decimal("0.10")
 
 
+def test_pay_that_failed_without_a_clear_answer_cannot_be_withdrawn(db, platform):
+    payment = owe(excluded(on_mturk(make_round())))
+    (call,) = take_wanted()
+    Outbox.objects.update(attempts=MAX_ATTEMPTS - 1)
+    platform.failures = [ChannelError("No answer", reached=True)]
+    deliver(call.pk)
+    assert Outbox.objects.get().state == Outbox.State.FAILED
+    with pytest.raises(CounterpartError, match="is being made"):
+        withdraw(payment.assignment, actor="robin")
+
+
 def test_work_that_is_not_decided_is_not_owed(db):
     assignment = lease_seat(make_round(), worker=make_worker())
     mark_submitted(assignment, active_seconds=1)

@@ -154,7 +154,7 @@ def test_the_fourth_rejection_of_one_worker_needs_a_second_person_however_much_w
     Assignment.objects.filter(pk__in=[work.pk for work in works]).update(worker=works[0].worker)
     for work in works:
         work.refresh_from_db()
-    policy = MassPolicy(share=1.0)
+    policy = MassPolicy(earliest=1, share=1.0)
     assert [reject(work, **WORDS, by=person, policy=policy).holds for work in works] == [True, True, True, False]
 
 
