@@ -65,6 +65,14 @@ def test_every_query_gets_its_best_items_of_the_whole_gallery(zoo, tmp_path, eng
     assert lists[T2I].items.tolist() == slow_lists((captions @ images.T)[columns], image_ids, 6)
 
 
+def test_the_engine_faiss_asks_faiss_in_both_directions(zoo, tmp_path, monkeypatch):
+    asked, search = [], searching._faiss_topk
+    monkeypatch.setattr(searching, "_faiss_topk", lambda *given: asked.append(given) or search(*given))
+    theirs, *_ = embeddings_of(zoo, tmp_path)
+    made = retrieve(zoo, annotators=[theirs], depth=6, engine="faiss")[0]
+    assert (len(asked), made.engine) == (2, "faiss")
+
+
 def near_ties(n: int, dim: int) -> np.ndarray:
     """Vectors that float32 products hardly tell apart, some of them equal."""
     rng = np.random.default_rng(3)
