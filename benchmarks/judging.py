@@ -222,8 +222,9 @@ def count_queries(name: str) -> None:
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
 
+    from annotation.consent import give_consent
     from annotation.judging.links import worker_token
-    from annotation.workers import give_consent, worker_for
+    from annotation.workers import worker_for
     from hits.models import Round
 
     worker = worker_for(channel="browser", external_id="query counter")

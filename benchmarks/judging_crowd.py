@@ -130,8 +130,8 @@ def join(port: int, path: str, many: int) -> list[str]:
     for _ in range(many):
         visitor = Visitor(port)
         _, page = visitor.ask(path)
-        visit = re.search(r'name="visit" value="([^"]+)"', page)
-        home, _ = visitor.follow(path, {"consent": "yes", "visit": visit[1]})
+        fields = dict(re.findall(r'name="(visit|sheet)" value="([^"]+)"', page))
+        home, _ = visitor.follow(path, {"consent": "yes", **fields})
         doors.append(f"{home}take/")
         visitor.connection.close()
     return doors
