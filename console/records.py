@@ -1,7 +1,10 @@
 """Quality of a round and records of its workers: pace, hourly pay, controls, origins, payments and messages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from time import perf_counter
+from typing import TypeVar
 
 from django.core.cache import cache
 from django.db.models import Avg, Count, Q, QuerySet, Sum
@@ -17,6 +20,8 @@ from evaluation.agreement import alpha_of_counts
 from hits.models import Round
 from hits.prices import cents
 from hits.question import Level
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,22 @@ class Quality:
     levels: dict[int, int]
     alpha: float | None
     n_workers: int
+
+
+SLOW = 1.0  # seconds
+
+
+def kept_if_slow(key: str, make: Callable[[], Made]) -> Made:
+    """Return what ``make`` returns, or what it returned before: what took over a second is kept for 20 times as long,
+    so that pages that look every few seconds cost a twentieth of a processor, however large a round is."""
+    known: Made | None = cache.get(key)
+    if known is None:
+        begun = perf_counter()
+        known = make()
+        seconds = perf_counter() - begun
+        if seconds > SLOW:
+            cache.set(key, known, timeout=20 * seconds)
+    return known
 
 
 def quality_of(round: Round) -> Quality:

@@ -121,6 +121,12 @@ def quick(settings):
 
 
 @pytest.fixture(autouse=True)
+def fresh_figures(monkeypatch):
+    """On a busy machine a page may take long enough for its figures to be kept for the next test."""
+    monkeypatch.setattr("console.records.SLOW", float("inf"))
+
+
+@pytest.fixture(autouse=True)
 def progress_in_the_tests_transaction(monkeypatch):
     """No other connection sees the jobs of a test that is rolled back."""
     write_now = jobs._write_now

@@ -1,5 +1,7 @@
 """Rounds: the list, a round's progress and HITs, planning, closing and counting votes."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -22,7 +24,7 @@ from console.needs import needs_of
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform
-from console.records import SORTS, quality_of, workers_of
+from console.records import SORTS, kept_if_slow, quality_of, workers_of
 from console.tasks import start_once
 from core.errors import CounterpartError
 from core.text import counted
@@ -53,6 +55,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     asked = request.GET.get("sort", "")
     sort = asked if asked in SORTS else "submitted"
+    in_order = partial(workers_of, found, sort=sort)
     context = _live(found) | {
         "environment": environment,
         "n_hits": found.hits.count(),
@@ -67,7 +70,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "simulate": f"python manage.py simulate {found} --workers 50",
         "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         "sort": sort,
-        "workers": page_of(request, workers_of(found, sort=sort)),
+        "workers": page_of(request, kept_if_slow(f"workers-of-round:{found.pk}:{sort}", in_order)),
     }
     return render(request, "console/round.html", context)
 
@@ -84,18 +87,26 @@ def round_live(request: HttpRequest, name: str) -> JsonResponse:
 
 def _live(found: Round) -> dict[str, object]:
     """What the live part shows, with a constant number of queries."""
-    standing, quality = standing_of(found), quality_of(found)
-    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
+    standing = standing_of(found)
     return {
         "round": found,
         "standing": standing,
         "forecast": forecast_of(found, standing),
+        "needs": needs_of(found),
+        "has_idle": found.state == "open" and found.channel == "browser",
+        **kept_if_slow(f"judgments-of-round:{found.pk}", lambda: _judgments_of(found)),
+    }
+
+
+def _judgments_of(found: Round) -> dict[str, object]:
+    """What is counted over all judgments and items."""
+    quality = quality_of(found)
+    judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
+    return {
         "quality": quality,
         "levels": level_bar(quality.levels),
         "simulated": judgments.simulated().count(),
         "unfinished": unfinished_pairs(found),
-        "needs": needs_of(found),
-        "has_idle": found.state == "open" and found.channel == "browser",
     }
 
 

@@ -8,6 +8,7 @@ from annotation.disputes import top_up
 from annotation.leases import lease_seat
 from annotation.models import Worker
 from config.celery import app
+from console import records
 from console.needs import needs_of_all_rounds
 from core.models import Event, Job
 from core.progress import silent
@@ -367,3 +368,15 @@ def test_idle_leases_are_ended_once_that_is_confirmed(researcher, db):
     lease.refresh_from_db()
     assert lease.state == "expired"
     assert Event.objects.get(verb="ended idle leases").actor == "researcher"
+
+
+def test_what_is_counted_fast_is_never_old(monkeypatch):
+    monkeypatch.setattr(records, "SLOW", 60.0)
+    counts = iter([1, 2])
+    assert [records.kept_if_slow("fast-count", lambda: next(counts)) for _ in range(2)] == [1, 2]
+
+
+def test_what_is_counted_slowly_is_kept_for_a_while(monkeypatch):
+    monkeypatch.setattr(records, "SLOW", 0.0)
+    counts = iter([1, 2])
+    assert [records.kept_if_slow("slow-count", lambda: next(counts)) for _ in range(2)] == [1, 1]
