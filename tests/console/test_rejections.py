@@ -199,7 +199,7 @@ def test_a_list_of_rejections_asks_no_more_for_more_rows(member, robin, django_a
     made = make_round(hits=10)
     for _ in range(10):
         reject(answer_wrongly(made), **WORDS, by=robin, policy=MassPolicy(earliest=99))
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(10):
         assert member.get("/rejections/").status_code == 200
 
 

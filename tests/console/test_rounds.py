@@ -370,13 +370,9 @@ def test_idle_leases_are_ended_once_that_is_confirmed(researcher, db):
     assert Event.objects.get(verb="ended idle leases").actor == "researcher"
 
 
-def test_what_is_counted_fast_is_never_old(monkeypatch):
-    monkeypatch.setattr(records, "SLOW", 60.0)
+@pytest.mark.parametrize(("seconds", "told"), [(0.9, [1, 2]), (1.1, [1, 1])])
+def test_what_takes_over_a_second_to_count_is_kept_for_a_while(monkeypatch, seconds, told):
+    monkeypatch.setattr(records, "SLOW", 1.0)
+    monkeypatch.setattr(records, "perf_counter", iter([0.0, seconds] * 2).__next__)
     counts = iter([1, 2])
-    assert [records.kept_if_slow("fast-count", lambda: next(counts)) for _ in range(2)] == [1, 2]
-
-
-def test_what_is_counted_slowly_is_kept_for_a_while(monkeypatch):
-    monkeypatch.setattr(records, "SLOW", 0.0)
-    counts = iter([1, 2])
-    assert [records.kept_if_slow("slow-count", lambda: next(counts)) for _ in range(2)] == [1, 1]
+    assert [records.kept_if_slow(f"count-of-{seconds}", lambda: next(counts)) for _ in range(2)] == told
