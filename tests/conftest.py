@@ -4,10 +4,12 @@ import os
 import shutil
 from hashlib import sha256
 from pathlib import Path
+from time import time
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
+from django.core.signing import TimestampSigner, b62_encode
 from django.db import connection
 from django.test import Client
 from hypothesis import settings as hypothesis_settings
@@ -118,6 +120,13 @@ def quick(settings):
     """Leave out what would take most of the time: hashing that is slow on purpose, a search for all static files."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(autouse=True)
+def links_of_one_second(monkeypatch):
+    """A signed link holds the second in which it was made: two of the same thing are equal within a test."""
+    second = b62_encode(int(time()))
+    monkeypatch.setattr(TimestampSigner, "timestamp", lambda signer: second)
 
 
 @pytest.fixture(autouse=True)
