@@ -1,5 +1,5 @@
 # make demo    a whole round on a drawn collection, then the site        (ARGS=--no-serve stops before serving)
-# make check   the fast part of the tests, on SQLite                     (a minute or two)
+# make check   the fast part of the tests, on SQLite                     (about seven minutes)
 # make test    everything CI runs: checks, both databases, slow and browser tests
 # make audit   known vulnerabilities of the pinned packages; asks the advisory database on the network
 # make screenshots   the pictures of docs/tour.md, light and dark, of the demo site
@@ -16,7 +16,7 @@ KERNELS = tests/mitl/topk/test_searching.py::test_a_case_worked_by_hand \
 	tests/console/test_rounds.py::test_a_plan_ends_in_a_draft_that_can_be_published \
 	tests/evaluation/test_analyse_command.py::test_a_sample_that_asks_in_one_direction_has_no_hs_sum
 # Several test processes that each let torch use every core, or spin while they wait for a thread, slow each other down.
-# Compiled tests are kept even where the environment keeps none (as in containers): each process would compile them anew.
+# Python keeps compiled tests, also where the environment forbids it: otherwise each process compiles all of them.
 PYTEST = env PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive $(BIN)/python -m pytest -n $(or $(TEST_PROCESSES),2)
 
 .PHONY: demo check test audit ready lint kernels fast services slow browser screenshots chaos clean

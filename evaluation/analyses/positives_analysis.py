@@ -27,7 +27,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--sources",
         default=Match.ORIGINAL,
         metavar="S,S",
-        help="sources to compare it with, of which levels 1 and 2 count (default original)",
+        help="sources to compare it with; their levels 1 and 2 count (default original)",
     )
 
 

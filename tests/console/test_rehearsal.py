@@ -1,4 +1,4 @@
-"""A rehearsal: a HIT of a draft on the worker's page, of which nothing is stored."""
+"""A rehearsal: a member of staff judges a HIT of a draft on the worker's page. Nothing is stored."""
 
 import re
 
