@@ -15,12 +15,13 @@ import socket
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from io import BytesIO
 from pathlib import Path
 from time import monotonic, sleep
+from urllib.parse import quote
 
 import numpy as np
 
@@ -67,10 +68,10 @@ def measure_all(name: str, seconds: float) -> None:
 
 def measure(site: "Site", name: str, many: int, seconds: float, what: str, kind: dict[str, bool]) -> float:
     """Let ``many`` new workers work, and print a line. Returns HITs a second."""
-    doors = join(site.port, f"/judge/join/{name}/", many)
+    doors = join(site.address, f"/judge/join/{name}/", many)
     used = site.processor()
     with multiprocessing.get_context("spawn").Pool(1) as crowd:
-        done: Work = crowd.apply(work, (site.port, doors, seconds), kind)
+        done: Work = crowd.apply(work, (site.address, doors, seconds), kind)
     p50, p95 = 1000 * np.percentile(done.times, [50, 95])
     rate, cost = done.hits / done.seconds, 1000 * (site.processor() - used) / max(1, done.hits)
     print(f"{what:28}{many:8}{rate:8.1f}{p50:8.0f}{p95:8.0f}{cost:8.1f}{done.failed:8}", flush=True)
@@ -78,10 +79,10 @@ def measure(site: "Site", name: str, many: int, seconds: float, what: str, kind:
 
 
 class Site:
-    """A running web server."""
+    """A running web server at HOST:PORT."""
 
-    def __init__(self, port: int, pid: int) -> None:
-        self.port, self.pid = port, pid
+    def __init__(self, address: str, pid: int) -> None:
+        self.address, self.pid = address, pid
 
     def processor(self) -> float:
         """Return the seconds of processor time that its processes have used."""
@@ -91,35 +92,41 @@ class Site:
 
 
 @contextmanager
-def served(which: str) -> Iterator[Site]:
+def served(which: str, *, address: str = "", inside: Sequence[str] = ()) -> Iterator[Site]:
+    """Serve a site at HOST:PORT, by default at a free port of this machine; ``inside`` comes before its command."""
     from django.db import connection
 
     given = connection.settings_dict
-    database = {} if connection.vendor == "sqlite" else {"DATABASE_URL": _address(given)}
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    database = {} if connection.vendor == "sqlite" else {"DATABASE_URL": _url_of(given)}
+    address = address or _free_address()
     environment = os.environ | database | {"WEB_CONCURRENCY": "3", "LOG_LEVEL": "WARNING"}
     command = [sys.executable, "-m", "gunicorn", "--config", "config/gunicorn.py", "--log-level", "warning"]
-    server = subprocess.Popen([*command, "--bind", f"127.0.0.1:{port}", SITES[which]], cwd=ROOT, env=environment)
+    server = subprocess.Popen([*inside, *command, "--bind", address, SITES[which]], cwd=ROOT, env=environment)
     try:
         until = monotonic() + 120
-        while not _answers(port) and monotonic() < until:
+        while not _answers(address) and monotonic() < until:
             sleep(0.2)
-        yield Site(port, server.pid)
+        yield Site(address, server.pid)
     finally:
         server.terminate()
         server.wait()
 
 
-def _address(given: dict) -> str:
-    return f"postgres://{given['USER']}:{given['PASSWORD']}@{given['HOST']}:{given['PORT'] or 5432}/{given['NAME']}"
+def _free_address() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
-def _answers(port: int) -> bool:
-    with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as visitor:
+def _url_of(given: dict) -> str:
+    host = quote(given["HOST"], safe="")  # or the folder of its socket
+    return f"postgres://{given['USER']}:{given['PASSWORD']}@{host}:{given['PORT'] or 5432}/{given['NAME']}"
+
+
+def _answers(address: str) -> bool:
+    with closing(HTTPConnection(address, timeout=5)) as visitor:
         try:
-            visitor.request("GET", "/judge/join/none/")
+            visitor.request("GET", "/judge/join/none/", headers={"Host": "127.0.0.1"})
             return bool(visitor.getresponse().status)
         except OSError:
             return False

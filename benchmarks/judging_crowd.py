@@ -18,8 +18,8 @@ FORM = HEADERS | {"Content-Type": "application/x-www-form-urlencoded"}
 class Visitor:
     """One worker with their connection; ``times`` in seconds, of every request."""
 
-    def __init__(self, port: int) -> None:
-        self.connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    def __init__(self, site: str) -> None:
+        self.connection = HTTPConnection(site, timeout=30)
         self.times: list[float] = []
         self.failed = 0
         self.hits = 0
@@ -101,12 +101,12 @@ class Work(NamedTuple):
     times: list[float]
 
 
-def work(port: int, doors: list[str], seconds: float, *, drafts: bool = False, pictures: bool = False) -> Work:
-    """Have one worker for each of ``doors`` (where they take HITs) work until the time is over."""
+def work(site: str, doors: list[str], seconds: float, *, drafts: bool = False, pictures: bool = False) -> Work:
+    """Have a worker for each of ``doors`` (where they take HITs) work at ``site`` (HOST:PORT) until the time is over."""
     until = monotonic() + seconds
 
     def one(door: str) -> Visitor:
-        visitor = Visitor(port)
+        visitor = Visitor(site)
         while monotonic() < until and visitor.judge(door, drafts=drafts, pictures=pictures):
             pass
         visitor.connection.close()
@@ -124,11 +124,11 @@ def work(port: int, doors: list[str], seconds: float, *, drafts: bool = False, p
     )
 
 
-def join(port: int, path: str, many: int) -> list[str]:
+def join(site: str, path: str, many: int) -> list[str]:
     """Join a round as new workers. Returns where each takes their HITs."""
     doors = []
     for _ in range(many):
-        visitor = Visitor(port)
+        visitor = Visitor(site)
         _, page = visitor.ask(path)
         fields = dict(re.findall(r'name="(visit|sheet)" value="([^"]+)"', page))
         home, _ = visitor.follow(path, {"consent": "yes", **fields})
