@@ -102,7 +102,7 @@ class Work(NamedTuple):
 
 
 def work(site: str, doors: list[str], seconds: float, *, drafts: bool = False, pictures: bool = False) -> Work:
-    """Have a worker for each of ``doors`` (where they take HITs) work at ``site`` (HOST:PORT) until the time is over."""
+    """Have a worker for each of ``doors`` (where they take HITs) work at ``site`` (HOST:PORT) for ``seconds``."""
     until = monotonic() + seconds
 
     def one(door: str) -> Visitor:
