@@ -1,6 +1,7 @@
 """Where a job leads: a link to what it made or changed."""
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.db.models import Model
 from django.urls import reverse
@@ -12,7 +13,9 @@ from dataset.models import Version
 from evaluation.models import Run
 from evaluation.tasks import register, score_run
 from hits.models import Round
-from mitl.models import Annotator
+from hits.pipeline import TASK as PLANNING
+from hits.round_parameters import RoundParameters
+from mitl.models import Annotator, Pool
 from mitl.training.trainer import TASK as TRAINING
 
 
@@ -39,6 +42,7 @@ _COLLECTION = _Lead("Collection", Collection, "collection", "collection")
 _ANNOTATOR = _Lead("Annotator", Annotator, "name", "annotator")
 _VERSION = _Lead("Version", Version, "version", "version")
 _ROUND = _Lead("Round", Round, "round", "round")
+_POOL = _Lead("Pool", Pool, "pool", "pool")
 _AUDIT = _Lead("Audit of", Round, "round", "audit")
 _BY_TASK = {
     tasks.trust.name: _Lead("Trust in", Version, "version", "version_trust"),
@@ -53,9 +57,20 @@ _BY_TASK = {
 _WHEN_DONE = {tasks.audit.name: _AUDIT, tasks.repair.name: _AUDIT}
 
 
+def _fields_of(job: Job) -> dict[str, object]:
+    """Return the parameters of a plan as the address of its form has them."""
+    told = job.params | {"design": job.params["design"]["name"]}
+    return {name: value for name, value in told.items() if value not in (None, False, "")}
+
+
 def outcome_of(job: Job) -> Outcome | None:
     """Return a link to the version, round, collection, annotator or run of the job, or None if it does not exist."""
+    if job.task == PLANNING and job.state == Job.State.FAILED:
+        return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job), doseq=True)}")
     lead = _BY_TASK.get(job.task) or (_WHEN_DONE.get(job.task) if job.state == Job.State.DONE else None)
     lead = lead or (_VERSION if "version" in job.params else _ROUND)
-    row = lead.model._default_manager.filter(**{lead.key: job.params.get(lead.param, "")}).first()
+    named = job.params.get(lead.param, "")
+    if job.params.get("pool_only"):
+        lead, named = _POOL, RoundParameters.from_json(job.params).pool_name
+    row = lead.model._default_manager.filter(**{lead.key: named}).first()
     return Outcome(f"{lead.label} {row}", reverse(lead.page, args=[getattr(row, lead.key)])) if row else None

@@ -26,6 +26,9 @@ from dataset.release import release_version
 from dataset.verification import verify_version
 from evaluation.score_checks import check_scores
 from hits.models import Round
+from hits.round_parameters import PackParameters
+from hits.rounds import pack_round
+from mitl.models import Pool
 
 
 @app.task(name="console.tasks.release")
@@ -109,6 +112,19 @@ def trust(job_id: str) -> None:
     _run(job_id, act)
 
 
+@app.task(name="console.tasks.pack")
+def pack(job_id: str) -> None:
+    """Pack a pool into the round that the job describes, unless an earlier run already has."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        pool = Pool.objects.named(job.params["pool"])
+        parameters = PackParameters.from_json(job.params["parameters"])
+        made = pack_round(job.params["round"], pool, parameters, actor=_actor(job), progress=progress)
+        return f"Round {made} is packed: {counted(made.summary['hits'], 'HIT')}."
+
+    _run(job_id, act)
+
+
 @app.task(name="console.tasks.publish")
 def publish(job_id: str) -> None:
     """Publish a round on a platform."""
@@ -171,6 +187,12 @@ def start_once(title: str, task: str, round: Round, *, by: User, **params: Any) 
         Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         live = Job.objects.filter(task=task, params__round=round.name, state__in=LIVE).first()
         return live or open_job(title, task, {"round": round.name, **params}, by=by)
+
+
+def start_packing(round: str, pool: Pool, parameters: PackParameters, *, by: User) -> Job:
+    """Open a job that packs the pool into a draft round."""
+    params = {"round": round, "pool": pool.name, "parameters": parameters.as_json()}
+    return open_job(f"Pack {pool} into {round}", pack.name, params, by=by)
 
 
 def start_export(version: Version, what: str, *, by: User) -> Job:

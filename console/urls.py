@@ -75,6 +75,7 @@ urlpatterns = [
     path("annotators/<slug:name>/curve.svg", annotators.curve, name="curve"),
     path("pools/", annotators.pools, name="pools"),
     path("pools/<slug:name>/", annotators.pool, name="pool"),
+    path("pools/<slug:name>/pack/", rounds.pool_pack, name="pool_pack"),
     path("plan/", rounds.round_plan, name="round_plan"),
     path("rounds/", rounds.rounds, name="rounds"),
     path("rounds/<slug:name>/", rounds.round, name="round"),

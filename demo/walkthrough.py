@@ -148,7 +148,8 @@ def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed:
         cascade_depth=CASCADE_DEPTH,
         seed=seed,
     )
-    return run_pipeline(parameters, actor="demo", progress=progress)
+    run_pipeline(parameters, actor="demo", progress=progress)
+    return Round.objects.named(name)
 
 
 def _pairs(version: Version, source: str) -> dict[Direction, dict[int, set[int]]]:

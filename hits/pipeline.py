@@ -30,11 +30,13 @@ Step = Callable[..., Any]
 def start_pipeline(parameters: RoundParameters, *, by: User | None = None) -> Job:
     """Open the job that plans a round. Raises CounterpartError if ``check_parameters`` does."""
     check_parameters(parameters)
-    return open_job(f"Plan round {parameters.round}", TASK, parameters.as_json(), by=by)
+    title = f"Make pool {parameters.pool_name}" if parameters.pool_only else f"Plan round {parameters.round}"
+    return open_job(title, TASK, parameters.as_json(), by=by)
 
 
-def run_pipeline(parameters: RoundParameters, *, actor: str = "command", progress: Progress = silent) -> Round:
-    """Run all steps now and return the packed round. Steps that were completed before only look up their result.
+def run_pipeline(parameters: RoundParameters, *, actor: str = "command", progress: Progress = silent) -> Round | Pool:
+    """Run all steps now and return the packed round, or the pool if no more is wanted. Steps that were completed before
+    only look up their result.
 
     Raises CounterpartError if a step does; the results of the steps before it remain and are used by the next call.
     """
@@ -64,7 +66,8 @@ def steps_of(parameters: RoundParameters) -> list[Step]:
     A step that was completed before returns the existing result, so any step may be repeated.
     """
     searches = [partial(_retrieve, parameters, name) for name in parameters.annotators]
-    return [partial(_sample, parameters), *searches, partial(_pool, parameters), partial(_pack, parameters)]
+    pooling: list[Step] = [partial(_sample, parameters), *searches, partial(_pool, parameters)]
+    return pooling if parameters.pool_only else [*pooling, partial(_pack, parameters)]
 
 
 def _sample(parameters: RoundParameters, *, actor: str, progress: Progress) -> Sample:
@@ -106,9 +109,9 @@ def _rerank(parameters: RoundParameters) -> Steps:
     return parse_steps(parameters.rerank) if parameters.rerank else ()
 
 
-def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> None:
+def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Pool:
     progress("pooling", 0, None)
-    pool_proposals(
+    return pool_proposals(
         parameters.pool_name,
         collection=Collection.objects.named(parameters.collection),
         annotators=Annotator.objects.all_named(parameters.annotators),

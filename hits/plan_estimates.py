@@ -1,11 +1,11 @@
 """What planning and publishing a round would take, before anything is searched: pairs to score, HITs and cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import ceil
 
 from corpus.models import Collection, Sample
-from hits.round_parameters import RoundParameters
+from hits.round_parameters import PackParameters, RoundParameters
 from mitl.annotators import is_cross_encoder
 from mitl.models import Annotator, Direction, Retrieval
 
@@ -64,13 +64,14 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
         Direction.CAPTION_TO_IMAGE.value: sizes.captions * min(parameters.top_k, sizes.gallery_images),
     }
     pairs = len(annotators) * sum(n for one, n in asked.items() if parameters.direction in ("both", one))
+    scorings = [_scoring(one, sizes.pairs(depth)) for one in annotators if is_cross_encoder(one)]
+    return replace(estimate_round(pairs, parameters), scorings=scorings)
+
+
+def estimate_round(pairs: int, parameters: PackParameters) -> PlanEstimate:
+    """Count the HITs that ``pairs`` fill, and their rewards in US dollars."""
     hits = ceil(pairs / parameters.design.candidates)
-    return PlanEstimate(
-        scorings=[_scoring(one, sizes.pairs(depth)) for one in annotators if is_cross_encoder(one)],
-        pairs=pairs,
-        hits=hits,
-        cost=hits * parameters.replication * parameters.reward,
-    )
+    return PlanEstimate(scorings=[], pairs=pairs, hits=hits, cost=hits * parameters.replication * parameters.reward)
 
 
 def _sizes(collection: Collection, parameters: RoundParameters) -> _Sizes:

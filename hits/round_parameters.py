@@ -151,6 +151,9 @@ class RoundParameters(PackParameters):
         str,
         forms.CharField(required=False, label="Re-ranking", help_text="corrections for hubs, such as csls or csls,rgm"),
     ] = ""
+    pool_only: Annotated[
+        bool, FlagField(help_text="stop when the pool is made, to look at its pairs; pack them with `pack` then")
+    ] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,9 @@ from core.jobs import finish, running
 from core.models import Job
 from core.text import counted
 from hits import pipeline
+from hits.models import Round
 from hits.round_parameters import RoundParameters
+from mitl.models import Pool
 
 
 @app.task(name=pipeline.TASK)
@@ -31,4 +33,10 @@ def take_step(job_id: str, number: int) -> None:
         for step in steps[: number + 1]:
             outcome = step(actor=str(job.created_by or "command"), progress=progress)
         if number + 1 == len(steps):
-            finish(job_id, f"Round {outcome} is packed: {counted(outcome.summary['hits'], 'HIT')}.")
+            finish(job_id, _told(outcome))
+
+
+def _told(outcome: Round | Pool) -> str:
+    if isinstance(outcome, Pool):
+        return f"Pool {outcome} has {counted(outcome.n_pairs, 'pair')}. Look at them, then pack them into HITs."
+    return f"Round {outcome} is packed: {counted(outcome.summary['hits'], 'HIT')}."

@@ -141,6 +141,10 @@ class Pool(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def figures(self) -> dict[str, str | int]:
+        """Return what ``pool`` and ``plan_round --pool-only`` print."""
+        return {"pool": self.name, "proposals": self.n_proposals, "pairs": self.n_pairs, "seed": self.seed}
+
 
 class Proposal(models.Model):
     """A pair in one annotator's list, with the direction, the rank (from 1) and the score it had there.

@@ -1,4 +1,4 @@
-"""The form that plans a round."""
+"""The forms that plan a round, or pack one from a pool."""
 
 from typing import Any
 
@@ -6,10 +6,35 @@ from django import forms
 from django.db.models import Model, QuerySet
 
 from core.errors import CounterpartError
+from core.text import MAX_NAME
 from corpus.models import Collection, Sample
 from hits.models import Round
-from hits.round_parameters import RoundParameters
+from hits.round_parameters import PackParameters, RoundParameters
 from mitl.models import Annotator
+
+
+class PackForm(forms.Form):
+    """How a pool is packed into a round, what workers are paid, and what the round may cost."""
+
+    parameters: PackParameters
+    round = forms.SlugField(label="Name", max_length=MAX_NAME, help_text="Name of the new round")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields |= PackParameters.form_fields()
+
+    def clean_round(self) -> str:
+        return _unused(self.cleaned_data["round"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors:
+            try:
+                wanted = {name: value for name, value in cleaned.items() if name != "round"}
+                self.parameters = PackParameters(**wanted)
+            except CounterpartError as error:
+                self.add_error(None, str(error))
+        return cleaned
 
 
 class PlanForm(forms.Form):
@@ -36,10 +61,7 @@ class PlanForm(forms.Form):
         self.fields[name] = field
 
     def clean_round(self) -> str:
-        name: str = self.cleaned_data["round"]
-        if Round.objects.filter(name=name).exists():
-            raise forms.ValidationError(f"Round {name} already exists. Choose another name.")
-        return name
+        return _unused(self.cleaned_data["round"])
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
@@ -49,6 +71,12 @@ class PlanForm(forms.Form):
             except CounterpartError as error:
                 self.add_error(None, str(error))
         return cleaned
+
+
+def _unused(name: str) -> str:
+    if Round.objects.filter(name=name).exists():
+        raise forms.ValidationError(f"Round {name} already exists. Choose another name.")
+    return name
 
 
 def _names(chosen: Any) -> Any:

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.invitations import make_invitations, revoke_invitations
 from annotation.judging.links import invitation_link
-from annotation.judging.sheet import USUAL_MINUTES, terms_of
 from annotation.models import Admission, Invitation
 from annotation.wages import Expectation, fair_reward, pilot_of
 from console import tasks
@@ -18,6 +17,7 @@ from console.forms.publishing import AdmissionForm, OfferForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, researchers_only
 from console.tasks import start_once
+from console.wage_terms import wage_terms
 from core.errors import CounterpartError
 from core.models import Job
 from core.text import counted
@@ -91,18 +91,8 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
             return redirect("round", round.name)
         except CounterpartError as error:
             trouble = str(error)
-    context = _common(round, environment) | _told(round) | {"form": form, "trouble": trouble}
+    context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
     return render(request, "console/publish.html", context, status=409 if trouble else 200)
-
-
-def _told(round: Round) -> dict[str, Any]:
-    """Return what workers of the browser pool are told of time and pay, as far as it is known before publishing."""
-    if measured := pilot_of(round):
-        round.expected_seconds = int(measured[1].active)
-    terms = terms_of(round)
-    slowest = round.expected_seconds or USUAL_MINUTES[-1] * 60
-    fair = fair_reward(slowest, round.wage_floor)
-    return {"minutes": terms["minutes"], "hourly": terms["hourly"], "measured": measured, "fair": fair}
 
 
 def _to_platform(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:

@@ -19,13 +19,14 @@ from console import tasks
 from console.answer_sheets import pairs_of
 from console.figures import level_bar
 from console.forecasts import forecast_of
-from console.forms.rounds import PlanForm
+from console.forms.rounds import PackForm, PlanForm
 from console.needs import needs_of
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform
 from console.records import SORTS, kept_if_slow, quality_of, workers_of
 from console.tasks import start_once
+from console.wage_terms import wage_terms_of_plan
 from core.errors import CounterpartError
 from core.text import counted
 from crowd.channels import market_of, usable_markets
@@ -34,7 +35,8 @@ from dataset.cases import update_queue
 from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import start_pipeline
-from hits.plan_estimates import estimate_plan
+from hits.plan_estimates import estimate_plan, estimate_round
+from mitl.models import Pool
 
 
 @members_only
@@ -117,7 +119,8 @@ def round_plan(request: StaffRequest) -> HttpResponse:
 
     ``estimate`` shows what it takes instead; so does a plan that takes long, until it is ``confirmed``.
     """
-    form = PlanForm(request.POST or None, initial=request.GET.dict())
+    known = request.GET.dict() | {"annotators": request.GET.getlist("annotators")}
+    form = PlanForm(request.POST or None, initial=known)
     context: dict[str, object] = {"form": form}
     if request.method == "POST" and form.is_valid():
         try:
@@ -125,10 +128,34 @@ def round_plan(request: StaffRequest) -> HttpResponse:
             if "estimate" not in request.POST and ("confirmed" in request.POST or not estimate.is_long):
                 return redirect("job", start_pipeline(form.parameters, by=request.user).pk)
             command = f"python manage.py plan_round {form.parameters.as_options(positional=['round'])}"
-            context |= {"estimate": estimate, "command": command}
+            terms = wage_terms_of_plan(form.parameters)
+            context |= {"estimate": estimate, "terms": terms, "command": command}
         except CounterpartError as error:
             form.add_error(None, str(error))
     return render(request, "console/plan.html", context, status=422 if form.errors else 200)
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
+    """The HITs, pay and ceiling of a round of a pool; a job packs it. ``estimate`` shows their number and the wage."""
+    pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
+    form = PackForm(request.POST or None, initial={"round": pool.name.removesuffix("-pool")})
+    context: dict[str, object] = {"pool": pool, "form": form}
+    if request.method == "POST" and form.is_valid():
+        named, estimate = form.cleaned_data["round"], estimate_round(pool.n_pairs, form.parameters)
+        if estimate.cost > form.parameters.ceiling:
+            form.add_error(
+                "ceiling", f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."
+            )
+        elif "estimate" not in request.POST:
+            return redirect("job", tasks.start_packing(named, pool, form.parameters, by=request.user).pk)
+        context |= {
+            "estimate": estimate,
+            "terms": wage_terms_of_plan(form.parameters),
+            "command": f"python manage.py pack {named} --pool {pool} {form.parameters.as_options()}",
+        }
+    return render(request, "console/pack.html", context, status=422 if form.errors else 200)
 
 
 @researchers_only

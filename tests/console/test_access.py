@@ -18,7 +18,7 @@ from tests.factories import put_on_platform
 OPEN_TO_ALL = {"login", "logout", "password_set"}
 
 RESEARCHERS_DO = {
-    "round_plan",
+    *("round_plan", "pool_pack"),
     "round_publish",
     "round_close",
     "round_aggregate",
@@ -88,7 +88,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
-        "pool": ["pool"],
+        **dict.fromkeys(("pool", "pool_pack"), ["pool"]),
         **dict.fromkeys(("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
         "chart": ["round", "done", "workers"],
         "chart_file": ["round", "done", "workers", "csv"],

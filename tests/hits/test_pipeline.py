@@ -79,6 +79,12 @@ def test_one_call_makes_sample_lists_pool_and_round(params):
     assert packed.summary["pairs"] == packed.pool.n_pairs
 
 
+def test_a_plan_may_stop_at_the_pool_and_go_on_later(params):
+    pool = run_pipeline(RoundParameters.from_json({**params, "pool_only": True}))
+    assert (pool, Round.objects.count()) == (Pool.objects.get(name="r-pool"), 0)
+    assert run_pipeline(RoundParameters.from_json(params)).pool == pool
+
+
 def test_the_same_call_again_changes_nothing(params):
     packed = run_pipeline(RoundParameters.from_json(params))
     before = rows()

@@ -6,6 +6,7 @@ from django.core.management.base import CommandParser
 
 from core.commands import ActCommand
 from core.progress import TerminalBar
+from hits.models import Round
 from hits.pipeline import run_pipeline, start_pipeline
 from hits.round_parameters import RoundParameters
 from hits.rounds import figures_of
@@ -26,4 +27,5 @@ class Command(ActCommand):
         parameters = RoundParameters.from_options(options)
         if options["background"]:
             return {"job": str(start_pipeline(parameters).pk)}
-        return figures_of(run_pipeline(parameters, progress=progress))
+        made = run_pipeline(parameters, progress=progress)
+        return figures_of(made) if isinstance(made, Round) else made.figures()

@@ -52,4 +52,4 @@ class Command(ActCommand):
             seed=options["seed"],
             progress=progress,
         )
-        return {"pool": pool.name, "proposals": pool.n_proposals, "pairs": pool.n_pairs, "seed": pool.seed}
+        return pool.figures()

@@ -1,0 +1,37 @@
+"""What workers of the browser pool are told of time and pay, for a round that is planned, packed or about to open."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from annotation.judging.sheet import USUAL_MINUTES, terms_of
+from annotation.wages import Timing, fair_reward, pilot_of
+from hits.models import Round
+from hits.round_parameters import PackParameters
+
+
+@dataclass(frozen=True)
+class WageTerms:
+    """``minutes`` and ``hourly`` as workers read them; ``measured``: the earlier round that they were measured in and
+    its timing, None where they are only usual; ``fair``: the reward in US dollars that reaches ``floor`` then."""
+
+    minutes: str
+    hourly: str
+    measured: tuple[Round, Timing] | None
+    reward: Decimal
+    fair: Decimal
+    floor: Decimal
+
+
+def wage_terms(round: Round) -> WageTerms:
+    """Return the terms of a round that is not published yet."""
+    if measured := pilot_of(round):
+        round.expected_seconds = int(measured[1].active)
+    terms = terms_of(round)
+    slowest = round.expected_seconds or USUAL_MINUTES[-1] * 60
+    fair = fair_reward(slowest, round.wage_floor)
+    return WageTerms(terms["minutes"], terms["hourly"], measured, round.reward, fair, round.wage_floor)
+
+
+def wage_terms_of_plan(parameters: PackParameters) -> WageTerms:
+    """Return the terms of a round that these parameters would make."""
+    return wage_terms(Round(design=parameters.design.as_json(), reward=parameters.reward, reasons=parameters.reasons))

@@ -1,0 +1,74 @@
+"""The page of a pool that packs it into HITs, the second half of planning a round."""
+
+import pytest
+
+from core.models import Job
+from hits.models import Round
+from mitl.models import Pool
+from tests.console.test_rounds import ORDER
+from tests.factories import make_annotator, make_collection, make_round, make_sample
+
+SIZES = {name: ORDER[name] for name in ("design", "replication", "top_up", "reward", "ceiling", "seed", "sharing")}
+
+
+@pytest.fixture
+def pool(researcher, django_capture_on_commit_callbacks) -> Pool:
+    """A pool that a job has made, without a round."""
+    make_collection(images=8), make_annotator()
+    chosen = {"collection": "zoo", "annotators": ["overlap"], "images": "8", "captions": "16", "pool_only": "yes"}
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post("/plan/", ORDER | chosen)
+    return Pool.objects.get()
+
+
+def test_planning_can_stop_at_the_pool_and_leads_there(researcher, pool):
+    assert not Round.objects.exists()
+    page = researcher.get(f"/jobs/{Job.objects.get().pk}/").text
+    assert f"Pool zebra-pool has {pool.n_pairs} pairs" in page
+    assert 'href="/pools/zebra-pool/"' in page
+    assert 'href="/pools/zebra-pool/pack/"' in researcher.get("/pools/zebra-pool/").text
+
+
+def test_a_pool_is_packed_as_the_form_says(researcher, pool, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "reward": "1.25"})
+    made = Round.objects.get()
+    assert (made.name, made.pool, str(made.reward), made.state) == ("zebra", pool, "1.25", "draft")
+    assert 'href="/rounds/zebra/"' in researcher.get(answer.url).text
+
+
+def test_an_estimate_shows_the_hits_the_wage_and_the_command_and_packs_nothing(researcher, pool):
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "estimate": "yes"})
+    assert page.context["estimate"].hits == -(-pool.n_pairs // 16)
+    assert "5–10 minutes a HIT, $3.90–7.80 an hour; the floor is $15.00" in page.text
+    assert "$2.50 would reach it" in page.text
+    assert "manage.py pack zebra --pool zebra-pool --seed 7 --ceiling 50.00" in page.text
+    assert Job.objects.count() == 1  # the pool's
+
+
+def test_a_ceiling_below_the_rewards_is_told_at_its_field(researcher, pool):
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "ceiling": "0.10"})
+    assert page.status_code == 422
+    assert "Raise the ceiling or lower the reward" in page.context["form"].errors["ceiling"][0]
+    assert page.context["form"]["round"].value() == "zebra"
+
+
+def test_a_taken_name_is_refused(researcher, pool):
+    make_round(make_collection("other"), "taken")
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "taken"})
+    assert "Round taken already exists" in page.text
+
+
+def test_a_plan_that_failed_can_be_changed_and_tried_again(researcher, db, django_capture_on_commit_callbacks):
+    make_sample(make_collection(images=8), "few"), make_annotator()
+    chosen = {"collection": "zoo", "annotators": ["overlap"], "queries": "few", "ceiling": "0.10"}
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/plan/", ORDER | chosen)
+    again = researcher.get(researcher.get(answer.url).context["outcome"].url)
+    form = again.context["form"]
+    kept = {name: form[name].value() for name in ("round", "collection", "queries", "annotators", "ceiling", "design")}
+    assert kept == {
+        "round": "zebra", "collection": "zoo", "queries": "few", "annotators": ["overlap"], "ceiling": "0.10",
+        "design": "eccv-18",
+    }  # fmt: skip
+    assert 'value="overlap" id="id_annotators_0" checked' in again.text
