@@ -85,6 +85,7 @@ SENTENCES = {
     "paid": "{who} paid {what}",
     "paid though late": "{who} paid {what} although it was late",
     "password link made": "{who} made a password link for {what}",
+    "password link mailed": "{who} asked for a password link by mail",
     "password set": "{who} set a password",
     "payments listed": "{who} listed the payments of {what}",
     "planned": "{who} planned {what}",

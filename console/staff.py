@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
+from django.core.cache import cache
 from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -17,6 +18,7 @@ from core.errors import CounterpartError
 from core.events import record
 
 ROLES = tuple(PERMISSIONS)
+MAIL_PAUSE = 15 * 60  # seconds, so that nobody can fill somebody's mailbox
 
 
 def roles_of(person: User) -> list[str]:
@@ -91,8 +93,19 @@ def password_link(person: User, *, by: User) -> str:
         if not fresh.is_active:
             raise CounterpartError(f"{person} is deactivated. Activate the account first.")
         record("password link made", person, actor=by.get_username())
-    token = {"uidb64": urlsafe_base64_encode(force_bytes(fresh.pk)), "token": default_token_generator.make_token(fresh)}
-    return f"{settings.SITE_URL}{reverse('password_set', kwargs=token)}"
+    return _link_of(fresh)
+
+
+def mail_forgotten(email: str) -> int:
+    """Mail a password link to whoever has this address, to the address as it is stored, at most one in 15 minutes;
+    return how many were sent. Accounts that are deactivated or were made on the server get none."""
+    sent = 0
+    for person in User.objects.filter(email__iexact=email, is_active=True, is_superuser=False, is_staff=False):
+        if cache.add(f"password-mailed:{person.pk}", True, timeout=MAIL_PAUSE) and mail_link(person, _link_of(person)):
+            with transaction.atomic():
+                record("password link mailed", person, actor=person.get_username())
+            sent += 1
+    return sent
 
 
 def mail_link(person: User, link: str) -> bool:
@@ -104,6 +117,14 @@ def mail_link(person: User, link: str) -> bool:
         return bool(send_mail("Counterpart: set your password", words, None, [person.email]))
     except OSError:  # of the mail server; the link is on the page
         return False
+
+
+def _link_of(person: User) -> str:
+    token = {
+        "uidb64": urlsafe_base64_encode(force_bytes(person.pk)),
+        "token": default_token_generator.make_token(person),
+    }
+    return f"{settings.SITE_URL}{reverse('password_set', kwargs=token)}"
 
 
 def _locked(person: User, by: User) -> User:

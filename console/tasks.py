@@ -8,6 +8,7 @@ from django.db import transaction
 
 from annotation.wages import top_up as give_top_up
 from config.celery import app
+from console import staff
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
 from console.trust_figures import measure_trust
 from console.upload_jobs import Files, annotator_from_upload, import_from_upload, matches_from_upload
@@ -29,6 +30,12 @@ from hits.models import Round
 from hits.round_parameters import PackParameters
 from hits.rounds import pack_round
 from mitl.models import Pool
+
+
+@app.task(name="console.tasks.mail_forgotten", ignore_result=True)
+def mail_forgotten(email: str) -> None:
+    """Mail a password link to whoever has this address. No job: it is quick, and nobody may see whether it was sent."""
+    staff.mail_forgotten(email)
 
 
 @app.task(name="console.tasks.release")

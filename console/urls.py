@@ -1,6 +1,6 @@
 """The URLs of staff pages."""
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from console.views import (
@@ -27,10 +27,9 @@ from console.views import (
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path(
-        "login/", LoginView.as_view(template_name="console/login.html", redirect_authenticated_user=True), name="login"
-    ),
+    path("login/", people.log_in, name="login"),
     path("password/", people.change_password, name="password"),
+    path("password/forgotten/", people.forgotten_password, name="password_forgotten"),
     path("password/<uidb64>/<token>/", people.set_password, name="password_set"),
     path("staff/", people.staff, name="staff"),
     path("staff/<int:user_id>/", people.person, name="person"),

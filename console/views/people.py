@@ -5,10 +5,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.contrib.auth.views import PasswordChangeView, PasswordResetConfirmView
+from django.contrib.auth.views import LoginView, PasswordChangeView, PasswordResetConfirmView, PasswordResetView
 from django.db import transaction
 from django.forms import Form
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
 from django.views.decorators.cache import never_cache
@@ -18,8 +19,10 @@ from console.forms.people import InviteForm, RolesForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, admins_only
 from console.staff import invite, is_operator, mail_link, password_link, people, roles_of, set_active, set_roles
+from console.tasks import mail_forgotten
 from core.errors import CounterpartError
 from core.events import record
+from core.throttles import Throttle
 
 
 @admins_only
@@ -113,6 +116,31 @@ class SetPassword(_Recorded, PasswordResetConfirmView):
         return response
 
 
+FORGOTTEN = Throttle("PASSWORD_MAILS_PER_HOUR")
+
+
+class ForgottenPassword(PasswordResetView):
+    """Where somebody asks for a password link by mail; the answer is the same for every address."""
+
+    template_name = "console/password_forgotten.html"
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not settings.EMAIL_HOST:
+            raise Http404("This site sends no mail. Ask an admin for a password link.")
+        return super().dispatch(*args, **kwargs)
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        if not FORGOTTEN.admits(self.request, "password"):
+            form.add_error(None, "Too many requests from your network. Try again in an hour, or ask an admin.")
+            return self.render_to_response(self.get_context_data(form=form), status=429)
+        messages.success(
+            self.request,
+            "If an account has this address, a link is on its way. It works once. No mail? Ask an admin for a link.",
+        )
+        mail_forgotten.delay(form.cleaned_data["email"])  # by a task, so that no address takes longer than another
+        return redirect("login")
+
+
 class ChangePassword(_Recorded, PasswordChangeView):
     """One's own password."""
 
@@ -125,5 +153,11 @@ class ChangePassword(_Recorded, PasswordChangeView):
         return response
 
 
+log_in = LoginView.as_view(
+    template_name="console/login.html",
+    redirect_authenticated_user=True,
+    extra_context={"mails": lambda: bool(settings.EMAIL_HOST)},
+)
 set_password = never_cache(SetPassword.as_view())
+forgotten_password = ForgottenPassword.as_view()
 change_password = ChangePassword.as_view()

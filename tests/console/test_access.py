@@ -15,7 +15,7 @@ from evaluation.models import Run
 from hits.models import Round
 from tests.factories import put_on_platform
 
-OPEN_TO_ALL = {"login", "logout", "password_set"}
+OPEN_TO_ALL = {"login", "logout", "password_set", "password_forgotten"}
 
 RESEARCHERS_DO = {
     *("round_plan", "pool_pack"),
