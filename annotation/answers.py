@@ -203,7 +203,7 @@ def own_place(assignment: Assignment, item_id: int, places: Places | None = None
 
     ``places`` are those of the assignment, where they have been read."""
     current = Assignment.objects.select_for_update(of=("self",)).get(pk=assignment.pk)
-    if current.platform_state:
+    if current.platform_state and not current.is_answerable:
         raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
     if current.is_claim and current.receipt:
         raise SeatLostError("Your answers are saved already; send them to the platform.")

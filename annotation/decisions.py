@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation import platforms
 from annotation.budget import locked
 from annotation.leases import claim, move
-from annotation.models import Assignment, Decision, Payment, PlatformState, Rejection
+from annotation.models import GONE, Assignment, Decision, Payment, PlatformState, Rejection
 from annotation.payments import owe, owe_bonus, withdraw
 from annotation.platforms import want_call
 from core.errors import CounterpartError, some_of
@@ -32,6 +32,7 @@ Pay = Callable[[Assignment], Payment]
 DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
 COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
+PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
 
 
 def for_ruling(assignment: Assignment) -> Assignment:
@@ -119,7 +120,8 @@ def _decide_to_pay(assignment: Assignment, *, votes_count: bool, reason: str, by
         return reverse(standing, reason=reason, by=by, votes_count=votes_count)
     if standing:
         drop_proposal(standing, by=by)
-    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay_once)
+    pay = partial(pay_once, actor=str(by))
+    return rule(for_ruling(assignment), votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,12 @@ def reject(
     was paid or is being paid, and one that is rejected already. Nothing is changed then.
     """
     words = _checked(grounds, reason, evidence)
+    least = platforms.postings.shortest_reason(assignment)
+    if len(words["reason"]) < least:
+        raise CounterpartError(
+            f"The platform takes a rejection with a reason of at least {least} characters; this one has "
+            f"{len(words['reason'])}. Say in full what the worker did."
+        )
     with transaction.atomic():
         round = locked(assignment.hit.round)
         current = for_ruling(assignment)
@@ -275,16 +283,23 @@ def gives_reward(rejection: Rejection) -> bool:
 
 def compensation_of(assignment: Assignment) -> Payment | None:
     """Return the bonus that was given in place of the reward, where there was one."""
-    return Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS, reason=COMPENSATION).first()
+    bonuses = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS)
+    return bonuses.filter(reason__in=(COMPENSATION, PAID_BESIDE)).first()
 
 
-def pay_once(assignment: Assignment) -> Payment:
-    """Owe the reward, unless as much was given as a bonus already. Raises what ``owe`` raises."""
-    return compensation_of(assignment) or owe(assignment)
+def pay_once(assignment: Assignment, *, actor: str) -> Payment:
+    """Owe the reward, unless as much was given as a bonus already; a bonus in its place where the platform lists the
+    session as ended. Raises what ``owe`` and ``withdraw`` raise."""
+    if given := compensation_of(assignment):
+        return given
+    if assignment.platform_state in GONE:
+        withdraw(assignment, actor=actor)
+        return _compensate(assignment, actor=actor, reason=PAID_BESIDE)
+    return owe(assignment)
 
 
-def _compensate(assignment: Assignment, *, actor: str) -> Payment:
-    return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=COMPENSATION, actor=actor)
+def _compensate(assignment: Assignment, *, actor: str, reason: str = COMPENSATION) -> Payment:
+    return owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=reason, actor=actor)
 
 
 def _drop(rejection: Rejection) -> None:

@@ -97,7 +97,19 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
             return running[0]
         if held:
             _expire(_overdue(leases))
-        return _lease_next(round, worker) if admit(round, worker) and has_room_for_seat(round) else None
+        return _lease_next(round, worker, _lease_time()) if admit(round, worker) and has_room_for_seat(round) else None
+
+
+def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, **on_platform: Any) -> Assignment | None:
+    """Lease a seat of the round to a platform's visitor, who may be late by ``time``, and set the fields of
+    PlatformFields. The platform holds the money for them, so that the ceiling is not asked.
+
+    None: the round is not open, or every open seat has a pair that they hold, have answered or met in a test. Raises
+    CounterpartError without their consent. To be called in a transaction.
+    """
+    if locked(worker.pk).consented_at is None:
+        raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
+    return _lease_next(round, worker, time, **on_platform)
 
 
 def can_extend(assignment: Assignment) -> bool:
@@ -156,12 +168,12 @@ def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
     return ended
 
 
-def _lease_next(round: Round, worker: Worker) -> Assignment | None:
+def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) -> Assignment | None:
     """Lease a seat of the first HIT that fits. A few are looked at first, as almost always one of them does."""
     candidates, passed, look_at = _open_seats(round, hits_of(worker)), 0, NEAREST
     while hits := set(candidates.filter(hit__gt=passed).values_list("hit", flat=True)[:look_at]):
         if seat := _take_one_of(hits - hits_with_seen_pairs(worker, hits)):
-            return _lease(seat, worker)
+            return _lease(seat, worker, time, **fields)
         passed, look_at = max(hits), AT_ONCE
     return None
 
@@ -188,10 +200,10 @@ def _take_one_of(hits: Iterable[int]) -> Seat | None:
     return None
 
 
-def _lease(seat: Seat, worker: Worker) -> Assignment:
-    deadline = timezone.now() + _lease_time()
+def _lease(seat: Seat, worker: Worker, time: timedelta, **fields: Any) -> Assignment:
+    deadline = timezone.now() + time
     seat.state = Seat.State.TAKEN
-    assignment = Assignment.objects.create(seat=seat, hit_id=seat.hit_id, worker=worker, deadline=deadline)
+    assignment = Assignment.objects.create(seat=seat, hit_id=seat.hit_id, worker=worker, deadline=deadline, **fields)
     record("leased", assignment, actor=actor_of(worker))
     return assignment
 

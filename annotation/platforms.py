@@ -31,6 +31,10 @@ class Postings:
         """Return until when the platform reverses a rejection of the work; None without a limit."""
         return None
 
+    def shortest_reason(self, assignment: Assignment) -> int:
+        """Return how many characters the reason of a rejection must have."""
+        return 1
+
     def can_pay_reward(self, assignment: Assignment) -> bool:
         """Whether the posting of the work is still there, so that the platform can pay a reward for it."""
         return True

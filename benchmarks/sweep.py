@@ -63,7 +63,8 @@ def post(emulator: Any, hits: int) -> Any:
             assignment = emulator.work.accept(posted["HITId"], worker)
             emulator.work.submit(assignment["AssignmentId"], worker, {"answers": "1"})
         Posting.objects.create(
-            hit=HIT.objects.create(round=made, number=number), channel="mturk", environment="emulator", state="live",
+            round=made, hit=HIT.objects.create(round=made, number=number), channel="mturk", environment="emulator",
+            state="live",
             external_id=posted["HITId"], max_assignments=1, posted_assignments=1, posted_at=timezone.now(),
             expires_at=timezone.now() + timedelta(days=7),
         )  # fmt: skip

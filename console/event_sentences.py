@@ -191,6 +191,14 @@ def _to_hit(row: Any) -> str:
     return reverse("hit", args=[row.hit.round.name, row.hit.number])
 
 
+def _of_posting(row: Any) -> str:
+    return f"{row.hit} of {row.round}" if row.hit else str(row.round)
+
+
+def _to_posting(row: Any) -> str:
+    return reverse("hit", args=[row.round.name, row.hit.number]) if row.hit else reverse("round", args=[row.round.name])
+
+
 def _to_assignment(row: Any) -> str:
     return reverse("assignment", args=[row.assignment_id])
 
@@ -240,7 +248,7 @@ KINDS = {
     "crowd.outbox": Kind(
         Outbox.objects.all(), "the platform call", lambda row: row.get_call_display(), lambda row: reverse("calls")
     ),
-    "crowd.posting": Kind(Posting.objects.select_related(IN_HIT), "the posting of", _of_hit, _to_hit),
+    "crowd.posting": Kind(Posting.objects.select_related("hit", "round"), "the posting of", _of_posting, _to_posting),
     "dataset.review": Kind(
         Review.objects.all(), "", lambda row: "a pair", lambda row: reverse("pair", args=[row.image_id, row.caption_id])
     ),
@@ -315,7 +323,7 @@ OF_ROUND: dict[str, tuple[type[Model], str]] = {
     "annotation.report": (Report, OF_WORK),
     "hits.control": (Control, "round"),
     "hits.seat": (Seat, IN_HIT),
-    "crowd.posting": (Posting, IN_HIT),
+    "crowd.posting": (Posting, "round"),
     "crowd.outbox": (Outbox, "round"),
 }
 

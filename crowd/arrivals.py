@@ -1,23 +1,32 @@
 """Arrivals: a platform's visitor becomes a worker with an assignment, or is told why not.
 
-What a visitor claims counts for nothing until the platform confirms it, and is deleted if it never does.
+What a visitor claims counts for nothing until the platform confirms it, and is deleted if it never does. Where the
+platform lists a whole round, its visitors come with a session, which gets a HIT from the allocator of the browser pool.
 """
 
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotation.admission import is_excluded, pairs_seen
-from annotation.leases import AT_ONCE
-from annotation.models import CLAIM, Assignment, AssignmentQuerySet, PlatformState, Report, Worker
+from annotation.budget import CeilingError
+from annotation.leases import AT_ONCE, lease_for_visitor
+from annotation.models import CLAIM, Assignment, AssignmentQuerySet, Decision, PlatformState, Report, Worker
+from annotation.payments import owe
+from annotation.receipts import receipt_of
 from annotation.workers import actor_of, locked, worker_for
 from core.errors import CounterpartError
 from core.events import record, record_each
-from crowd.channels import Arrival
+from crowd import channels
+from crowd.channels import Arrival, ChannelError, Outcome
 from crowd.models import Posting
 from crowd.offers import offer_of
+
+TWO_PEOPLE = "Two workers have come with this session. Check which of them it is before anything is paid."
+NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
 
 
 class TurnedAwayError(CounterpartError):
@@ -35,14 +44,14 @@ def posting_of(arrival: Arrival, *, channel: str, environment: str) -> Posting:
     Raises TurnedAwayError for an unknown posting, and for one of a closed round that can take no submission.
     """
     known = Posting.objects.filter(channel=channel, environment=environment, external_id=arrival.posting_id)
-    posting = known.exclude(external_id="").select_related("hit__round__pool").first()
+    posting = known.exclude(external_id="").select_related("hit__round__pool", "round__pool").first()
     if posting is None:
         raise TurnedAwayError(
             "We do not know this HIT",
             "If it was posted just now, reload the page in a minute. Otherwise return it: that costs you nothing.",
             status=404,
         )
-    if _is_over(posting, arrival):
+    if posting.hit and _is_over(posting, arrival):
         raise TurnedAwayError(
             "This round is closed",
             "All answers are in. If you have accepted this HIT, return it: that costs you nothing. Thank you.",
@@ -74,9 +83,9 @@ def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
                 **finish,
                 external_id=arrival.assignment_id,
                 external_posting=posting.external_id,
-                hit=posting.hit,
+                hit=posting.one_hit,
                 worker=worker,
-                deadline=timezone.now() + timedelta(minutes=offer_of(posting.hit.round).minutes),
+                deadline=timezone.now() + timedelta(minutes=offer_of(posting.round).minutes),
             )
             record("opened", assignment, actor=actor_of(worker))
         elif assignment.external_posting != posting.external_id:
@@ -91,6 +100,87 @@ def has_claimed(posting: Posting, arrival: Arrival) -> bool:
     place = {"channel": posting.channel, "environment": posting.environment}
     claims = Assignment.objects.filter(**place, external_id=arrival.assignment_id)
     return claims.filter(worker__identities__external_id=arrival.worker_id).exists()
+
+
+def assignment_of_session(posting: Posting, session_id: str, worker: Worker) -> Assignment | None:
+    """Return what the worker was given in this session before."""
+    return _of_session(posting, session_id).filter(worker=worker).select_related("hit__round", "worker").first()
+
+
+def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignment:
+    """Give the HIT of a new session to its worker, who has consented; the one that they were given before, if there is
+    one. Where no HIT is left for them, they get an assignment without a seat, which is paid.
+
+    A session that the platform cannot confirm now is let in: its payment waits for the platform's list all the same.
+    Raises TurnedAwayError for a session that the platform refuses or has given to somebody else, and for an excluded
+    worker.
+    """
+    platform = channels.session_platform(posting.channel)
+    try:
+        is_confirmed = platform.confirm(posting, arrival)
+    except ChannelError as error:
+        raise TurnedAwayError("The platform does not know this session", str(error), status=403) from error
+    others = _of_session(posting, arrival.assignment_id).exclude(worker=worker)
+    with transaction.atomic():
+        for other in others.filter(problem=""):
+            Assignment.objects.filter(pk=other.pk).update(problem=TWO_PEOPLE)
+            record("claimed by two workers", other, actor="arrivals")
+    if others and not is_confirmed:
+        raise _not_theirs()
+    finish_url, fields = platform.finish(posting, Outcome.DONE)
+    known = {
+        "channel": posting.channel,
+        "environment": posting.environment,
+        "external_id": arrival.assignment_id,
+        "external_posting": posting.external_id,
+    }
+    with transaction.atomic():
+        locked(worker.pk)
+        if found := assignment_of_session(posting, arrival.assignment_id, worker):
+            return found
+        if is_excluded(worker):
+            raise _excluded()
+        time, finish = platform.longest_session(posting), {"finish_url": finish_url, "finish_fields": dict(fields)}
+        assignment = lease_for_visitor(posting.round, worker=worker, time=time, **known, **finish)
+        if assignment is None:
+            finish_url, fields = platform.finish(posting, Outcome.NO_WORK)
+            finish = {"finish_url": finish_url, "finish_fields": dict(fields)}
+            assignment = _pay_for_coming(posting, worker, **known, **finish)
+        record("opened" if is_confirmed else "opened, not confirmed", assignment, actor=actor_of(worker))
+    return assignment
+
+
+def forget_stranger(worker: Worker) -> None:
+    """Delete a worker who does not take part, unless something else is known of them."""
+    _strangers(Worker.objects.filter(pk=worker.pk)).delete()
+
+
+def _of_session(posting: Posting, session_id: str) -> AssignmentQuerySet:
+    place = {"channel": posting.channel, "environment": posting.environment}
+    return Assignment.objects.filter(**place, external_id=session_id)
+
+
+def _pay_for_coming(posting: Posting, worker: Worker, **on_platform: Any) -> Assignment:
+    """Record a session for which no HIT is left, and owe its reward; a person decides where the ceiling forbids it."""
+    now = timezone.now()
+    hit = posting.round.hits.filter(assignments__worker=worker).first() or posting.round.hits.all()[0]
+    assignment = Assignment.objects.create(
+        hit=hit, worker=worker, state=Assignment.State.EXCLUDED, deadline=now, submitted_at=now, **on_platform
+    )
+    Assignment.objects.filter(pk=assignment.pk).update(receipt=receipt_of(assignment))
+    Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=NOTHING_LEFT)
+    try:
+        owe(assignment)
+    except CeilingError as error:
+        flagged = {"state": Assignment.State.FLAGGED, "problem": f"{NOTHING_LEFT} {error}"}
+        Assignment.objects.filter(pk=assignment.pk).update(**flagged)
+    return assignment
+
+
+def _strangers(workers: QuerySet[Worker]) -> QuerySet[Worker]:
+    """Keep those who never consented and of whom nothing is known."""
+    workers = workers.filter(consented_at=None)
+    return workers.filter(assignments=None, exclusions=None, messages=None, tests=None, reports=None)
 
 
 def purge_claims() -> int:
@@ -116,14 +206,13 @@ def _purge(never_confirmed: AssignmentQuerySet) -> int:
     record_each("deleted as never confirmed", claims, actor="reconciler")
     Report.objects.filter(assignment__in=claims).delete()
     Assignment.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
-    strangers = Worker.objects.filter(pk__in=[claim.worker_id for claim in claims], consented_at=None)
-    strangers.filter(assignments=None, exclusions=None, messages=None, tests=None, reports=None).delete()
+    _strangers(Worker.objects.filter(pk__in=[claim.worker_id for claim in claims])).delete()
     return len(claims)
 
 
 def _is_over(posting: Posting, arrival: Arrival) -> bool:
     """Whoever accepted a HIT before its round was closed may still finish it; in a preview nobody has accepted it."""
-    if posting.hit.round.state != "closed":
+    if posting.round.state != "closed":
         return posting.state == Posting.State.DISPOSED
     return arrival.is_preview or posting.state == Posting.State.DISPOSED or posting.settled_at is not None
 
@@ -153,13 +242,8 @@ def _refuse_bound(of_this_id: AssignmentQuerySet, arrival: Arrival) -> None:
 
 def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
     if is_excluded(worker):
-        raise TurnedAwayError(
-            "We have no work for you",
-            "You can no longer work in our rounds. Please return this HIT: that costs you nothing, and your earlier "
-            "work is paid as decided.",
-            status=403,
-        )
-    pairs = set(posting.hit.items.values_list("image", "caption"))
+        raise _excluded()
+    pairs = set(posting.one_hit.items.values_list("image", "caption"))
     if twice := len(pairs & pairs_seen(worker)):
         raise TurnedAwayError(
             "You have judged some of this before",
@@ -167,6 +251,15 @@ def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
             "Please return it, which costs you nothing, and take another one.",
             status=409,
         )
+
+
+def _excluded() -> TurnedAwayError:
+    return TurnedAwayError(
+        "We have no work for you",
+        "You can no longer work in our rounds. Please return this HIT: that costs you nothing, and your earlier "
+        "work is paid as decided.",
+        status=403,
+    )
 
 
 def _not_theirs() -> TurnedAwayError:

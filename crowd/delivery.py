@@ -34,13 +34,13 @@ def mark_posted(posting: Posting) -> None:
     """Record the platform's ids and times, which the channel has set on ``posting``, and its number of answer sets."""
     names = ("external_id", "terms_id", "excludes", "status", "posted_at", "expires_at")
     fields = {name: getattr(posting, name) for name in names} | {"posted_assignments": posting.max_assignments}
-    locked(posting.hit.round)
+    locked(posting.round)
     _move(posting, State.PLANNED, State.LIVE, **fields)
 
 
 def mark_extended(posting: Posting) -> None:
     """Record that the platform lists ``max_assignments`` answer sets and holds the money for the new ones."""
-    locked(posting.hit.round)
+    locked(posting.round)
     known, wanted = posting.posted_assignments, posting.max_assignments
     grown = Posting.objects.filter(pk=posting.pk, posted_assignments=known)
     if known < wanted and grown.update(posted_assignments=wanted):
@@ -61,7 +61,7 @@ def mark_closed(posting: Posting) -> None:
 
 def mark_over(posting: Posting, *, unused: int) -> None:
     """Record that nothing more will be submitted; the platform released the money for ``unused`` answer sets."""
-    locked(posting.hit.round)
+    locked(posting.round)
     if Posting.objects.filter(pk=posting.pk, settled_at=None).update(settled_at=timezone.now()):
         record("over", posting, actor="sync", unused=unused)
 
@@ -115,7 +115,7 @@ def _publish(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
     if posting.state != State.PLANNED:
         return _nothing
-    if posting.hit.round.state == "closed" and row.attempts == 1:  # a later attempt may find that it was posted before
+    if posting.round.state == "closed" and row.attempts == 1:  # a later attempt may find that it was posted before
         return partial(_mark_called_off, posting)
     platform.publish(posting, token=str(row.pk))
     return partial(mark_posted, posting)
@@ -189,7 +189,7 @@ def _readmit(platform: Platform, row: Outbox, key: str) -> Result:
 
 
 def _posting(key: str) -> Posting:
-    return Posting.objects.select_related("hit__round").get(pk=key)
+    return Posting.objects.select_related("hit__round", "round").get(pk=key)
 
 
 CALLS: dict[Outbox.Call, Callable[[Platform, Outbox, str], Result]] = {

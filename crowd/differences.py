@@ -2,6 +2,7 @@
 
 Finding them changes nothing; most can be repaired by one call."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,8 +10,9 @@ from enum import StrEnum
 from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from annotation.models import Assignment, Payment, PlatformState
+from annotation.models import LISTED, Assignment, Payment, PlatformState
 from annotation.payments import mark_reward_paid, mark_unpaid, order_payment
 from core.errors import CounterpartError
 from core.events import record, subject_of
@@ -20,8 +22,10 @@ from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Stand
 from crowd.delivery import mark_closed, mark_disposed, mark_over
 from crowd.models import Outbox, Posting
 from crowd.outbox import put, send_again
+from crowd.sessions import keep_sessions
 from crowd.sync import keep
 from hits.models import Round
+from hits.prices import cents
 
 State, Pay = Posting.State, Payment.State
 Act = Callable[[], object]
@@ -87,7 +91,7 @@ def repair(round: Round, differences: Sequence[Difference], *, actor: str) -> in
 
 def _differences(round: Round, platform: Platform, progress: Progress) -> Iterator[Difference]:
     standing = {hit.external_id: hit for hit in platform.standing(round.environment)}
-    postings = list(Posting.objects.filter(hit__round=round).select_related("hit__round"))
+    postings = list(Posting.objects.filter(round=round).select_related("hit", "round"))
     yield from _of_strangers(round, platform, postings, standing)
     for done, posting in enumerate(postings):
         progress("comparing with the platform", done, len(postings))
@@ -122,7 +126,7 @@ def _of_strangers(
 
 
 def _of_posting(posting: Posting, there: Standing | None) -> Iterator[Difference]:
-    name, round = f"HIT {posting.hit.number} ({posting.external_id or 'not posted'})", posting.hit.round
+    name, round = f"{posting.label} ({posting.external_id or 'not posted'})", posting.round
     if there is None and posting.state in (State.LIVE, State.CLOSED) and posting.settled_at is None:
         yield Difference(Kind.ONLY_HERE, name, posting.state, "-", "record that it is gone", partial(_gone, posting))
     if there is None and posting.state == State.PLANNED:
@@ -146,13 +150,14 @@ def _of_size(posting: Posting, name: str, there: int) -> Difference:
 
 
 def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
-    work = Assignment.objects.listed().filter(hit=posting.hit_id, external_posting=posting.external_id)
-    here = {assignment.external_id: assignment for assignment in work}
+    here = {assignment.external_id: assignment for assignment in posting.work.listed()}
     for listed in listing.assignments:
+        if listed.status not in LISTED:  # a session without a submission, which no book has
+            continue
         name = f"assignment {listed.external_id}"
         assignment = here.pop(listed.external_id, None)
         if assignment is None:
-            take = partial(keep, posting, listed)
+            take = partial(_keep, posting, listed)
             yield Difference(Kind.ONLY_THERE, name, "-", listed.status, "collect it", take)
         else:
             yield from _of_assignment(posting, assignment, listed)
@@ -164,7 +169,7 @@ def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
 def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> Iterator[Difference]:
     name, here = f"assignment {assignment.external_id}", assignment.platform_state
     if here != listed.status:
-        take = partial(keep, posting, listed)
+        take = partial(_keep, posting, listed)
         yield Difference(Kind.OTHER_STATUS, name, here, listed.status, "store the platform's status", take)
     if assignment.is_claim:
         return
@@ -180,14 +185,16 @@ def _of_assignment(posting: Posting, assignment: Assignment, listed: Listed) -> 
 
 def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]:
     ours = Payment.objects.filter(
-        assignment__hit=posting.hit_id,
-        assignment__external_posting=posting.external_id,
+        assignment__in=posting.work,
         kind=Payment.Kind.BONUS,
         state=Pay.PAID,
     )
+    if any(bonus.reason is None for bonus in paid) or not posting.hit:
+        yield from _of_sums(paid, ours)
+        return
     here = {(bonus.assignment.external_id, bonus.reason): bonus for bonus in ours.select_related("assignment")}
     for bonus in paid:
-        mine = here.pop((bonus.assignment_id, bonus.reason), None)
+        mine = here.pop((bonus.assignment_id, bonus.reason or ""), None)
         amount: Decimal | None = mine.amount if mine else None
         if amount != bonus.amount:
             kind = Kind.OTHER_AMOUNT if mine else Kind.ONLY_THERE
@@ -197,6 +204,26 @@ def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]
     for (assignment_id, _), missing in here.items():
         name, again = f"bonus for assignment {assignment_id}", partial(_pay_again, missing)
         yield Difference(Kind.ONLY_HERE, name, f"${missing.amount}", "-", "pay it", again)
+
+
+def _of_sums(paid: Sequence[Bonus], ours: QuerySet[Payment]) -> Iterator[Difference]:
+    """Compare bonuses that the platform lists without reasons, by submission. What it does not list may be late or on
+    its way, so nothing is paid again here."""
+    there: dict[str, Decimal] = defaultdict(Decimal)
+    here: dict[str, Decimal] = defaultdict(Decimal)
+    for bonus in paid:
+        there[bonus.assignment_id] += bonus.amount
+    for mine in ours.select_related("assignment"):
+        here[mine.assignment.external_id] += mine.amount
+    for key in sorted(there.keys() | here.keys()):
+        if here[key] != there[key]:
+            remedy = "check it on the platform: bonuses are listed late, and none is paid again from here"
+            name = f"bonuses for assignment {key}"
+            yield Difference(Kind.OTHER_AMOUNT, name, f"${cents(here[key])}", f"${cents(there[key])}", remedy)
+
+
+def _keep(posting: Posting, listed: Listed) -> int:
+    return keep(posting, listed) if posting.hit else keep_sessions(posting, [listed], all_of_them=False)
 
 
 def _resume(call: Outbox) -> None:
@@ -214,7 +241,7 @@ def _gone(posting: Posting) -> None:
 
 def _extend(posting: Posting) -> None:
     where = {"channel": posting.channel, "environment": posting.environment}
-    put(Outbox.Call.EXTEND, posting, round=posting.hit.round, **where)
+    put(Outbox.Call.EXTEND, posting, round=posting.round, **where)
 
 
 def _pay_again(payment: Payment) -> None:

@@ -1,4 +1,4 @@
-"""Intake: store the answers of submissions that a platform confirms.
+"""Intake: keep what a platform says of submissions, and store the answers of those that it confirms.
 
 Every confirmed submission becomes an assignment with its judgments, so that no worker is unpaid and no answer is lost.
 """
@@ -26,11 +26,23 @@ from annotation.receipts import receipt_of
 from annotation.submissions import store_answers
 from annotation.workers import locked
 from core.errors import CounterpartError
+from core.events import record
 from core.progress import Progress, silent
 from crowd import channels
+from crowd.channels import Listed
 from hits.models import Item, Round
 
 logger = logging.getLogger(__name__)
+
+# An outdated list takes no state back. What ended may still be submitted late, or be paid by hand there.
+ONWARD = {
+    PlatformState.UNCONFIRMED: tuple(PlatformState),
+    PlatformState.SUBMITTED: (PlatformState.APPROVED, PlatformState.REJECTED, PlatformState.RETURNED),
+    PlatformState.REJECTED: (PlatformState.APPROVED,),
+    PlatformState.APPROVED: (),
+    PlatformState.RETURNED: (PlatformState.APPROVED,),
+    PlatformState.EXPIRED: (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.RETURNED),
+}
 
 REPEATED = "The worker had answered this HIT in another posting. Decide whether the work is paid; it is not counted."
 LOST = "The platform confirms it, but no complete answers came with it or were saved here. The work is to be paid."
@@ -52,6 +64,19 @@ def take_in_waiting(round: Round | None = None, *, progress: Progress = silent) 
         except Exception:
             logger.exception("assignment %s could not be stored", key)
     return taken
+
+
+def advance(assignment: Assignment, listed: Listed) -> None:
+    """Move the platform's state on to the listed one, never back."""
+    Assignment.objects.filter(pk=assignment.pk).update(auto_approval_at=listed.auto_approval_at)
+    if listed.status not in ONWARD[PlatformState(assignment.platform_state)] or not listed.status:
+        return
+    unchanged = Assignment.objects.filter(pk=assignment.pk, platform_state=assignment.platform_state)
+    if not unchanged.update(platform_state=listed.status, decided_at=listed.decided_at):
+        return
+    record(f"{listed.status} on the platform", assignment, actor="sync")
+    if listed.status == PlatformState.APPROVED and not assignment.is_claim:
+        mark_reward_paid(assignment)
 
 
 @transaction.atomic

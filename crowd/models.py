@@ -23,11 +23,14 @@ def undecided_work() -> AssignmentQuerySet:
 
 def work_on_posting() -> AssignmentQuerySet:
     """Return the work on the outer query's posting."""
-    return Assignment.objects.filter(hit=OuterRef("hit"), external_posting=OuterRef("external_id"))
+    return Assignment.objects.filter(hit__round=OuterRef("round"), external_posting=OuterRef("external_id"))
 
 
 class Posting(models.Model):
-    """A HIT as a platform lists it. A HIT has several postings if seats were opened again."""
+    """What a platform lists for us: a HIT or, without one, a whole round, whose visitors we give a HIT as they arrive.
+
+    A HIT has several postings if seats were opened again; a whole round has one, which grows.
+    """
 
     class State(models.TextChoices):
         PLANNED = "planned", "planned (not on the platform yet)"
@@ -35,7 +38,10 @@ class Posting(models.Model):
         CLOSED = "closed", "closed (no worker can accept it; accepted work may still be submitted)"
         DISPOSED = "disposed", "disposed (removed from the platform)"
 
-    hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="postings")
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="postings")
+    hit = models.ForeignKey(
+        HIT, null=True, on_delete=models.PROTECT, related_name="postings", help_text="Null: of the whole round."
+    )
     channel = models.CharField(max_length=20)
     environment = models.CharField(max_length=20)
     external_id = models.CharField(max_length=64, blank=True, help_text="The platform's id; empty until it is posted.")
@@ -72,13 +78,29 @@ class Posting(models.Model):
         indexes = [models.Index(fields=["state", "hit"])]
 
     def __str__(self) -> str:
-        return f"{self.channel} {self.environment} posting {self.external_id or self.pk} of HIT {self.hit_id}"
+        return f"{self.channel} {self.environment} posting {self.external_id or self.pk} of {self.label}"
+
+    @property
+    def one_hit(self) -> HIT:
+        """The HIT of a posting that is of one. Raises ValueError for one of a whole round."""
+        if self.hit is None:
+            raise ValueError(f"{self} is of no single HIT.")
+        return self.hit
+
+    @property
+    def label(self) -> str:
+        """What it is a posting of."""
+        return str(self.hit) if self.hit else f"round {self.round}"
+
+    @property
+    def work(self) -> AssignmentQuerySet:
+        """The work on it."""
+        return Assignment.objects.filter(hit__round=self.round_id, external_posting=self.external_id)
 
     @property
     def unused(self) -> int:
         """How many of the answer sets that the platform lists were not submitted."""
-        work = Assignment.objects.filter(hit=self.hit_id, external_posting=self.external_id)
-        return self.posted_assignments - work.listed().count()
+        return self.posted_assignments - self.work.listed().count()
 
 
 class AccountBalance(models.Model):

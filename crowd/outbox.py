@@ -11,10 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Model, QuerySet
+from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Exclusion, Payment, Rejection, WantsCall
+from annotation.models import Exclusion, Payment, PlatformState, Rejection, WantsCall
 from annotation.workers import mask_workers
 from config.celery import app
 from core.events import record, subject_of
@@ -113,13 +113,15 @@ def make_wanted_calls() -> int:
 
 
 def take_wanted() -> list[Outbox]:
-    """Store the calls that payments, rejections and exclusions want, each once."""
-    return [
-        call
-        for model, write in ((Payment, _write_pay), (Rejection, _write_reject), (Exclusion, _write_exclude))
-        for row in model.objects.filter(call=WANTED)
-        for call in _take(row, write)
-    ]
+    """Store the calls that payments, rejections and exclusions want, each once. Those about work wait until its
+    platform lists it."""
+    unlisted = ~Q(assignment__external_id=""), Q(assignment__platform_state=PlatformState.UNCONFIRMED)
+    wanting = (
+        (Payment.objects.exclude(*unlisted), _write_pay),
+        (Rejection.objects.exclude(*unlisted), _write_reject),
+        (Exclusion.objects.all(), _write_exclude),
+    )
+    return [call for rows, write in wanting for row in rows.filter(call=WANTED) for call in _take(row, write)]
 
 
 def _take(row: Any, write: Callable[[Any], list[Outbox]]) -> list[Outbox]:

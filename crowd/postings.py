@@ -15,10 +15,11 @@ from annotation.models import CLAIM, Assignment, PlatformState
 from core.errors import CounterpartError
 from core.events import record, subject_of
 from crowd import channels
+from crowd.channels import is_by_session
 from crowd.models import Outbox, Posting, undecided_work, work_on_posting
 from crowd.offers import LIMITS
 from crowd.outbox import put, send_round_on_commit, store_call
-from crowd.seats import COMING, hits_to_post, with_left
+from crowd.seats import COMING, hits_to_post, places_missing, with_left
 from hits.models import HIT, Round
 from hits.prices import cents
 
@@ -42,6 +43,9 @@ def post_open_seats(round: Round) -> int:
         if current.state != "open":
             return 0
         left, cost = room(current), current.seat_cost
+        if is_by_session(current.channel):
+            missing = places_missing([current])[current.pk]
+            added = _post_places(current, min(missing, int(left // cost) if cost else missing))
         for hit, missing in list(hits_to_post(current)):
             affordable = int(left // cost) - added if cost else missing
             added += _post(current, hit, min(missing, affordable))
@@ -51,12 +55,14 @@ def post_open_seats(round: Round) -> int:
 
 def postings_for(round: Round, channel: str) -> int:
     """Return the number of postings that all answer sets of the round need on a platform."""
+    if is_by_session(channel):
+        return 1
     return round.hits.count() * -(-round.replication // channels.platform(channel).most_assignments)
 
 
 def close_postings(round: Round) -> int:
     """Ask the platform to close every posting of the round. Return their number."""
-    postings = Posting.objects.filter(hit__round=round, state__in=COMING)
+    postings = Posting.objects.filter(round=round, state__in=COMING)
     for posting in postings:
         store_call(Call.CLOSE, posting, round=round, channel=posting.channel, environment=posting.environment)
     send_round_on_commit(round)
@@ -91,7 +97,7 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
             raise CounterpartError(f"Round {round} is not open on a platform, so no posting of it can be prolonged.")
         now = timezone.now()
         until = (now + timedelta(days=days)).replace(microsecond=0)
-        live = Posting.objects.filter(hit__round=current, state=State.LIVE, settled_at=None, expires_at__lt=until)
+        live = Posting.objects.filter(round=current, state=State.LIVE, settled_at=None, expires_at__lt=until)
         postings = list(with_left(live).filter(left__gt=0))
         reopened = sum(one.left for one in postings if one.expires_at <= now)
         opened = sum(one.left for one in postings)
@@ -108,7 +114,8 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
 def dispose_of_finished() -> int:
     """Ask the platforms to remove the closed postings whose work is all decided, once its rejections can no longer be
     reversed there. Return their number."""
-    closed = Posting.objects.filter(state=State.CLOSED, settled_at__isnull=False).exclude(external_id="")
+    closed = Posting.objects.filter(state=State.CLOSED, settled_at__isnull=False, hit__isnull=False)
+    closed = closed.exclude(external_id="")
     submitted = work_on_posting().filter(submitted_at__isnull=False).order_by("-submitted_at").values("submitted_at")
     finished = closed.filter(~Exists(undecided_work())).annotate(last=Coalesce(Subquery(submitted[:1]), "settled_at"))
     asked = set(Outbox.objects.filter(call=Call.DISPOSE).values_list("subject", flat=True))
@@ -120,7 +127,7 @@ def dispose_of_finished() -> int:
     ]
     for posting in due:
         where = {"channel": posting.channel, "environment": posting.environment}
-        put(Call.DISPOSE, posting, round=posting.hit.round, **where)
+        put(Call.DISPOSE, posting, round=posting.round, **where)
     return len(due)
 
 
@@ -157,7 +164,7 @@ class Overview:
 
 def overview_of(round: Round) -> Overview:
     """Read a round's overview with four queries."""
-    postings = Posting.objects.filter(hit__round=round).order_by()
+    postings = Posting.objects.filter(round=round).order_by()
     live = Q(state=State.LIVE)
     facts = postings.aggregate(
         pending=Sum("pending", filter=live), listed_at=Max("seen_at"), leaves_at=Min("expires_at", filter=live),
@@ -189,9 +196,9 @@ def late_rounds() -> list[tuple[str, datetime]]:
     each with the time when it was last read."""
     patience = max(LATE_AT_LEAST, LATE_SYNCS * timedelta(seconds=settings.SYNC_SECONDS))
     posted = Posting.objects.unfinished().filter(state__in=(State.LIVE, State.CLOSED)).order_by()
-    last = posted.values("hit__round__name").annotate(last=Max(Coalesce("seen_at", "posted_at", "created_at")))
+    last = posted.values("round__name").annotate(last=Max(Coalesce("seen_at", "posted_at", "created_at")))
     late = last.filter(last__lt=timezone.now() - patience).order_by("last")
-    return list(late.values_list("hit__round__name", "last"))
+    return list(late.values_list("round__name", "last"))
 
 
 def _post(round: Round, hit: HIT, missing: int) -> int:
@@ -206,9 +213,25 @@ def _post(round: Round, hit: HIT, missing: int) -> int:
     where = {"channel": round.channel, "environment": round.environment}
     for start in range(0, missing, most):
         slots = min(most, missing - start)
-        posting = Posting.objects.create(hit=hit, **where, max_assignments=slots)
+        posting = Posting.objects.create(round=round, hit=hit, **where, max_assignments=slots)
         record("planned", posting, actor="posting", slots=slots)
         store_call(Call.PUBLISH, posting, round=round, **where)
+    return missing
+
+
+def _post_places(round: Round, missing: int) -> int:
+    """Post the round, or add places to its posting; 0 while that is being posted."""
+    where = {"channel": round.channel, "environment": round.environment}
+    posting = round.postings.filter(hit=None, state__in=COMING).first()
+    if missing <= 0 or (posting and posting.state == State.PLANNED):
+        return 0
+    if posting:
+        Posting.objects.filter(pk=posting.pk).update(max_assignments=F("max_assignments") + missing)
+        store_call(Call.EXTEND, posting, round=round, **where)
+        return missing
+    posting = Posting.objects.create(round=round, **where, max_assignments=missing)
+    record("planned", posting, actor="posting", slots=missing)
+    store_call(Call.PUBLISH, posting, round=round, **where)
     return missing
 
 

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Aggregate, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
 from annotation.models import Assignment, Payment, PlatformState
 from annotation.platforms import Postings
 from crowd import channels
-from crowd.models import Posting
+from crowd.channels import is_by_session, session_platform
+from crowd.models import Posting, work_on_posting
 from hits.models import HIT, Round, Seat
 
 State = Posting.State
@@ -24,18 +25,20 @@ class PlatformPostings(Postings):
 
     def answer_sets_due(self, rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
         """Money is held for all answer sets that were posted or, once the posting is settled, for those that were
-        submitted; not for what was earned or rejected."""
-        postings = Posting.objects.filter(hit__round__in=rounds).order_by().values_list("hit__round")
+        submitted; not for what was earned, nor for what was rejected, unless its place is free again."""
+        postings = Posting.objects.filter(round__in=rounds).order_by().values_list("round")
         counts = postings.annotate(
             posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),
             unposted=Sum(F("max_assignments") - F("posted_assignments"), filter=Q(state__in=COMING), default=0),
         )
         earned = Payment.objects.filter(assignment=OuterRef("pk"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
-        settled = Posting.objects.filter(hit__round__in=rounds, settled_at__isnull=False).exclude(external_id="")
+        settled = Posting.objects.filter(round__in=rounds, settled_at__isnull=False).exclude(external_id="")
         work = Assignment.objects.listed().filter(hit__round__in=rounds).order_by()
+        growing = Posting.objects.filter(round__in=rounds, hit=None, settled_at=None).values("external_id")
+        rejected = Q(platform_state=PlatformState.REJECTED) & ~Q(external_posting__in=growing)
         listed = work.values_list("hit__round").annotate(
             listed=Count("pk", filter=Q(external_posting__in=settled.values("external_id"))),
-            done=Count("pk", filter=Q(platform_state=PlatformState.REJECTED) | Q(Exists(earned))),
+            done=Count("pk", filter=rejected | Q(Exists(earned))),
         )
         submitted = {round: listed - done for round, listed, done in listed}
         due = {round.pk: (0, 0) for round in rounds}
@@ -45,21 +48,25 @@ class PlatformPostings(Postings):
         seats: Counter[int] = Counter()
         for round, missing in _missing(rounds).values():
             seats[round] += missing
-        return seats
+        return seats + places_missing([round for round in rounds if is_by_session(round.channel)])
 
     def reversible_until(self, assignment: Assignment) -> datetime | None:
         platform = channels.platforms().get(assignment.channel)
         return assignment.submitted_at + platform.reversible if platform and assignment.submitted_at else None
 
+    def shortest_reason(self, assignment: Assignment) -> int:
+        if not is_by_session(assignment.channel):
+            return 1
+        return session_platform(assignment.channel).shortest_reason
+
     def can_pay_reward(self, assignment: Assignment) -> bool:
-        postings = Posting.objects.filter(hit=assignment.hit_id, external_id=assignment.external_posting)
+        postings = Posting.objects.filter(round=assignment.hit.round_id, external_id=assignment.external_posting)
         return postings.exclude(state=State.DISPOSED).exists()
 
 
 def with_left(postings: QuerySet[Posting]) -> QuerySet[Any]:
     """Add ``left`` to postings: how many of their answer sets were not submitted."""
-    of_posting = Assignment.objects.listed().filter(hit=OuterRef("hit"), external_posting=OuterRef("external_id"))
-    listed = of_posting.order_by().values("external_posting").annotate(n=Count("pk")).values("n")
+    listed = work_on_posting().listed().order_by().values("external_posting").annotate(n=Count("pk")).values("n")
     return postings.annotate(left=F("max_assignments") - Coalesce(Subquery(listed), 0))
 
 
@@ -70,8 +77,34 @@ def hits_to_post(round: Round) -> Iterator[tuple[HIT, int]]:
         yield hit, missing[hit.pk][1]
 
 
+def places_missing(rounds: Sequence[Round]) -> Counter[int]:
+    """Count for each round that is posted as a whole the places that its posting lacks: one for each open seat, for
+    each session that goes on, and for each submission that the platform has not rejected.
+
+    One statement reads them all, so that no session is counted twice as it moves on.
+    """
+    work = Assignment.objects.filter(hit__round=OuterRef("pk")).exclude(external_posting="")
+    goes_on = Q(platform_state=PlatformState.UNCONFIRMED, state__in=Assignment.HOLDING)
+    taken = work.filter(goes_on | Q(platform_state__in=(PlatformState.SUBMITTED, PlatformState.APPROVED)))
+    open_seats = Seat.objects.filter(hit__round=OuterRef("pk"), state=Seat.State.OPEN)
+    asked = Posting.objects.filter(round=OuterRef("pk"), hit=None, state__in=COMING)
+    counted = Round.objects.filter(pk__in=[round.pk for round in rounds]).annotate(
+        lacking=_subquery(open_seats, Count("pk")) + _subquery(taken, Count("pk"))
+        - _subquery(asked, Sum("max_assignments"))
+    )  # fmt: skip
+    return +Counter(dict(counted.values_list("pk", "lacking")))
+
+
+def _subquery(rows: QuerySet[Any], total: Aggregate) -> Coalesce:
+    """Return a total of rows of the outer query, 0 if there are none."""
+    grouped = rows.order_by().annotate(one=Value(1)).values("one").annotate(total=total).values("total")
+    return Coalesce(Subquery(grouped, output_field=IntegerField()), 0)
+
+
 def _missing(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
-    """Return for each HIT that lacks answer sets its round and how many."""
+    """Return for each HIT that lacks answer sets its round and how many. HITs of rounds that are posted as a whole lack
+    none."""
+    rounds = [round for round in rounds if not is_by_session(round.channel)]
     coming = _coming(rounds)  # before the seats: a submission in between then gives too few to post, not too many
     seats = Seat.objects.filter(hit__round__in=rounds, state=Seat.State.OPEN).order_by()
     open_seats = seats.values_list("hit", "hit__round").annotate(n=Count("pk"))
@@ -81,7 +114,7 @@ def _missing(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
 def _coming(rounds: Sequence[Round]) -> Counter[int]:
     """Count by HIT the answer sets of live or planned postings that are not yet submitted, and the submitted ones that
     wait to be stored, which will fill a seat each."""
-    postings = Posting.objects.filter(hit__round__in=rounds, state__in=COMING).order_by()
+    postings = Posting.objects.filter(round__in=rounds, state__in=COMING).order_by()
     coming: Counter[int] = Counter()
     for hit, count in with_left(postings).values_list("hit", "left"):
         coming[hit] += max(count, 0)

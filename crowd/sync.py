@@ -17,7 +17,6 @@ from django.utils import timezone
 from annotation.disputes import top_up
 from annotation.grading import grade_waiting
 from annotation.models import Assignment, AssignmentQuerySet, Draft, PlatformState, WorkerIdentity
-from annotation.payments import mark_reward_paid
 from annotation.workers import worker_for
 from core.errors import CounterpartError, some_of
 from core.events import record
@@ -26,19 +25,13 @@ from core.text import counted
 from crowd import channels
 from crowd.channels import ChannelError, Listed, Listing
 from crowd.delivery import mark_closed, mark_over
-from crowd.intake import take_in_waiting
+from crowd.intake import advance, take_in_waiting
 from crowd.models import Outbox, Posting, Sync, work_on_posting
 from crowd.outbox import deliver_due
 from crowd.postings import post_open_seats
+from crowd.sessions import keep_sessions
 from hits.models import Round
 
-# An outdated list takes no state back.
-ONWARD = {
-    PlatformState.UNCONFIRMED: (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.REJECTED),
-    PlatformState.SUBMITTED: (PlatformState.APPROVED, PlatformState.REJECTED),
-    PlatformState.REJECTED: (PlatformState.APPROVED,),
-    PlatformState.APPROVED: (),
-}
 MOST_ERRORS = 5  # messages may name their HIT, so that there are as many errors as HITs
 MOST_UNREACHED = 3  # failed connections in a row before listing stops
 
@@ -81,7 +74,7 @@ class Collected:
     postings: int = 0
     submitted: int = 0
     skipped: int = 0
-    troubles: dict[str, list[int]] = field(default_factory=dict)
+    troubles: dict[str, list[int | None]] = field(default_factory=dict)
 
     @property
     def unlisted(self) -> int:
@@ -139,7 +132,7 @@ def sync_round(round: Round, *, at_most: int | None = None, progress: Progress =
 def rounds_to_sync() -> list[Round]:
     """Return the rounds whose platform may still list something new."""
     unfinished = Posting.objects.unfinished().filter(channel__in=channels.platforms())
-    return list(Round.objects.filter(hits__postings__in=unfinished).order_by().distinct())
+    return list(Round.objects.filter(postings__in=unfinished).order_by().distinct())
 
 
 def collect_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Collected:
@@ -156,7 +149,7 @@ def collect_round(round: Round, *, at_most: int | None = None, progress: Progres
             collected.postings += 1
             unreached = 0
         except ChannelError as error:
-            collected.troubles.setdefault(str(error), []).append(posting.hit.number)
+            collected.troubles.setdefault(str(error), []).append(posting.hit.number if posting.hit else None)
             unreached += not (error.reached or error.permanent or error.retry_after)
         if unreached == MOST_UNREACHED:
             collected.skipped = len(postings) - done
@@ -180,14 +173,14 @@ def keep(posting: Posting, listed: Listed) -> int:
     if problem := _contradiction(bound, listed):
         Assignment.objects.filter(pk=bound.pk, problem="").update(problem=problem)
     else:
-        _advance(bound, listed)
+        advance(bound, listed)
     return 0
 
 
 def _to_list(round: Round, at_most: int | None) -> list[Posting]:
     """Return the unfinished postings; of many, first those where a visitor has saved answers that no list has shown,
     in up to half of the places, and then those that were not tried for longest."""
-    unfinished = Posting.objects.unfinished().filter(hit__round=round).select_related("hit__round")
+    unfinished = Posting.objects.unfinished().filter(round=round).select_related("hit", "round")
     posted = unfinished.filter(state__in=(Posting.State.LIVE, Posting.State.CLOSED))
     if at_most is None:
         return list(posted)
@@ -200,35 +193,46 @@ def _to_list(round: Round, at_most: int | None) -> list[Posting]:
 
 def _collect(posting: Posting) -> int:
     listing = channels.platform(posting.channel).collect(posting)
-    new = sum(keep(posting, listed) for listed in listing.assignments)
+    if posting.hit:
+        new = sum(keep(posting, listed) for listed in listing.assignments)
+    else:
+        new = keep_sessions(posting, listing.assignments)
     _note(posting, listing)
     return new
 
 
-def _named(numbers: Sequence[int]) -> str:
+def _named(numbers: Sequence[int | None]) -> str:
+    if numbers == [None]:
+        return "The posting"
     return f"HIT {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} HITs ({some_of(numbers)})"
 
 
 def _confirm(posting: Posting, listed: Listed, of_this_id: AssignmentQuerySet) -> None:
     """Bind an assignment id to the worker who is listed with it, and so to what our page saved for the two."""
     worker = worker_for(channel=posting.channel, environment=posting.environment, external_id=listed.worker_id)
+    at = listed.submitted_at or timezone.now()
     assignment = of_this_id.filter(worker=worker).first() or Assignment.objects.create(
         channel=posting.channel,
         environment=posting.environment,
         external_id=listed.external_id,
         external_posting=posting.external_id,
-        hit=posting.hit,
+        hit=posting.one_hit,
         worker=worker,
-        leased_at=listed.submitted_at,
-        deadline=listed.submitted_at,
+        leased_at=at,
+        deadline=at,
     )
-    changes: dict[str, Any] = {"content": listed.content, "submitted_at": listed.submitted_at}
+    changes: dict[str, Any] = {"content": listed.content, "submitted_at": at}
     if assignment.external_posting != posting.external_id:
         # The visitor's address named another HIT than the one they worked on; the drafts belong to that one.
         Draft.objects.filter(assignment=assignment).delete()
-        changes |= {"hit": posting.hit, "external_posting": posting.external_id, "receipt": "", "active_seconds": None}
+        changes |= {
+            "hit": posting.one_hit,
+            "external_posting": posting.external_id,
+            "receipt": "",
+            "active_seconds": None,
+        }
     Assignment.objects.filter(pk=assignment.pk).update(**changes)
-    _advance(assignment, listed)
+    advance(assignment, listed)
 
 
 def _contradiction(bound: Assignment, listed: Listed) -> str:
@@ -239,19 +243,6 @@ def _contradiction(bound: Assignment, listed: Listed) -> str:
     if known and bound.content and listed.content and bound.content != listed.content:
         return "The platform lists another answer than before."
     return ""
-
-
-def _advance(assignment: Assignment, listed: Listed) -> None:
-    """Move the platform's state on to the listed one, never back."""
-    Assignment.objects.filter(pk=assignment.pk).update(auto_approval_at=listed.auto_approval_at)
-    if listed.status not in ONWARD[PlatformState(assignment.platform_state)]:
-        return
-    unchanged = Assignment.objects.filter(pk=assignment.pk, platform_state=assignment.platform_state)
-    if not unchanged.update(platform_state=listed.status, decided_at=listed.decided_at):
-        return
-    record(f"{listed.status} on the platform", assignment, actor="sync")
-    if listed.status == PlatformState.APPROVED and not assignment.is_claim:
-        mark_reward_paid(assignment)
 
 
 @transaction.atomic

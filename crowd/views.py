@@ -1,35 +1,50 @@
 """The entry page for a platform's visitors, and the judging pages inside the platform's frame.
 
 The platform adds unsigned claims to our address. They make an assignment, which counts for nothing until the platform
-lists it. The addresses of all later pages have its signed token. No page sets or needs a cookie.
+lists it, or lead to the consent page of a session, which gets a HIT from us. The addresses of all later pages have a
+signed token. No page sets or needs a cookie.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 from urllib.parse import urlsplit
 
-from csp.constants import SELF
+from csp.constants import NONE, SELF
+from django.core import signing
 from django.core.signing import BadSignature, SignatureExpired
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.consent import current_sheet
+from annotation.consent import current_sheet, give_consent
 from annotation.judging.links import Trouble, View, answered, assignment_token, read_assignment_token
 from annotation.judging.sheet import SAMPLE, terms_of
-from annotation.models import Assignment
+from annotation.models import Assignment, Worker, WorkerIdentity
+from annotation.workers import worker_for
 from core.errors import CounterpartError
 from core.throttles import Throttle
 from crowd import channels
-from crowd.arrivals import TurnedAwayError, claim_hit, has_claimed, posting_of, refuse_taken
-from crowd.channels import Arrival, ChannelError, Platform
+from crowd.arrivals import (
+    TurnedAwayError,
+    assignment_of_session,
+    begin_session,
+    claim_hit,
+    forget_stranger,
+    has_claimed,
+    posting_of,
+    refuse_taken,
+)
+from crowd.channels import Arrival, ChannelError, Outcome, Platform, SessionPlatform, session_platform
+from crowd.models import Posting
 from hits.models import Round
 
 ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
+SESSION_SALT, SESSION_LIFE = "counterpart.crowd.session", timedelta(days=1)
 FROM_THERE = "Go back to the platform and open the HIT again; your answers are saved."
 
 
@@ -44,7 +59,7 @@ class Site:
 
 
 def framed(view: Callable[..., HttpResponseBase]) -> View:
-    """Serve a view of a Site inside frames of that site only.
+    """Serve a view of a Site inside frames of that site only, or in none where it opens our pages in a tab.
 
     Exempt from the CSRF check: no cookie identifies anybody here, so another site has nothing to use.
     """
@@ -57,10 +72,11 @@ def framed(view: Callable[..., HttpResponseBase]) -> View:
         except (CounterpartError, ChannelError):
             return answered(_unknown, request)
         response = answered(view, request, site, **kwargs)
-        # Read by the clickjacking middleware and by django-csp.
-        response.xframe_options_exempt = True  # type: ignore[attr-defined]
+        # Read by the clickjacking middleware and by django-csp. A session has a tab of its own.
+        is_framed = not isinstance(site.platform, SessionPlatform)
+        response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
         response._csp_replace = {  # type: ignore[attr-defined]
-            "frame-ancestors": [*site.origins],
+            "frame-ancestors": [*site.origins] if is_framed else [NONE],
             "form-action": [SELF, *site.origins],
         }
         return response
@@ -85,16 +101,81 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
     arrival = _arrival_at(site, request)
     try:
         posting = posting_of(arrival, channel=site.channel, environment=site.environment)
+        if posting.hit is None:
+            return _to_session(request, site, posting, arrival)
         if arrival.is_preview:
-            round = posting.hit.round
+            round = posting.round
             context = {"round": round, "sample": SAMPLE, "sheet": current_sheet(), **terms_of(round)}
             return render(request, "judging/preview.html", context)
         if not has_claimed(posting, arrival):
-            _refuse_too_many(request, posting.hit.round)
+            _refuse_too_many(request, posting.round)
         assignment = claim_hit(posting, arrival)
     except TurnedAwayError as error:
         raise Trouble(error.title, str(error), status=error.status) from error
     return redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
+    """What somebody who came with a session agrees to before they get a HIT."""
+    posting, arrival, worker = _session_at(site, token)
+    if found := assignment_of_session(posting, arrival.assignment_id, worker):
+        return _to_hit(request, site, found)
+    sheet, answer = current_sheet(), request.POST.get("consent")
+    is_current = request.POST.get("sheet") == str(sheet.pk)
+    if answer == "no":
+        forget_stranger(worker)
+        return _ended(request, site, posting, Outcome.NO_CONSENT)
+    if answer == "yes" and is_current:
+        give_consent(worker)
+        try:
+            return _to_hit(request, site, begin_session(posting, arrival, worker))
+        except TurnedAwayError as error:
+            raise Trouble(error.title, str(error), status=error.status) from error
+    context = {"round": posting.round, "sheet": sheet, "outdated": bool(answer), **terms_of(posting.round)}
+    return render(request, "judging/session.html", context, status=422 if answer else 200)
+
+
+def _to_session(request: HttpRequest, site: Site, posting: Posting, arrival: Arrival) -> HttpResponse:
+    """Lead to an address without the worker's id on the platform."""
+    place = {"channel": site.channel, "environment": site.environment}
+    if not WorkerIdentity.objects.filter(**place, external_id=arrival.worker_id).exists():
+        _refuse_too_many(request, posting.round)
+    worker = worker_for(**place, external_id=arrival.worker_id)
+    token = signing.dumps([posting.pk, arrival.assignment_id, worker.pseudonym], salt=SESSION_SALT)
+    response = redirect("crowd:session", site.channel, site.environment, token)
+    response.status_code = 303
+    return response
+
+
+def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker]:
+    """Return what the address of a session names: the posting, its session and the worker."""
+    try:
+        key, session_id, pseudonym = signing.loads(token, salt=SESSION_SALT, max_age=SESSION_LIFE)
+    except BadSignature as error:
+        raise Trouble("This address is not valid", FROM_THERE, status=404) from error
+    posting = Posting.objects.filter(pk=key, channel=site.channel, environment=site.environment, hit=None)
+    found = posting.select_related("round__pool").first()
+    identity = WorkerIdentity.objects.filter(worker__pseudonym=pseudonym, channel=site.channel)
+    mine = identity.filter(environment=site.environment).select_related("worker").first()
+    if found is None or mine is None:
+        raise Trouble("This session is gone", FROM_THERE, status=404)
+    return found, Arrival(found.external_id, session_id, mine.external_id, "", {}, is_preview=False), mine.worker
+
+
+def _to_hit(request: HttpRequest, site: Site, assignment: Assignment) -> HttpResponse:
+    """Lead to the HIT, or to what is left to do for somebody for whom none was left."""
+    if assignment.seat_id is None:
+        context = {"url": assignment.finish_url, "fields": assignment.finish_fields, "outcome": Outcome.NO_WORK.value}
+        return render(request, "judging/session_end.html", context)
+    response = redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
+    response.status_code = 303
+    return response
+
+
+def _ended(request: HttpRequest, site: Site, posting: Posting, outcome: Outcome) -> HttpResponse:
+    url, fields = session_platform(site.channel).finish(posting, outcome)
+    return render(request, "judging/session_end.html", {"url": url, "fields": fields, "outcome": outcome.value})
 
 
 def _refuse_too_many(request: HttpRequest, round: Round) -> None:

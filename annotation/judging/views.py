@@ -46,7 +46,7 @@ from annotation.judging.sheet import (
 )
 from annotation.judging.visits import to_home
 from annotation.leases import can_extend, extend_lease, longest_lease, return_assignment
-from annotation.models import Assignment
+from annotation.models import LISTED, Assignment
 from annotation.reports import report_pair, reported_problems
 from annotation.submissions import submit_answers
 from annotation.workers import actor_of
@@ -192,7 +192,9 @@ def _lost(assignment: Assignment) -> Trouble:
     else:
         title = "The time for this HIT is over"
         text = "Your answers are saved. Take a HIT on your page: you get this one again if nobody else has it."
-    home = visit_behind(assignment).token
+        if assignment.external_id:
+            text = "The platform lists your session as ended. Your answers are saved. Write to us on the platform."
+    home = "" if assignment.external_id else visit_behind(assignment).token
     return Trouble(title, text, status=409, home=home, over=copy_key(assignment))
 
 
@@ -212,7 +214,7 @@ def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpRe
     )
     context = shown | {"round": round, "address": request.path, **_copy_of(assignment), **contact()}
     context["can_report"] = True
-    if not assignment.is_claim:
+    if not assignment.external_id:
         context |= {
             "visit": visit_behind(assignment),
             "deadline": assignment.deadline,
@@ -229,13 +231,15 @@ def _copy_of(assignment: Assignment) -> dict[str, object]:
 
 
 def _submitted(request: HttpRequest, assignment: Assignment, *, at_once: bool = False) -> HttpResponse:
-    """Go on to the receipt or, for a platform's visitor, show what is left to do there: send the platform the saved
-    answers, until it has confirmed them. ``at_once`` has the page send them by itself."""
+    """Go on to the receipt or, for a platform's visitor, show what is left to do there: send a claim's saved answers,
+    or say that one is done, until the platform has confirmed it. ``at_once`` has the page send them by itself."""
     if not assignment.finish_url:
         return redirect("judging:receipt", token=assignment_token(assignment))
     context = {"assignment": assignment, "at_once": at_once, "over": copy_key(assignment), **contact()}
-    if assignment.is_submitted:
+    if assignment.platform_state in LISTED:
         return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
+    if not assignment.is_claim:
+        return render(request, "judging/finish.html", context | {"fields": assignment.finish_fields, "is_link": True})
     answers = [*drafted_answers(assignment).values()]
     sent = {
         ANSWERS_FIELD: encode_answers(answers, places_of(assignment)),

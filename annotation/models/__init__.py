@@ -17,6 +17,8 @@ from annotation.models.people import (
 )
 from annotation.models.work import (
     CLAIM,
+    GONE,
+    LISTED,
     Assignment,
     AssignmentQuerySet,
     Draft,
@@ -28,6 +30,8 @@ from annotation.models.work import (
 
 __all__ = [
     "CLAIM",
+    "GONE",
+    "LISTED",
     "Admission",
     "Appeal",
     "Assignment",

@@ -17,7 +17,13 @@ class PlatformState(models.TextChoices):
     SUBMITTED = "submitted"
     APPROVED = "approved"
     REJECTED = "rejected"
+    RETURNED = "returned"
+    EXPIRED = "expired", "ran out of time there"
 
+
+LISTED = (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.REJECTED)
+GONE = (PlatformState.RETURNED, PlatformState.EXPIRED)
+"""Ended there without a submission; the platform pays such work by a bonus at most."""
 
 CLAIM = Q(seat=None, state="leased")
 
@@ -29,7 +35,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def listed(self) -> "AssignmentQuerySet":
         """Work that its platform has listed as submitted."""
-        return self.exclude(platform_state=PlatformState.UNCONFIRMED)
+        return self.filter(platform_state__in=LISTED)
 
     def lost(self) -> "AssignmentQuerySet":
         """Leases that ran out and whose seat another worker has."""
@@ -50,7 +56,9 @@ class PlatformFields(models.Model):
     external_id = models.CharField(max_length=64, blank=True, help_text="The platform's id of this assignment.")
     external_posting = models.CharField(max_length=64, blank=True, help_text="The platform's id of the posting.")
     finish_url = models.CharField(max_length=500, blank=True, help_text="Where the finished page sends its form.")
-    finish_fields = models.JSONField(default=dict, help_text="What that form holds beside answers and receipt.")
+    finish_fields = models.JSONField(
+        default=dict, help_text="What that form holds; for a claim also answers and receipt."
+    )
     platform_state = models.CharField(max_length=9, choices=PlatformState, blank=True, default="")
     auto_approval_at = models.DateTimeField(null=True, help_text="When the platform approves undecided work.")
     decided_at = models.DateTimeField(null=True, help_text="When it was approved or rejected on the platform.")
@@ -65,9 +73,10 @@ class Assignment(PlatformFields):
     """One worker's turn at a HIT: leased → submitted → accepted | flagged → accepted | excluded,
     or leased → returned | expired.
 
-    In the browser pool it holds a seat from the start. A visitor of a platform only claims to have taken the HIT: their
-    assignment is leased without a seat until the platform lists it. Platforms give one assignment id to several
-    workers, one after the other; only a submission binds the id to its worker.
+    In the browser pool, and where we choose a platform's visitor their HIT, it holds a seat from the start. Where the
+    platform chooses, a visitor only claims to have taken the HIT: their assignment is leased without a seat until the
+    platform lists it. Platforms give one assignment id to several workers, one after the other; only a submission binds
+    the id to its worker.
     """
 
     class State(models.TextChoices):
@@ -157,12 +166,13 @@ class Assignment(PlatformFields):
     @property
     def is_submitted(self) -> bool:
         """Whether it was submitted: where its worker came from a platform, in the platform's own words."""
-        return bool(self.platform_state) or self.state in self.SUBMITTED
+        return self.platform_state in LISTED or self.state in self.SUBMITTED
 
     @property
     def is_answerable(self) -> bool:
-        """Whether its worker may still answer."""
-        return self.state in self.ANSWERABLE and not self.platform_state
+        """Whether its worker may still answer, also late: nothing answered is lost for that."""
+        is_late = self.platform_state == PlatformState.EXPIRED
+        return self.state in self.ANSWERABLE and (is_late or not self.platform_state)
 
     @property
     def is_claim(self) -> bool:

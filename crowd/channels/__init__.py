@@ -3,7 +3,18 @@
 from dataclasses import dataclass
 
 from core.errors import CounterpartError, some_of
-from crowd.channels.base import Arrival, Bonus, Channel, ChannelError, Listed, Listing, Platform, Standing
+from crowd.channels.base import (
+    Arrival,
+    Bonus,
+    Channel,
+    ChannelError,
+    Listed,
+    Listing,
+    Outcome,
+    Platform,
+    SessionPlatform,
+    Standing,
+)
 from crowd.channels.browser import BrowserChannel
 from crowd.channels.mturk import MTurkChannel
 
@@ -16,13 +27,17 @@ __all__ = [
     "Listed",
     "Listing",
     "Market",
+    "Outcome",
     "Platform",
+    "SessionPlatform",
     "Standing",
     "find_market",
     "get",
+    "is_by_session",
     "market_of",
     "platform",
     "platforms",
+    "session_platform",
     "usable_markets",
 ]
 
@@ -46,6 +61,19 @@ def platform(name: str) -> Platform:
     channel = get(name)
     if not isinstance(channel, Platform):
         raise CounterpartError(f"Channel {name!r} is not a platform.")
+    return channel
+
+
+def is_by_session(name: str) -> bool:
+    """Whether the channel lists whole rounds, whose visitors we give a HIT."""
+    return isinstance(CHANNELS.get(name), SessionPlatform)
+
+
+def session_platform(name: str) -> SessionPlatform:
+    """Return the platform called ``name``, which lists whole rounds. Raises CounterpartError if it does not."""
+    channel = get(name)
+    if not isinstance(channel, SessionPlatform):
+        raise CounterpartError(f"Channel {name!r} lists no whole rounds.")
     return channel
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from annotation.models import Exclusion, Payment, Rejection
@@ -48,12 +49,13 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Listed:
-    """One submission as the platform lists it: ``status`` is a PlatformState, ``content`` unparsed."""
+    """One submission as the platform lists it: ``status`` is a PlatformState, ``content`` unparsed. A session that is
+    not submitted is unconfirmed, or returned, or expired; its time of submission is None."""
 
     external_id: str
     worker_id: str
     status: str
-    submitted_at: datetime
+    submitted_at: datetime | None
     auto_approval_at: datetime | None
     decided_at: datetime | None
     content: str
@@ -61,13 +63,14 @@ class Listed:
 
 @dataclass(frozen=True)
 class Listing:
-    """What the platform lists for one posting. ``is_over``: no worker can accept it or still works on it."""
+    """What the platform lists for one posting. ``is_over``: no worker can accept it or still works on it. A posting of
+    a whole round has no time when it expires."""
 
     status: str
     max_assignments: int
     pending: int
     is_over: bool
-    expires_at: datetime
+    expires_at: datetime | None
     assignments: Sequence[Listed]
 
 
@@ -84,11 +87,11 @@ class Standing:
 
 @dataclass(frozen=True)
 class Bonus:
-    """A bonus as the platform lists it, in US dollars."""
+    """A bonus as the platform lists it, in US dollars; ``reason`` is None where it lists none."""
 
     assignment_id: str
     amount: Decimal
-    reason: str
+    reason: str | None
 
 
 class Channel(Protocol):
@@ -187,3 +190,32 @@ class Platform(Channel, Protocol):
 
     def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
         """Lift an exclusion."""
+
+
+class Outcome(StrEnum):
+    """How a session ends on our side."""
+
+    DONE = "done"
+    NO_WORK = "no work"  # no HIT is left for this person; they are paid for coming
+    NO_CONSENT = "no consent"
+
+
+@runtime_checkable
+class SessionPlatform(Platform, Protocol):
+    """A platform that lists a whole round as one posting: its visitors come with a session, to which we give a HIT.
+
+    A place whose session was returned, ran out of time or was rejected is free again by itself. ``shortest_reason`` is
+    how many characters the reason of a rejection must have.
+    """
+
+    shortest_reason: int
+
+    def confirm(self, posting: Posting, arrival: Arrival) -> bool:
+        """Ask whether the session is this worker's and goes on. False: the platform cannot be asked now. Raises
+        ChannelError if it is not."""
+
+    def finish(self, posting: Posting, outcome: Outcome) -> tuple[str, Mapping[str, str]]:
+        """Return the address that ends a session on the platform, and the fields to open it with."""
+
+    def longest_session(self, posting: Posting) -> timedelta:
+        """Return how long a session may last."""

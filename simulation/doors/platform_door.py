@@ -104,9 +104,9 @@ class PlatformDoor:
             shown = posting.external_id in listed
             offer = listed[posting.external_id] if shown else visitor.offer_of(posting.external_id)
             if offer is not None and (task := visitor.accept(offer)):
-                had.add(posting.hit_id)
+                had.add(posting.one_hit.pk)
                 self._begun += 1
-                return self._opened(task, posting.hit)
+                return self._opened(task, posting.one_hit)
         return None
 
     def wait(self, *, begun: int) -> bool:

@@ -35,7 +35,8 @@ def fill(number: int) -> None:
 def late_on_platform(made: Round) -> None:
     """A posting that was read long ago, a call that failed, and what the account held."""
     where = {"channel": "mturk", "environment": "emulator"}
-    Posting.objects.create(hit=made.hits.get(), max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where)
+    hit = made.hits.get()
+    Posting.objects.create(round=made, hit=hit, max_assignments=1, state="live", seen_at="2026-01-01T00:00Z", **where)
     Outbox.objects.create(round=made, call="publish", subject=f"x:{made.pk}", state="failed", error="Refused.", **where)
     transaction.atomic(events.record)("account held", made, actor="sync", amount="0.01")
 

@@ -28,7 +28,7 @@ def post_hit(hit: HIT, external_id: str = "HITONE", **fields: object) -> Posting
     put_on_platform(hit.round)
     known = {"state": "live", "posted_at": timezone.now(), "max_assignments": 1, "posted_assignments": 1}
     return Posting.objects.create(
-        hit=hit, channel="mturk", environment="emulator", external_id=external_id, **known | fields
+        round=hit.round, hit=hit, channel="mturk", environment="emulator", external_id=external_id, **known | fields
     )
 
 

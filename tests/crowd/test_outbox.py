@@ -21,7 +21,8 @@ def call(db, platform) -> Outbox:
 
 
 def posting() -> Posting:
-    return Posting.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
+    hit = make_round().hits.get()
+    return Posting.objects.create(round=hit.round, hit=hit, max_assignments=1, **SANDBOX)
 
 
 def later(row, by=timedelta(days=1)):

@@ -111,8 +111,10 @@ SANDBOX = {"channel": "mturk", "environment": "sandbox"}
 def posting(*, days: int, status: str = "approved", **fields) -> Posting:
     """A closed posting whose only work was submitted so many days ago."""
     then = timezone.now() - timedelta(days=days)
+    hit = make_round().hits.get()
     made = Posting.objects.create(
-        hit=make_round().hits.get(),
+        round=hit.round,
+        hit=hit,
         **SANDBOX | {"external_id": "H1", "state": "closed", "settled_at": then, "max_assignments": 1} | fields,
     )
     work = {"external_id": "T1", "worker": make_worker(), "platform_state": status, "submitted_at": then}

@@ -81,7 +81,8 @@ def test_looking_at_payments_is_not_marking_them(db):
 
 
 def test_failed_calls_are_sent_again(db, platform, django_capture_on_commit_callbacks):
-    posting = Posting.objects.create(hit=make_round().hits.get(), max_assignments=1, **SANDBOX)
+    hit = make_round().hits.get()
+    posting = Posting.objects.create(round=hit.round, hit=hit, max_assignments=1, **SANDBOX)
     put(Outbox.Call.PUBLISH, posting, **SANDBOX)
     Outbox.objects.update(state=Outbox.State.FAILED)
     client = client_with(superuser=True)

@@ -48,7 +48,7 @@ def publish(client: Any, posting: Posting, *, token: str) -> None:
     """Post the HIT, or find it if an earlier call posted it, and set the posting's ids, status and times."""
     with told_as_channel_errors():
         posting.excludes = answered_type(client, posting)
-        posting.terms_id = _hit_type_of(client, posting.hit.round, excludes=posting.excludes)
+        posting.terms_id = _hit_type_of(client, posting.round, excludes=posting.excludes)
         hit = _posted_before(client, posting, token) or _post(client, posting, token)
     posting.external_id, posting.status = hit["HITId"], hit["HITStatus"]
     posting.posted_at, posting.expires_at = hit["CreationTime"], hit["Expiration"]
@@ -196,7 +196,7 @@ def _posted_before(client: Any, posting: Posting, token: str) -> dict[str, Any] 
 
 
 def _post(client: Any, posting: Posting, token: str) -> dict[str, Any]:
-    offer = offer_of(posting.hit.round)
+    offer = offer_of(posting.round)
     url = settings.SITE_URL + reverse("crowd:entry", args=[posting.channel, posting.environment])
     try:
         with told_as_channel_errors():

@@ -19,10 +19,10 @@ def exclusion_type(client: Any) -> str:
 def answered_type(client: Any, posting: Posting) -> str:
     """Return the id of the qualification of the workers who have answered this HIT in another posting; "" if there is
     no other one."""
-    others = posting.hit.postings.exclude(pk=posting.pk)
+    others = posting.one_hit.postings.exclude(pk=posting.pk)
     if not others.exists():
         return ""
-    name = f"Counterpart: answered HIT {posting.hit.number} of {posting.hit.round.name}"
+    name = f"Counterpart: answered HIT {posting.one_hit.number} of {posting.round.name}"
     type_id = _type_named(client, name, "Given to those who have answered this HIT before, as each answers once.")
     assign(client, type_id, _listed_in(others))
     return type_id
@@ -31,7 +31,7 @@ def answered_type(client: Any, posting: Posting) -> str:
 def shut_out_of_siblings(client: Any, posting: Posting, listed: Iterable[Listed]) -> None:
     """Give the workers whom the posting lists for the first time the qualification that the HIT's other postings
     refuse."""
-    types = set(posting.hit.postings.exclude(excludes="").values_list("excludes", flat=True))
+    types = set(posting.one_hit.postings.exclude(excludes="").values_list("excludes", flat=True))
     if types:
         known = set(_listed_in(Posting.objects.filter(pk=posting.pk)))
         for type_id in types:

@@ -124,7 +124,7 @@ def _posted(round: Round, progress: TerminalBar) -> str:
     send_failed_again(round, actor="publish")
     send_waiting(round)
     deliver_due(round, progress=progress)
-    postings = Posting.objects.filter(hit__round=round)
+    postings = Posting.objects.filter(round=round)
     live, planned = (postings.filter(state=state).count() for state in ("live", "planned"))
     posted = f"{live} of {live + planned} HITs are posted on {round.channel} {round.environment}"
     if not planned:

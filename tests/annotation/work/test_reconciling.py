@@ -32,7 +32,8 @@ def late_lease():
 def due_call(hit: HIT | None = None) -> Outbox:
     """A call that its sender has lost."""
     where = {"channel": "mturk", "environment": "sandbox"}
-    posting = Posting.objects.create(hit=hit or make_round().hits.get(), max_assignments=1, **where)
+    hit = hit or make_round().hits.get()
+    posting = Posting.objects.create(round=hit.round, hit=hit, max_assignments=1, **where)
     return Outbox.objects.create(call="publish", subject=subject_of(posting), state="sending", due_at=LONG_AGO, **where)
 
 

@@ -1,0 +1,137 @@
+"""Sessions on a posting of a whole round: what becomes of the HIT that their visitor was given (``arrivals``) when the
+platform lists them as submitted, returned, out of time or decided."""
+
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.decisions import compensation_of
+from annotation.leases import move
+from annotation.models import GONE, LISTED, Assignment, Payment, PlatformState, WorkerIdentity
+from annotation.payments import withdraw
+from annotation.workers import worker_for
+from core.errors import CounterpartError
+from core.events import record
+from crowd.channels import Listed
+from crowd.intake import advance
+from crowd.models import Posting
+
+State = Assignment.State
+
+NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
+UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."
+ENDED = "Its answers are in, but the platform lists the session as ended and pays no reward. Decide: pay it by a bonus."
+FOREIGN = "The platform lists the session for another worker. Decide whether these answers count and are paid."
+UNKNOWN = "The platform does not list the session of these answers. Decide whether they count and are paid."
+
+LISTED_LATE = timedelta(hours=1)  # a list may be out of date
+
+
+def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: bool = True) -> int:
+    """Keep what the platform lists for the posting; return the number of new submissions. ``all_of_them``: what is not
+    among them is not on the platform."""
+    new = sum(_keep(posting, listed) for listed in sessions)
+    if all_of_them:
+        _doubt_unlisted(posting, {listed.external_id for listed in sessions})
+    return new
+
+
+@transaction.atomic
+def ask_a_person(assignment: Assignment, problem: str) -> bool:
+    """Flag work for a person, whatever became of it here, and take back a reward that is owed. False: it was decided or
+    asked before, or its payment is being made just now.
+
+    Work that has lost its seat is flagged without one: its votes cannot count.
+    """
+    state = State(assignment.state)
+    try:
+        withdraw(assignment, actor="sync")
+    except CounterpartError:
+        return False
+    has_seat = {} if state in Assignment.HOLDING else {"seat": None}
+    if has_seat:
+        assignment.seat = None
+    asked = {"problem": problem, "submitted_at": assignment.submitted_at or timezone.now()}
+    if state == State.FLAGGED:
+        return bool(Assignment.objects.filter(pk=assignment.pk, state=state, problem="").update(**asked))
+    return move(assignment, come_from=state, to=State.FLAGGED, actor="sync", **asked, **has_seat)
+
+
+@transaction.atomic
+def _keep(posting: Posting, listed: Listed) -> int:
+    here = Assignment.objects.filter(
+        channel=posting.channel, environment=posting.environment, external_id=listed.external_id
+    )
+    ours = None
+    for assignment in here.select_for_update(of=("self",)).select_related("hit__round"):
+        if _is_of(assignment, listed.worker_id):
+            ours = assignment
+        elif not assignment.problem:
+            ask_a_person(assignment, FOREIGN)
+    if ours is None:
+        return _record_stranger(posting, listed) if listed.status in LISTED else 0
+    was = ours.platform_state
+    advance(ours, listed)
+    ours.refresh_from_db()
+    _follow(ours)
+    return int(ours.platform_state in LISTED and was not in LISTED)
+
+
+def _is_of(assignment: Assignment, worker_id: str) -> bool:
+    """Whether the session is that worker's; so is one whose worker was forgotten."""
+    known = WorkerIdentity.objects.filter(worker=assignment.worker_id, channel=assignment.channel)
+    ids = known.values_list("external_id", flat=True)
+    return worker_id in ids or not ids
+
+
+def _record_stranger(posting: Posting, listed: Listed) -> int:
+    """Record a submission of somebody who never came here, so that a person decides whether it is paid."""
+    worker = worker_for(channel=posting.channel, environment=posting.environment, external_id=listed.worker_id)
+    at = listed.submitted_at or timezone.now()
+    assignment = Assignment.objects.create(
+        channel=posting.channel,
+        environment=posting.environment,
+        external_id=listed.external_id,
+        external_posting=posting.external_id,
+        hit=posting.round.hits.all()[0],
+        worker=worker,
+        state=State.FLAGGED,
+        leased_at=at,
+        deadline=at,
+        submitted_at=at,
+        problem=NOBODY_CAME,
+    )
+    record("flagged", assignment, actor="sync")
+    advance(assignment, listed)
+    return 1
+
+
+def _follow(assignment: Assignment) -> None:
+    """Bring our side to where the platform's state leaves it. Nobody who has answered goes unpaid by a rule."""
+    there, state = assignment.platform_state, State(assignment.state)
+    if there in GONE and state == State.LEASED:
+        to = State.RETURNED if there == PlatformState.RETURNED else State.EXPIRED
+        move(assignment, come_from=state, to=to, actor="sync")
+    elif there in GONE and state in Assignment.SUBMITTED and _is_to_be_paid(assignment):
+        ask_a_person(assignment, ENDED)
+    elif there in LISTED and state not in Assignment.SUBMITTED:
+        ask_a_person(assignment, UNANSWERED)
+
+
+def _is_to_be_paid(assignment: Assignment) -> bool:
+    """Whether neither its reward nor a bonus in its place has been paid or is owed beside the platform."""
+    if compensation_of(assignment) or assignment.problem == ENDED:
+        return False
+    rewards = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD)
+    return not rewards.filter(state=Payment.State.PAID).exists()
+
+
+def _doubt_unlisted(posting: Posting, listed: Collection[str]) -> None:
+    """Ask a person about answers of sessions that the platform does not know: their visitors came while it could not be
+    asked."""
+    answered = posting.work.filter(platform_state=PlatformState.UNCONFIRMED, state__in=Assignment.SUBMITTED)
+    old = answered.filter(problem="", submitted_at__lt=timezone.now() - LISTED_LATE).exclude(external_id__in=listed)
+    for assignment in old.select_related("hit__round"):
+        ask_a_person(assignment, UNKNOWN)

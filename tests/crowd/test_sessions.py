@@ -1,0 +1,343 @@
+"""A round that a platform lists as a whole: arrival, answers, what the platform lists of it, places and pay."""
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.decisions import PAID_BESIDE, decide, reject
+from annotation.ledger import balance_of, balances
+from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker, WorkerIdentity
+from core.errors import CounterpartError
+from core.models import Event
+from crowd import channels, sessions
+from crowd.arrivals import TWO_PEOPLE
+from crowd.models import Posting
+from crowd.postings import post_open_seats
+from crowd.publication import close_round
+from crowd.seats import places_missing
+from crowd.sync import sync_round
+from hits.models import Seat
+from tests.annotation.answering import as_form, right_answers
+from tests.crowd.session_fakes import FakeSessions
+from tests.factories import make_round
+
+ENTRY = "/judge/at/visits/emulator/"
+
+
+@pytest.fixture
+def there(monkeypatch, settings) -> FakeSessions:
+    settings.SYNC_LAG_SECONDS = 0
+    fake = FakeSessions()
+    monkeypatch.setitem(channels.CHANNELS, "visits", fake)
+    return fake
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
+def made(db, there, commit):
+    """A round of two HITs."""
+    made = make_round(hits=2, published=False)
+    with commit(execute=True):
+        call_command("publish", made.name, channel="visits", environment="emulator")
+    made.refresh_from_db()
+    return made
+
+
+def enter(client, session="S1", worker="P1"):
+    """Come with a session; the address of the consent page."""
+    posting = Posting.objects.get()
+    answer = client.get(ENTRY, {"posting": posting.external_id, "assignment": session, "worker": worker})
+    assert answer.status_code == 303, answer.text
+    return answer.url
+
+
+def agree(client, address, answer="yes"):
+    page = client.get(address)
+    sheet = re.search(r'name="sheet" value="(\d+)"', page.text)[1]
+    return client.post(address, {"consent": answer, "sheet": sheet})
+
+
+def start(client, there, session="S1", worker="P1"):
+    """Come, agree, and open the HIT."""
+    there.come(session, worker)
+    answer = agree(client, enter(client, session, worker))
+    assert answer.status_code == 303, answer.text
+    return answer.url
+
+
+def work(client, there, session="S1", worker="P1", *, listed="submitted", wrong=False):
+    """Come, answer everything, and finish on the platform."""
+    sheet = start(client, there, session, worker)
+    assignment = Assignment.objects.get(external_id=session)
+    page = client.post(sheet, as_form(assignment, right_answers(assignment) if not wrong else all_ones(assignment)))
+    assert "DONE1" in page.text
+    there.come(session, worker, listed)
+    return Assignment.objects.get(pk=assignment.pk)
+
+
+def all_ones(assignment):
+    answers = right_answers(assignment)
+    return [type(one)(**{**one.__dict__, "level": 1}) for one in answers]
+
+
+def sync(made, commit):
+    with commit(execute=True):
+        return sync_round(made)
+
+
+def staff() -> User:
+    return User.objects.get_or_create(username="robin")[0]
+
+
+def test_a_round_is_one_posting_with_a_place_for_each_seat(made, there):
+    posting = Posting.objects.get()
+    assert (posting.hit, posting.round, posting.max_assignments, posting.state) == (None, made, 2, "live")
+    assert [call for call, _ in there.calls] == ["publish"]
+
+
+def test_a_visitor_consents_answers_and_is_paid_once_the_platform_lists_them(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, listed="")
+    assignment = Assignment.objects.get()
+    assert (assignment.state, assignment.external_id, assignment.platform_state) == ("accepted", "S1", "")
+    assert Judgment.objects.count() == 4
+    sync(made, commit)
+    assert [call for call, _ in there.calls] == ["publish"]  # nothing is paid before it is listed
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    assert [call for call, _ in there.calls] == ["publish", "pay"]
+    assert Payment.objects.get().state == "paid"
+    assert sum(balances(made).values()) == 0
+
+
+def test_the_address_loses_the_id_of_the_person(client, made, there):
+    there.come("S1", "P1SECRET")
+    address = enter(client, worker="P1SECRET")
+    assert "P1SECRET" not in address
+    page = client.get(address)
+    assert (page["Referrer-Policy"], page["X-Frame-Options"]) == ("no-referrer", "DENY")
+    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+    assert not any("P1SECRET" in str(event.data) for event in Event.objects.all())
+
+
+def test_who_does_not_consent_gets_a_code_and_leaves_no_worker(client, made, there):
+    there.come("S1", "P1")
+    page = agree(client, enter(client), "no")
+    assert "NOCONSENT1" in page.text
+    assert not Worker.objects.exists()
+    assert not Assignment.objects.exists()
+
+
+def test_an_answer_to_an_outdated_consent_sheet_is_asked_again(client, made, there):
+    there.come("S1", "P1")
+    assert client.post(enter(client), {"consent": "yes", "sheet": "0"}).status_code == 422
+    assert not Assignment.objects.exists()
+
+
+def test_the_same_session_goes_on_with_the_same_hit(client, made, there):
+    first = start(client, there)
+    again = client.get(enter(client))
+    assert again.status_code == 303
+    assert client.get(first).status_code == client.get(again.url).status_code == 200
+    assert Assignment.objects.count() == 1
+
+
+def test_the_same_person_in_a_new_session_gets_another_hit(client, made, there):
+    work(client, there, "S1", "P1")
+    work(client, there, "S2", "P1")
+    assert Assignment.objects.values("hit").distinct().count() == 2
+    assert Worker.objects.count() == 1
+
+
+def test_who_has_judged_all_gets_no_hit_and_is_paid(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, "S1", "P1"), work(client, there, "S2", "P1")
+    there.come("S3", "P1")
+    page = agree(client, enter(client, "S3", "P1"))
+    assert "NOWORK1" in page.text
+    assert "NOWORK1" in client.get(enter(client, "S3", "P1")).text
+    there.come("S3", "P1", "submitted")
+    sync(made, commit)
+    assert Payment.objects.filter(state="paid").count() == 3
+    assert sum(balances(made).values()) == 0
+    Seat.objects.update(state="filled")
+    sync(made, commit)
+    assert places_missing([made])[made.pk] == 0
+
+
+def test_a_forged_session_is_refused(client, made, there):
+    there.come("S1", "P1")
+    answer = agree(client, enter(client, "S1", "MALLORY"))
+    assert answer.status_code == 403
+    assert not Assignment.objects.exists()
+
+
+def test_while_the_platform_cannot_be_asked_a_visitor_is_let_in_but_not_paid(client, made, there, commit):
+    there.unreachable = True
+    with commit(execute=True):
+        work(client, there, listed="")
+    there.sessions.clear()
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(hours=2))
+    sync(made, commit)
+    assert Assignment.objects.get().problem == sessions.UNKNOWN
+    assert not [call for call, _ in there.calls if call == "pay"]
+
+
+def test_a_session_that_two_people_bring_waits_for_a_person(client, made, there):
+    there.unreachable = True
+    start(client, there, "S1", "P1")
+    assert agree(client, enter(client, "S1", "P2")).status_code == 409
+    assert Assignment.objects.get().problem == TWO_PEOPLE
+
+
+def test_an_excluded_person_gets_no_hit(client, made, there):
+    start(client, there)
+    Exclusion.objects.create(worker=Worker.objects.get(), reason="x", by="robin")
+    there.come("S2", "P1")
+    assert client.get(enter(client, "S2", "P1")).status_code == 200
+    assert agree(client, enter(client, "S2", "P1")).status_code == 403
+
+
+@pytest.mark.parametrize(("listed", "state"), [("returned", "returned"), ("expired", "expired")])
+def test_a_session_that_ends_without_answers_frees_its_seat(client, made, there, commit, listed, state):
+    start(client, there)
+    there.come("S1", "P1", listed)
+    assert sync(made, commit).asked_for == 0  # its place is free again by itself
+    assert (Assignment.objects.get().state, Seat.objects.filter(state="open").count()) == (state, 2)
+    assert Posting.objects.get().max_assignments == 2
+
+
+@pytest.mark.parametrize("listed", ["returned", "expired"])
+@pytest.mark.parametrize("graded", [True, False])
+def test_who_has_answered_in_a_session_that_ended_is_paid_by_a_person(client, made, there, commit, listed, graded):
+    with commit(execute=graded):
+        work(client, there, listed=listed)
+    sync(made, commit)
+    assignment = Assignment.objects.get()
+    assert (assignment.state, assignment.problem) == ("flagged", sessions.ENDED)
+    with commit(execute=True):
+        decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=staff())
+    sync(made, commit)
+    paid = Payment.objects.get(state="paid")
+    assert (paid.kind, paid.reason, paid.amount) == ("bonus", PAID_BESIDE, Decimal("0.65"))
+    assert Assignment.objects.get().state == "accepted"
+    assert [call for call, _ in there.calls] == ["publish", "pay"]
+    assert sum(balances(made).values()) == 0
+
+
+def test_late_answers_are_stored_while_the_seat_is_free(client, made, there, commit):
+    sheet = start(client, there)
+    there.come("S1", "P1", "expired")
+    sync(made, commit)
+    assignment = Assignment.objects.get()
+    assert "DONE1" in client.post(sheet, as_form(assignment, right_answers(assignment))).text
+    sync(made, commit)
+    assert Assignment.objects.get().problem == sessions.ENDED
+
+
+def test_a_submission_without_answers_is_for_a_person(client, made, there, commit):
+    start(client, there)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    assignment = Assignment.objects.get()
+    assert (assignment.state, assignment.problem) == ("flagged", sessions.UNANSWERED)
+    decide(assignment, votes_count=False, paid=True, reason="The page had failed.", by=staff())
+    sync(made, commit)
+    assert Payment.objects.get().state == "paid"
+    assert Posting.objects.get().max_assignments == 3
+
+
+def test_a_submission_of_somebody_who_never_came_is_for_a_person(made, there, commit):
+    there.come("S9", "P9", "submitted")
+    sync(made, commit)
+    assert Assignment.objects.get().problem == sessions.NOBODY_CAME
+    assert WorkerIdentity.objects.get().external_id == "P9"
+    sync(made, commit)
+    assert Assignment.objects.count() == 1
+
+
+def test_a_session_that_the_platform_gives_to_another_worker_is_for_a_person(client, made, there, commit):
+    there.unreachable = True
+    with commit(execute=True):
+        work(client, there, "S1", "P1", listed="")
+    there.come("S1", "P2", "submitted")
+    sync(made, commit)
+    assert set(Assignment.objects.values_list("problem", flat=True)) == {sessions.FOREIGN, sessions.NOBODY_CAME}
+    assert not Payment.objects.filter(state="paid").exists()
+
+
+def test_excluded_votes_are_paid_and_ask_for_one_more_place(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, wrong=True)
+    assignment = Assignment.objects.get()
+    assert assignment.state == "flagged"
+    sync(made, commit)
+    assert Posting.objects.get().max_assignments == 2
+    with commit(execute=True):
+        decide(assignment, votes_count=False, paid=True, reason="Controls failed.", by=staff())
+    sync(made, commit)
+    assert (Posting.objects.get().max_assignments, Payment.objects.get().state) == (3, "paid")
+    assert sync(made, commit).asked_for == 0
+    assert sum(balances(made).values()) == 0
+
+
+def test_a_rejection_needs_a_long_reason_and_its_place_is_free_by_itself(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, wrong=True)
+    assignment = Assignment.objects.get()
+    sync(made, commit)
+    words = {"grounds": "random", "evidence": "All ones.", "by": staff()}
+    with pytest.raises(CounterpartError, match="at least 100 characters"):
+        reject(assignment, reason="Random answers.", **words)
+    with commit(execute=True):
+        reject(assignment, reason="Every one of the answers is the same. " * 4, **words)
+    there.come("S1", "P1", "rejected")
+    sync(made, commit)
+    assert [call for call, _ in there.calls] == ["publish", "reject"]
+    assert Posting.objects.get().max_assignments == 2
+    assert balance_of(made).commitment.held == 2 * made.seat_cost
+
+
+def test_no_more_places_are_asked_for_than_the_ceiling_pays(db, there, commit):
+    made = make_round(hits=3, published=False)
+    with commit(execute=True):
+        call_command("publish", made.name, channel="visits", environment="emulator")
+    made.refresh_from_db()
+    type(made).objects.update(ceiling=made.seat_cost * 3)
+    made.refresh_from_db()
+    hit = made.hits.first()
+    Seat.objects.create(hit=hit, number=2)
+    assert post_open_seats(made) == 0
+    assert Posting.objects.get().max_assignments == 3
+
+
+def test_a_closed_round_settles_when_nobody_works_any_more(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there)
+    sync(made, commit)
+    with commit(execute=True):
+        close_round(made, actor="robin")
+    made.refresh_from_db()
+    sync(made, commit)
+    posting = Posting.objects.get()
+    assert posting.settled_at
+    assert posting.state == "closed"
+    assert balance_of(made).commitment.held == 0
+    assert sum(balances(made).values()) == 0
+
+
+def test_the_seat_of_a_session_that_lasts_too_long_is_free(client, made, there, commit):
+    start(client, there)
+    Assignment.objects.update(deadline=timezone.now() - timedelta(minutes=1))
+    call_command("reconcile")
+    assert Assignment.objects.get().state == "expired"
+    assert sync(made, commit).asked_for == 0
