@@ -67,6 +67,8 @@ def outcome_of(job: Job) -> Outcome | None:
     """Return a link to the version, round, collection, annotator or run of the job, or None if it does not exist."""
     if job.task == PLANNING and job.state == Job.State.FAILED:
         return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job), doseq=True)}")
+    if job.task == tasks.measure_rankings.name:
+        return Outcome("Figures", reverse("benchmark", args=[job.pk])) if job.state == Job.State.DONE else None
     lead = _BY_TASK.get(job.task) or (_WHEN_DONE.get(job.task) if job.state == Job.State.DONE else None)
     lead = lead or (_VERSION if "version" in job.params else _ROUND)
     named = job.params.get(lead.param, "")

@@ -8,10 +8,16 @@ from django.db import transaction
 
 from annotation.wages import top_up as give_top_up
 from config.celery import app
-from console import staff
+from console import benchmark_boards, staff
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
 from console.trust_figures import measure_trust
-from console.upload_jobs import Files, annotator_from_upload, import_from_upload, matches_from_upload
+from console.upload_jobs import (
+    Files,
+    annotator_from_upload,
+    import_from_upload,
+    judgments_from_upload,
+    matches_from_upload,
+)
 from console.uploads import opened_uploads, remove_uploads
 from core.errors import CounterpartError
 from core.jobs import LIVE, JobProgress, finish, open_job, running
@@ -84,6 +90,18 @@ def import_collection(job_id: str) -> None:
 def import_matches(job_id: str) -> None:
     """Import uploaded matches into a collection."""
     _run_with_uploads(job_id, matches_from_upload)
+
+
+@app.task(name="console.tasks.import_judgments")
+def import_judgments(job_id: str) -> None:
+    """Take uploaded judgments into a round."""
+    _run_with_uploads(job_id, judgments_from_upload)
+
+
+@app.task(name="console.tasks.measure_rankings")
+def measure_rankings(job_id: str) -> None:
+    """Score uploaded rankings or a search on named benchmarks."""
+    _run_with_uploads(job_id, benchmark_boards.measure_rankings)
 
 
 @app.task(name="console.tasks.add_annotator")

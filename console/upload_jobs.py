@@ -1,4 +1,4 @@
-"""What the jobs of uploaded files do: collections, matches and annotators, by the functions of the commands."""
+"""What the jobs of uploaded files do, by the functions of the commands: collections, matches, judgments, annotators."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +15,8 @@ from corpus.imports import import_collection, import_pictures
 from corpus.matches import import_matches
 from corpus.models import Collection
 from corpus.readers.folder import PICTURES
+from dataset.judgment_import import import_judgments
+from hits.models import Round
 from mitl.annotators import kind_of
 from mitl.registration import Origin, add_annotator
 
@@ -54,6 +56,25 @@ def matches_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
         progress=progress,
     )
     return str(summary)
+
+
+def judgments_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
+    """Take the judgments of the uploaded file into the round."""
+    round = Round.objects.named(job.params["round"])
+    added = import_judgments(
+        round,
+        files["file"],
+        from_round=job.params["from_round"] or None,
+        actor=str(job.created_by or "command"),
+        progress=progress,
+    )
+    if not added.judgments:
+        return f"All {added.known:,} judgments were imported before; nothing is changed."
+    known = f"; {added.known:,} were known already" if added.known else ""
+    return (
+        f"{counted(added.judgments, 'judgment')} of {counted(added.workers, 'worker')} imported in "
+        f"{counted(added.answer_sets, 'answer set')}{known}."
+    )
 
 
 def annotator_from_upload(job: Job, files: Files, progress: JobProgress) -> str:

@@ -5,6 +5,7 @@ from django.urls import path
 
 from console.views import (
     annotators,
+    benchmarks,
     charts,
     collections,
     conflicts,
@@ -64,6 +65,8 @@ urlpatterns = [
     path(
         "collections/<slug:name>/leaderboard/history.svg", leaderboard.leaderboard_history, name="leaderboard_history"
     ),
+    path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
+    path("benchmarks/<uuid:job_id>/", benchmarks.benchmark, name="benchmark"),
     path("runs/<int:run_id>/", leaderboard.run, name="run"),
     path("runs/<int:run_id>/score/", leaderboard.run_score, name="run_score"),
     path("add-annotator/", annotators.annotator_add, name="annotator_add"),
@@ -82,6 +85,8 @@ urlpatterns = [
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
     path("rounds/<slug:name>/rehearse/", rehearsal.round_rehearse, name="round_rehearse"),
     path("rounds/<slug:name>/rehearse/pictures/<int:place>/", rehearsal.rehearsal_picture, name="rehearsal_picture"),
+    path("rounds/<slug:name>/judgments/", rounds.round_judgments, name="round_judgments"),
+    path("rounds/<slug:name>/write/", workers.round_write, name="round_write"),
     path("rounds/<slug:name>/close/", rounds.round_close, name="round_close"),
     path("rounds/<slug:name>/invitations/", publishing.invitations, name="invitations"),
     path(

@@ -52,8 +52,16 @@ def write_to(
 
 def write_to_round(round: Round, *, subject: str, text: str, by: str) -> list[Message]:
     """Write to everybody who has submitted work in the round through its platform and was not forgotten, except those
-    whom the same person sent the same text in the last minutes. Raises CounterpartError as ``write_to`` does, and if
-    there is nobody."""
+    whom the same person sent the same text in the last minutes. Raises CounterpartError as ``recipients_of`` does."""
+    with transaction.atomic():
+        Round.objects.select_for_update(no_key=True).get(pk=round.pk)  # a second press waits, and finds nobody left
+        workers = recipients_of(round, subject=subject, text=text, by=by)
+        return write_to(workers, subject=subject, text=text, by=by, round=round)
+
+
+def recipients_of(round: Round, *, subject: str, text: str, by: str) -> list[Worker]:
+    """Return to whom ``write_to_round`` would write. Raises CounterpartError for a missing or too long text, for a
+    round on no platform, and if there is nobody."""
     if round.channel not in channels.platforms():
         raise CounterpartError(f"Round {round} is on no platform, so there is no way to write to its workers.")
     words = _checked(subject, text)
@@ -66,7 +74,7 @@ def write_to_round(round: Round, *, subject: str, text: str, by: str) -> list[Me
         raise CounterpartError(
             f"Nobody to write to in round {round}: no submission is listed, or all were sent this text a moment ago."
         )
-    return write_to(workers, subject=words["subject"], text=words["text"], by=by, round=round)
+    return workers
 
 
 def write_once(worker: Worker, *, subject: str, text: str, by: str) -> tuple[Message, bool]:

@@ -40,7 +40,12 @@ class Imported:
 
 
 def import_judgments(
-    round: Round, path: Path, *, from_round: str | None = None, progress: Progress = silent
+    round: Round,
+    path: Path,
+    *,
+    from_round: str | None = None,
+    actor: str = "command",
+    progress: Progress = silent,
 ) -> Imported:
     """Store the judgments of a file in the form ``judgments-long`` or ``judgments-csv`` as answers to ``round``.
 
@@ -71,7 +76,7 @@ def import_judgments(
         assignments, seats = _assignments(round, new, workers, path.name)
         _store(new, assignments, workers, progress)
         added = Imported(len(new), len(assignments), len(workers), seats, len(rows) - len(new))
-        record("imported", round, actor="command", judgments=added.judgments, answer_sets=added.answer_sets)
+        record("imported", round, actor=actor, judgments=added.judgments, answer_sets=added.answer_sets)
     return added
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.db.models import Model, QuerySet
 
+from console.forms.fields import UploadField
 from core.errors import CounterpartError
 from core.text import MAX_NAME
 from corpus.models import Collection, Sample
@@ -35,6 +36,18 @@ class PackForm(forms.Form):
             except CounterpartError as error:
                 self.add_error(None, str(error))
         return cleaned
+
+
+class JudgmentsForm(forms.Form):
+    """A file of judgments that were given elsewhere."""
+
+    file = UploadField(suffixes=(".csv", ".gz"), label="Judgments")
+    from_round = forms.SlugField(
+        required=False,
+        max_length=MAX_NAME,
+        label="Name of the round in the file",
+        help_text="If the file has several rounds, and this one has another name there.",
+    )
 
 
 class PlanForm(forms.Form):

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from console.forms.fields import UploadField
 from console.uploads import LARGEST_UPLOAD
 from core.errors import CounterpartError
 from corpus.models import Sample
@@ -12,10 +13,12 @@ from dataset.aggregation import METHODS, TIES
 from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_unfinished
+from evaluation.benchmark_scores import ORDER
 from evaluation.ranking_files import FORMS
 from evaluation.runs import MAX_MODEL, check_model
 from hits.models import Round
 from hits.question import Level
+from mitl.models import Retrieval
 
 
 class ExportForm(forms.Form):
@@ -27,6 +30,55 @@ class ExportForm(forms.Form):
             (what, f"{name} ({labels} labels)" if labels else f"{name}") for what, (name, labels) in choices().items()
         ],
     )
+
+
+class BenchmarkForm(forms.Form):
+    """Rankings to measure, uploaded or of a search, and the benchmarks."""
+
+    benchmarks = forms.MultipleChoiceField(
+        choices=[(name, name) for name in ORDER],
+        initial=[name for name in ORDER if name != "pmrp"],
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Their ids are those of COCO’s test images and captions.",
+    )
+    rankings = UploadField(
+        suffixes=tuple(FORMS),
+        required=False,
+        help_text="JSON, NumPy (.npz), Parquet, or a TREC run (.run, .trec, .txt).",
+    )
+    retrieval = forms.ModelChoiceField(
+        Retrieval.objects.select_related("annotator", "collection").order_by("-pk"),
+        required=False,
+        label="or an annotator’s search",
+        empty_label="none",
+        help_text="Of a collection with COCO’s ids. Entries beyond the end of its lists count as wrong.",
+    )
+    model = forms.CharField(
+        required=False, max_length=MAX_MODEL, label="Name of the model", help_text="By default that of the file."
+    )
+    categories = UploadField(
+        suffixes=(".json",),
+        required=False,
+        label="Categories of the images",
+        help_text="COCO’s instances_val2014.json, which pmrp needs.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        chosen = super().clean() or {}
+        if bool(chosen.get("rankings")) == bool(chosen.get("retrieval")) and "rankings" not in self.errors:
+            self.add_error("rankings", "Upload a file of rankings, or choose a search: one of them.")
+        if "pmrp" in chosen.get("benchmarks", []) and not chosen.get("categories"):
+            self.add_error("categories", "pmrp needs the categories of the images.")
+        return chosen
+
+    def params(self) -> dict[str, Any]:
+        """Return the job's parameters, without the files."""
+        searched = self.cleaned_data["retrieval"]
+        kept = {name: self.cleaned_data[name] for name in ("benchmarks", "model")}
+        return kept | ({"retrieval": searched.pk} if searched else {})
+
+    def uploads(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in ("rankings", "categories")}
 
 
 class RankingsForm(forms.Form):

@@ -15,17 +15,19 @@ from annotation.ledger import commitment_of
 from annotation.models import Assignment, Judgment
 from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
+from config.bodies import takes_uploads
 from console import tasks
 from console.answer_sheets import pairs_of
 from console.figures import level_bar
 from console.forecasts import forecast_of
-from console.forms.rounds import PackForm, PlanForm
+from console.forms.rounds import JudgmentsForm, PackForm, PlanForm
 from console.needs import needs_of
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform
 from console.records import SORTS, kept_if_slow, quality_of, workers_of
 from console.tasks import start_once
+from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from console.wage_terms import wage_terms_of_plan
 from core.errors import CounterpartError
 from core.text import counted
@@ -180,6 +182,24 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
         "trouble": trouble,
     }
     return render(request, "console/close.html", context, status=409 if trouble else 200)
+
+
+@takes_uploads(LARGEST_UPLOAD)
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_judgments(request: StaffRequest, name: str) -> HttpResponse:
+    """Upload judgments of the round's pairs that were given elsewhere; a job checks and stores all of them or none."""
+    found = _round_or_404(name)
+    form = JudgmentsForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        params, files = (
+            {"round": name, "from_round": form.cleaned_data["from_round"]},
+            {"file": form.cleaned_data["file"]},
+        )
+        title, task = f"Import judgments into {name}", tasks.import_judgments.name
+        return redirect("job", start_with_uploads(title, task, params, files, by=request.user).pk)
+    context = {"round": found, "form": form}
+    return render(request, "console/judgments_import.html", context, status=422 if form.errors else 200)
 
 
 @researchers_only

@@ -30,7 +30,7 @@ RESEARCHERS_DO = {
     *("collection_import", "matches", "sample", "test", "annotator_add", "version_score"),
     "round_ceiling",
     "two_reviewers",
-    "round_top_up",
+    *("round_top_up", "round_judgments", "benchmarks"),
     *("run_register", "run_score"),
     *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "round_calls_send"),
 }
@@ -44,8 +44,7 @@ ADMINS_DO = {"release", "payments", "payments_csv", "worker_forget", "staff", "p
 STEWARDS_DO = {
     "worker_exclude",
     "worker_readmit",
-    "worker_write",
-    "worker_link",
+    *("worker_write", "worker_link", "round_write"),
     "queue_refresh",
     "clean_up",
     "conflicts_send",
@@ -102,6 +101,8 @@ def address_of_rows(name: str, site) -> str:
             ("round", "round_live", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]
         ),
         **dict.fromkeys(("controls", "round_effect", "round_idle", "invitations"), ["open"]),
+        **dict.fromkeys(("round_judgments", "round_write"), ["open"]),
+        "benchmark": [Job.objects.create(title="Measure", task="console.tasks.measure_rankings").pk],
         **dict.fromkeys(("control", "control_rule"), ["open", site.round.controls.first().pk]),
         **dict.fromkeys(("round_publish", "round_rehearse"), ["draft"]),
         "rehearsal_picture": ["draft", 1],
@@ -112,7 +113,7 @@ def address_of_rows(name: str, site) -> str:
         "submission_pay": [1],
         **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
         "call_send": [call.pk],
-        **dict.fromkeys(["worker", *STEWARDS_DO, "worker_forget"], [site.flagged.worker.pseudonym]),
+        **dict.fromkeys(["worker", *(STEWARDS_DO - {"round_write"}), "worker_forget"], [site.flagged.worker.pseudonym]),
         **dict.fromkeys(("queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
         **dict.fromkeys(("pair", "pair_conclude", "reviews_undo"), pair),
         "review_second": [*pair, 1],

@@ -11,7 +11,7 @@ from annotation.answers import save_draft
 from annotation.budget import set_ceiling
 from annotation.decisions import decide
 from annotation.leases import bind_seat, lease_seat
-from annotation.models import Admission, Assignment, Exclusion, Payment, Worker
+from annotation.models import Admission, Assignment, Exclusion, Payment, Worker, WorkerIdentity
 from annotation.outages import pay_for_lateness, pay_for_outage
 from annotation.payments import mark_reward_paid, owe, owe_bonus, withdraw
 from annotation.payroll import mark_wages, write_wages
@@ -23,6 +23,7 @@ from corpus.models import Collection
 from crowd.channels import Listed
 from crowd.delivery import mark_extended, mark_over, mark_posted, mark_rejected
 from crowd.intake import take_in
+from crowd.messages import write_to_round
 from crowd.models import Posting
 from crowd.postings import post_open_seats
 from crowd.sync import keep
@@ -59,6 +60,13 @@ def test_drafts_and_submissions_lock_the_assignment(platform):
 def test_a_lease_locks_the_worker_and_its_seat():
     made = make_round()
     assert locked_by(lambda: lease_seat(made, worker=make_worker())) >= {Worker, Seat}
+
+
+def test_a_message_to_a_round_locks_the_round(platform):
+    made = posted()
+    worker = accepted(made).worker
+    WorkerIdentity.objects.create(worker=worker, channel="mturk", environment="emulator", external_id="A1")
+    assert locked_by(lambda: write_to_round(made, subject="Thank you", text="It helped.", by="robin")) == {Round}
 
 
 def test_a_late_submission_locks_the_seats_of_its_hit(platform):

@@ -1,0 +1,77 @@
+"""Figures of rankings on the named benchmarks: measured by a job, stored beside it, read again by its page."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.core.files.storage import default_storage
+
+from console.upload_jobs import Files
+from core.errors import CounterpartError
+from core.files import write_file
+from core.jobs import JobProgress
+from core.models import Job
+from evaluation.benchmark_scores import evaluate_benchmarks
+from evaluation.board_tables import figures_of
+from evaluation.leaderboard import LABELS, Board, Cell, Column, Row
+from evaluation.scoring import Figure
+from mitl.models import Retrieval
+from mitl.search.gallery import rankings_of
+
+
+def measure_rankings(job: Job, files: Files, progress: JobProgress) -> str:
+    """Score the uploaded rankings, or the lists of a search, and store the figures."""
+    params = job.params
+    with _rankings(params, files) as (path, model):
+        board = evaluate_benchmarks(
+            params["benchmarks"], [path], model=model, categories=files.get("categories"), progress=progress
+        )
+    write_file(_path(job), json.dumps(figures_of(board)).encode())
+    return f"{board.rows[0].model} is measured on {', '.join(params['benchmarks'])}."
+
+
+def stored_boards(job: Job) -> dict[str, Board]:
+    """Return the board of each benchmark; none before they were measured."""
+    if not default_storage.exists(_path(job)):
+        return {}
+    with default_storage.open(_path(job)) as file:
+        ((model, figures),) = json.load(file).items()
+    notes = figures.pop("notes")
+    return {name: _board(model, parts, notes) for name, parts in figures.items()}
+
+
+@contextmanager
+def _rankings(params: dict[str, Any], files: Files) -> Iterator[tuple[Path, str]]:
+    """Give the file of rankings and the model's name."""
+    if "rankings" in files:
+        yield files["rankings"], params["model"]
+        return
+    retrieval = Retrieval.objects.select_related("annotator", "collection").filter(pk=params["retrieval"]).first()
+    if retrieval is None:
+        raise CounterpartError("This search was removed. Choose another one.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{retrieval.annotator}.json"
+        path.write_text(json.dumps(rankings_of(retrieval)))
+        yield path, params["model"]
+
+
+def _board(model: str, parts: dict[str, Any], notes: list[str]) -> Board:
+    cells = {
+        Column(part, metric): Cell(
+            Figure(_number(one["value"]), _number(one["low"]), _number(one["high"]), one["queries"])
+        )
+        for part in LABELS
+        for metric, one in parts.get(part, {}).items()
+    }
+    return Board(list(cells), [Row(model, cells, notes=notes)])
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _path(job: Job) -> str:
+    return f"benchmarks/{job.pk}.json"

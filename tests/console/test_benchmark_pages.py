@@ -1,0 +1,77 @@
+"""Rankings and searches on the named benchmarks, measured by a job."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+
+from core.models import Job
+from evaluation import metrics
+from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def rankings() -> bytes:
+    """Lists of 30 random items for the queries of ECCV Caption, the first right."""
+    rng, lists = np.random.default_rng(0), {}
+    for side, other in (("i2t", "t2i"), ("t2i", "i2t")):
+        qrels, gallery = metrics.positives("eccv")[side], metrics.positives("coco-5k")[other].queries
+        lists[side] = {
+            str(query): list(dict.fromkeys([int(qrels.items[qrels.starts[row]]), *rng.choice(gallery, 29).tolist()]))
+            for row, query in enumerate(qrels.queries.tolist())
+        }
+    return json.dumps(lists).encode()
+
+
+@pytest.fixture
+def measure(researcher, django_capture_on_commit_callbacks):
+    """Send the form; the page that answers."""
+
+    def send(**fields: object):
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = researcher.post("/benchmarks/", {"benchmarks": ["eccv"], **fields})
+        return researcher.get(answer.url) if answer.status_code == 302 else answer
+
+    return send
+
+
+@pytest.mark.slow
+def test_uploaded_rankings_get_the_figures_of_the_command(measure, researcher, rankings, tmp_path, capsys):
+    page = measure(rankings=SimpleUploadedFile("clip.json", rankings))
+    assert "clip is measured on eccv." in page.text
+    shown = researcher.get(page.context["outcome"].url)
+    (row, cells), *rest = shown.context["boards"]["eccv"].lines()
+    (tmp_path / "clip.json").write_bytes(rankings)
+    call_command("evaluate", benchmark=["eccv"], rankings=[tmp_path / "clip.json"], json=True)
+    said = json.loads(capsys.readouterr().out)["clip"]["eccv"]
+    columns = shown.context["boards"]["eccv"].columns
+    assert (row.model, rest) == ("clip", [])
+    assert [cell.figure.value for cell in cells] == [said[one.part][one.metric]["value"] for one in columns]
+    assert f'href="/benchmarks/{Job.objects.get().pk}/"' in researcher.get("/benchmarks/").text
+
+
+def test_a_search_of_a_collection_without_coco_s_ids_is_refused_by_name(measure, db):
+    made = make_retrieval(make_annotator(), make_sample(make_collection()))
+    page = measure(retrieval=str(made.pk))
+    assert Job.objects.get().state == "failed"
+    assert "The gallery lacks 12 ids of overlap.json" in page.context["job"].message
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, "Upload a file of rankings, or choose a search"),
+        ({"benchmarks": ["imagenet"]}, "Select a valid choice"),
+        ({"benchmarks": ["pmrp"]}, "pmrp needs the categories"),
+        ({"rankings": SimpleUploadedFile("a.pdf", b"%PDF")}, "Choose a file that ends in"),
+    ],
+)
+def test_a_form_that_is_not_valid_is_kept_and_starts_nothing(measure, fields, told):
+    page = measure(model="mine", **fields)
+    assert (page.status_code, told in page.text) == (422, True)
+    assert page.context["form"]["model"].value() == "mine"
+    assert not Job.objects.exists()
