@@ -1,4 +1,4 @@
-"""Many calls at the same moment, as of people who press a button together."""
+"""Run many calls at the same moment."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The cast and the ground every test stands on: its own storage, and people in each role."""
+"""Fixtures of all tests: storage of their own, quick settings, and people in each role."""
 
 import os
 import shutil

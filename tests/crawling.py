@@ -1,4 +1,4 @@
-"""Follows the links of the site's pages, as somebody does who clicks on everything."""
+"""Follows every link of the site's pages."""
 
 from collections import Counter
 from html.parser import HTMLParser

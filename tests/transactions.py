@@ -1,4 +1,4 @@
-"""Make a missing transaction visible: tests run inside one, where a change without its own would pass unseen."""
+"""Make a missing transaction fail a test: tests run inside a transaction, which would hide it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

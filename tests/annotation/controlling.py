@@ -1,4 +1,4 @@
-"""Workers with a record on controls, and their answers to the controls of one HIT."""
+"""Helpers: workers with a record on controls, and their answers to the controls of one HIT."""
 
 from django.db import transaction
 

@@ -1,4 +1,4 @@
-"""What a HIT costs its worker: bytes of photographs, moves of the page, touches; and answers in two tabs."""
+"""Budgets of the judging page: bytes of photographs, layout shift, touches; and answers in two tabs."""
 
 from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""What makes judging quick: few keys, undo, zoom, pictures that come back, time that can be prolonged."""
+"""The judging page in a browser: few keys, undo, zoom, pictures that are retried, more time."""
 
 import re
 

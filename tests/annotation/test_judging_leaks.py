@@ -1,4 +1,4 @@
-"""What reaches a worker's browser, byte for byte: nothing of roles, machines, other people or rows, and no markup
+"""What a worker's browser receives: nothing about roles, annotators, other people or rows, and no markup
 that came with a caption."""
 
 import re

@@ -1,4 +1,4 @@
-"""One script cannot take all places and seats of a round: what an address may do in an hour."""
+"""Throttles: how often one address may join a round and take HITs in an hour."""
 
 import pytest
 from django.core.cache import cache

@@ -1,4 +1,4 @@
-"""The killer: it does what the schedule says to the processes and connections of one run, and to no others."""
+"""Carries out the schedule: kills processes and cuts connections of one run, and of no other."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A small site with a row at every station, and the answered HIT that a reviewer has to look at."""
+"""A small site with a row of every kind, and an answered HIT that waits for a reviewer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

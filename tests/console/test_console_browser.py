@@ -1,4 +1,4 @@
-"""The staff's pages in a real browser: barriers, keys, live progress, no page wider than the phone."""
+"""The staff's pages in a real browser: accessibility, keys, live progress, no sideways scroll on a phone."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe

@@ -1,4 +1,4 @@
-"""A round's books in the console."""
+"""A round's ledger in the console."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""What the first page asks people to look at on platforms."""
+"""What the home page lists under "needs you"."""
 
 from datetime import timedelta
 from decimal import Decimal

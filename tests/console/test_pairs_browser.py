@@ -1,4 +1,4 @@
-"""The page of a pair and the queue in a real browser: keys, barriers, no scripts needed."""
+"""The page of a pair and the queue in a real browser: keys, accessibility, no scripts needed."""
 
 import pytest
 from playwright.sync_api import expect

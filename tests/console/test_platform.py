@@ -1,4 +1,4 @@
-"""A round on its platform in the console: how it stands there, sync, audit and repair, and the calls in between."""
+"""A round on its platform in the console: its postings, sync, audit and repair, and calls."""
 
 import pytest
 from django.db import connection

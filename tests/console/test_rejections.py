@@ -1,4 +1,4 @@
-"""Refusing to pay, agreeing to it, taking it back and hearing the worker: the staff's side."""
+"""Rejections in the console: proposing, agreeing, reversing, and deciding appeals."""
 
 from datetime import timedelta
 

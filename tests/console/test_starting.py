@@ -1,4 +1,4 @@
-"""Buttons that start jobs, pressed by two people or two hands at the same moment."""
+"""Buttons that start jobs, pressed twice at the same moment."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""Workers by pseudonym: what staff see of them, and shutting out, writing to and forgetting them."""
+"""Workers by pseudonym: what staff see of them; excluding, writing to and forgetting them."""
 
 import pytest
 

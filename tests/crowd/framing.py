@@ -1,4 +1,4 @@
-"""A platform's side of the judging page: postings of our HITs, the addresses that its frame opens, its answers."""
+"""Helpers that act as a platform: postings of our HITs, the addresses that its frame opens, its answers."""
 
 from urllib.parse import urlencode
 

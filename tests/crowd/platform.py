@@ -1,4 +1,4 @@
-"""A rehearsal in one process: the emulator on a port, our pages through the test client, and workers between them."""
+"""A rehearsal in one process: the emulator on a port, workers, and our pages through the test client."""
 
 import os
 from collections.abc import Iterator

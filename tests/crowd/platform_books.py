@@ -1,4 +1,4 @@
-"""A whole rehearsal over HTTP: the emulator and our site on ports, a crowd between them, and what both sides hold."""
+"""A whole rehearsal over HTTP: the emulator and our site on ports, a crowd, and the books of both sides."""
 
 from collections import Counter
 from dataclasses import dataclass

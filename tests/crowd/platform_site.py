@@ -1,4 +1,4 @@
-"""A platform's own site for a browser: a page with a frame, and the door that takes the form sent from it."""
+"""A platform's own site for a browser: a page with a frame, and the address that takes its form."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Claims that a platform never confirms: they hinder nobody whom they name, and are deleted."""
+"""Claims that a platform never confirms: they block nobody, and are deleted."""
 
 import pytest
 from django.core.cache import cache

@@ -1,4 +1,4 @@
-"""The learned machines on drawn pictures whose full truth is known."""
+"""The learned annotators on drawn pictures whose full truth is known."""
 
 import pytest
 

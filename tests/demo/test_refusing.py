@@ -1,4 +1,4 @@
-"""The demo fills an empty database or its own, and no other: it adds a superuser whose password it prints."""
+"""The demo uses an empty database or its own: it adds a superuser whose password it prints."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""The demo, whole: what make demo plays, and what its figures promise."""
+"""The whole demo: what ``make demo`` runs, and its figures."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""The board: what is best, what is as good, and how ranks move."""
+"""The leaderboard: which model is best, which are as good, and how ranks change."""
 
 from datetime import UTC, datetime
 

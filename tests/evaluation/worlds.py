@@ -1,4 +1,4 @@
-"""A round of three annotators' pairs whose truth is known, for the tests of what a version can be trusted with."""
+"""A round of three annotators' pairs whose truth is known, for the tests of bias and completeness."""
 
 from datetime import UTC, datetime, timedelta
 

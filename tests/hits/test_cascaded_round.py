@@ -1,4 +1,4 @@
-"""A planned round whose costly machine scores only what a quick one found."""
+"""A planned round whose expensive annotator scores only what a quick one found."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Which pairs may be gold: originals of the queries, and pairs that no machine came near."""
+"""Which pairs may be controls: originals of the queries, and pairs that no annotator ranked high."""
 
 from collections import Counter
 

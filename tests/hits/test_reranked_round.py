@@ -1,4 +1,4 @@
-"""A planned round whose machines' lists are re-ranked against hubs."""
+"""A planned round whose annotators' lists are re-ranked against hubs."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A pool becomes a round: every pair asked, gold in every HIT, nothing written where anything is wrong."""
+"""A pool becomes a round: every pair is asked, every HIT has controls, bad input writes nothing."""
 
 import gc
 from collections import Counter, defaultdict

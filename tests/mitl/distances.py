@@ -1,4 +1,4 @@
-"""Machines for tests that compare embeddings otherwise than by one inner product; they count what they encode."""
+"""Annotators for tests that do not compare embeddings by one inner product; they count what they encode."""
 
 import zlib
 

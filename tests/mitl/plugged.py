@@ -1,4 +1,4 @@
-"""Plug a module into the house as an installed package would: by an entry point."""
+"""Install a module as a package would: by an entry point."""
 
 from importlib.metadata import EntryPoint
 

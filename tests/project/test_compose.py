@@ -1,4 +1,4 @@
-"""The container files agree with the house: no engine runs here, so they are parsed."""
+"""The container files agree with the project. They are parsed, as no engine runs here."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The broker that a house without Redis has: a folder of message files."""
+"""The broker of a site without Redis: a folder of message files."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Addresses that somebody has tampered with."""
+"""Invalid and altered addresses."""
 
 import pytest
 

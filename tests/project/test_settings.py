@@ -1,4 +1,4 @@
-"""Settings come typed from the environment; nonsense is refused by name, at start."""
+"""Settings are read from the environment with their types; invalid ones are refused by name, at start."""
 
 import os
 import runpy

@@ -1,4 +1,4 @@
-"""A control that is wrong itself, planted in a simulated round: the rule retires it, and nobody honest pays for it."""
+"""A wrong control in a simulated round: the rule retires it, and no honest worker loses pay by it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A crowd at the emulator's workers' site, and our commands on the other side."""
+"""A simulated crowd at the emulator's workers' site, and our commands."""
 
 import json
 from io import StringIO

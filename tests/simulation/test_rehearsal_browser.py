@@ -1,4 +1,4 @@
-"""The emulator's site in a real browser, our page in its frame, and our commands on the other side."""
+"""The emulator's site in a real browser, our page in its frame, and our commands."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""A whole round of 60 HITs on the emulator: bots of every conduct on one side, our commands on the other."""
+"""A whole round of 60 HITs on the emulator: simulated workers of every conduct, and our commands."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A round in either channel, and the acts that move its money, for tests that look at the books."""
+"""Helpers: a round in either channel, and the acts that move its money."""
 
 from datetime import timedelta
 from decimal import Decimal

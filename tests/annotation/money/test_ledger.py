@@ -1,4 +1,4 @@
-"""Where a round's money stands, move by move."""
+"""The ledger of a round after every act that moves money."""
 
 import json
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What a fault of ours has lost is paid all the same."""
+"""Work that an outage of ours lost is paid."""
 
 import pytest
 from django.core.management import CommandError, call_command

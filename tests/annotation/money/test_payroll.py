@@ -1,4 +1,4 @@
-"""The list to pay the browser pool from, and the same list back once it was paid."""
+"""The payroll of the browser pool: what is exported to be paid, and imported once it was paid."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Capacity, HITs of one worker, tests and exclusions: whom a round of the browser pool lets in, and how far."""
+"""Who may join a round of the browser pool: capacity, HITs of one worker, tests and exclusions."""
 
 from datetime import timedelta
 

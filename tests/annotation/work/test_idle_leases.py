@@ -1,4 +1,4 @@
-"""Staff end the leases of people who never submitted: a script must not hold the seats of a round for ever."""
+"""Staff end the leases of people who never submitted, so that a script cannot hold the seats of a round."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Many people at the door at the same time: every seat goes to one of them, and to one only."""
+"""Many workers take a HIT at the same moment: every seat goes to exactly one of them."""
 
 import pytest
 from django.db import connection

@@ -1,4 +1,4 @@
-"""Who may refuse to pay, on what grounds, and who has to agree."""
+"""Rejections: who may reject, for which reasons, and who has to agree."""
 
 import ast
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Random histories of a round: whatever people do, in whatever order, no seat is lost or held twice."""
+"""Random histories of a round: no order of acts loses a seat or gives it to two workers."""
 
 from datetime import timedelta
 from random import Random

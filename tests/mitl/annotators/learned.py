@@ -1,4 +1,4 @@
-"""Small machines trained on the coloured collection, without commands or jobs around them."""
+"""Small annotators trained on the coloured collection, without commands or jobs."""
 
 import numpy as np
 from django.conf import settings

@@ -1,4 +1,4 @@
-"""KCCA as a machine, on plain pictures that are called by their colours."""
+"""KCCA as an annotator, on plain pictures whose captions name their colours."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The nearest-neighbour machine, on plain pictures that are called by their colours."""
+"""The nearest-neighbour annotator, on plain pictures whose captions name their colours."""
 
 import numpy as np
 import pytest

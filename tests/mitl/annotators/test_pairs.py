@@ -1,4 +1,4 @@
-"""ViLT and BLIP as machines: they score pairs, learn, and re-rank another machine's lists."""
+"""ViLT and BLIP as annotators: they score pairs, learn, and re-rank another annotator's lists."""
 
 import numpy as np
 import pytest

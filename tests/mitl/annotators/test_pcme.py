@@ -1,4 +1,4 @@
-"""PCME as a machine: its published file, samples and what compares them, training."""
+"""PCME as an annotator: its published file, samples and what compares them, training."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""PVSE as a machine: published files, what is wrong with them, training."""
+"""PVSE as an annotator: published files, what is wrong with them, training."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""CLIP and SigLIP as machines: they embed, learn, and are kept."""
+"""CLIP and SigLIP as annotators: they embed, learn, and are stored."""
 
 import numpy as np
 import pytest

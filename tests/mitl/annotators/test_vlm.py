@@ -1,4 +1,4 @@
-"""A model behind a chat endpoint as a machine: searched with in a cascade, paid once, refused in one line."""
+"""A model behind a chat endpoint as an annotator: searched in a cascade, paid once, refused in one line."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""VSE++, VSE0 and order embeddings as machines: published files, vectors for pictures, training."""
+"""VSE++, VSE0 and order embeddings as annotators: published files, vectors for pictures, training."""
 
 import numpy as np
 import pytest

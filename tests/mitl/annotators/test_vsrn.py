@@ -1,4 +1,4 @@
-"""VSRN as a machine: published files of both variants, regions from files and from pictures, training."""
+"""VSRN as an annotator: published files of both variants, regions from files and from pictures, training."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A chat endpoint of our own: a thread that answers as a test tells it to, and remembers what it was asked."""
+"""A chat endpoint for tests: a thread that gives the test's answers and stores the questions."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What becomes of a question: asked once, paid once, and one clear line where it cannot be answered."""
+"""Questions to a chat endpoint: asked once, paid once, and one clear line where one cannot be answered."""
 
 import time
 from contextlib import nullcontext

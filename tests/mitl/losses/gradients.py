@@ -1,4 +1,4 @@
-"""Holding a loss and its gradients against numbers that somebody else's code computed."""
+"""Compare a loss and its gradients with numbers that the authors' code computed."""
 
 from collections.abc import Callable, Mapping
 

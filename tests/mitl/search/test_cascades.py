@@ -1,4 +1,4 @@
-"""Searches by machines to which every pair costs: of the whole gallery, and of another machine's lists."""
+"""Searches by annotators that score every pair: of the whole gallery, and of another annotator's lists."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A shared retrieval on real worker processes, one of which is killed in the midst of a shard."""
+"""A sharded retrieval on real worker processes, one of which is killed during a shard."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""One retrieval shared by several tasks: the same bytes as of a single run, whatever becomes of the tasks."""
+"""One retrieval sharded over several tasks: the same bytes as of a single run, also if tasks die."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Two sides (images, captions) that are hard to search each in a way of its own, by what makes them so."""
+"""Inputs of images and captions that are hard to search, named by what makes them hard."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a search is held to: the whole float64 product, sorted slowly."""
+"""The slow reference of a search: the whole float64 product, sorted."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The little learner as a kind of machine, to be plugged in. It has no choice of losses."""
+"""The little learner as a kind of annotator, for tests of entry points. It has no choice of losses."""
 
 from core.files import StoredFile, read_arrays
 from mitl.options import training_options
