@@ -90,7 +90,7 @@ def encoders(annotator, name: str) -> tuple[Callable, Callable]:
 
 def untrained(name: str, small: bool, collection) -> Any:
     """Return an annotator of this kind with random weights."""
-    from demo.demo_annotators import MACHINES as DEMO
+    from demo.demo_annotators import ANNOTATORS as DEMO
     from mitl.annotators import load
     from mitl.registration import add_annotator
     from mitl.training.trainer import train_annotator

@@ -125,7 +125,7 @@ def make_pool(
     )
     pool.retrievals.set(retrievals)
     if pairs:
-        annotator = retrievals[0].annotator if retrievals else make_annotator(f"machine-of-{name}")
+        annotator = retrievals[0].annotator if retrievals else make_annotator(f"annotator-of-{name}")
         Proposal.objects.bulk_create(
             Proposal(pool=pool, annotator=annotator, image=image, caption=caption, direction="i2t", rank=1, score=0.5)
             for image, caption in pairs

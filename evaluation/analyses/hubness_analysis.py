@@ -37,7 +37,7 @@ def analyse(
     )
     counts = _counts(found)
     by_name = _figures(found, counts)
-    figures = {"collection": collection, "queries": queries, "machines": by_name}
+    figures = {"collection": collection, "queries": queries, "annotators": by_name}
     return Findings(figures, _text(by_name), _chart(counts), _rows(by_name))
 
 

@@ -67,7 +67,7 @@ def test_no_role_score_or_name_of_a_file_reaches_the_worker(stranger, made):
             "candidate",
             "score",
             "rank",
-            "machine",
+            "annotator",
         ):
             assert word not in shown.replace("cache-control", "").replace("x-content-type-options", ""), word
 

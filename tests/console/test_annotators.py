@@ -13,7 +13,7 @@ def propose(pool, annotator, image, caption, direction="i2t"):
     )
 
 
-def test_overlap_counts_distinct_pairs_that_machines_share(db):
+def test_overlap_counts_distinct_pairs_that_annotators_share(db):
     collection = make_collection(images=3)
     pool = make_pool(make_sample(collection))
     one, two = make_annotator("one"), make_annotator("two")
@@ -76,7 +76,7 @@ def test_lists_that_are_gone_are_told_in_one_line(member, site):
     assert "is missing from the storage" in member.get("/annotators/overlap/").content.decode()
 
 
-def test_a_machine_without_a_search_says_how_to_start_one(member, db):
+def test_an_annotator_without_a_search_says_how_to_start_one(member, db):
     make_annotator("fresh")
     assert "retrieve COLLECTION --annotators fresh" in member.get("/annotators/fresh/").content.decode()
 
@@ -86,5 +86,5 @@ def test_a_pool_shows_who_proposed_what(member, db):
     retrieval = make_retrieval(make_annotator(), sample)
     image = sample.collection.images.first()
     make_pool(sample, [retrieval], pairs=[(image, sample.collection.captions.last())])
-    (machine,) = member.get("/pools/pool/").context["annotators"]
-    assert machine == (retrieval.annotator, [1], 1)
+    (annotator,) = member.get("/pools/pool/").context["annotators"]
+    assert annotator == (retrieval.annotator, [1], 1)

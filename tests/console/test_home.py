@@ -14,7 +14,7 @@ def test_an_empty_site_says_what_to_do_first_and_shows_the_command(member):
     text = page(member)
     assert "Next: collections" in text
     assert "python manage.py demo_collection demo" in text
-    assert "Next: machines" not in text
+    assert "Next: annotators" not in text
 
 
 def test_every_station_shows_its_rows(member, site):

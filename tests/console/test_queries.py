@@ -24,7 +24,7 @@ def fill(number: int) -> None:
     """One more row of everything that lists show."""
     collection = make_collection(f"zoo-{number}", images=8, pictures=True)
     sample = make_sample(collection, f"queries-{number}")
-    retrieval = make_retrieval(make_annotator(f"machine-{number}"), sample)
+    retrieval = make_retrieval(make_annotator(f"annotator-{number}"), sample)
     make_pool(sample, [retrieval], f"pool-{number}")
     answer_wrongly(make_round(collection, f"round-{number}"))
     answer_rightly(make_round(collection, f"right-{number}"))

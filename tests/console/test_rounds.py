@@ -114,7 +114,7 @@ def test_a_bad_plan_is_told_at_its_field_and_starts_nothing(researcher, order, c
     assert not Job.objects.exists()
 
 
-def test_without_a_collection_or_a_machine_the_form_says_how_to_get_them(researcher):
+def test_without_a_collection_or_an_annotator_the_form_says_how_to_get_them(researcher):
     text = researcher.get("/plan/").content.decode()
     assert "python manage.py demo_collection demo" in text
     assert "python manage.py add_annotator overlap" in text

@@ -16,35 +16,35 @@ def zoo(db):
 
 
 @pytest.fixture
-def machines(zoo):
-    """Two machines that searched the whole zoo, the second of them twice."""
+def annotators(zoo):
+    """Two annotators that searched the whole zoo, the second of them twice."""
     sample = make_sample(zoo, "all")
     one, two = make_annotator("one"), make_annotator("two")
-    return [make_retrieval(machine, sample, seed=seed) for seed, machine in enumerate((two, one, two))]
+    return [make_retrieval(annotator, sample, seed=seed) for seed, annotator in enumerate((two, one, two))]
 
 
 @pytest.mark.parametrize("direction", [I2T, T2I])
-def test_every_machine_has_a_row_with_its_newest_lists(zoo, machines, direction):
+def test_every_annotator_has_a_row_with_its_newest_lists(zoo, annotators, direction):
     shown = compared(zoo, direction, 1)
     assert [row.annotator.name for row in shown.rows] == ["one", "two"]
-    for row, retrieval in zip(shown.rows, (machines[1], machines[2]), strict=True):
+    for row, retrieval in zip(shown.rows, (annotators[1], annotators[2]), strict=True):
         lists = load_lists(retrieval)[direction]
         assert shown.query.pk == lists.queries[1]
         assert [place.item.pk for place in row.places] == lists.items[1, :5].tolist()
 
 
-def test_a_machine_that_was_not_asked_has_an_empty_row(zoo, machines):
+def test_an_annotator_that_was_not_asked_has_an_empty_row(zoo, annotators):
     some = make_sample(zoo, "some")
     some.captions.set(zoo.captions.all()[4:])
-    make_retrieval(machines[1].annotator, some)
+    make_retrieval(annotators[1].annotator, some)
     rows = compared(zoo, T2I, 0).rows
     assert [len(row.places) for row in rows] == [0, 5]
 
 
-def test_past_the_end_stands_the_last_query(zoo, machines):
+def test_past_the_end_stands_the_last_query(zoo, annotators):
     shown = compared(zoo, T2I, 999)
     assert (shown.number, shown.n_queries) == (11, 12)
-    assert shown.query.pk == np.max(load_lists(machines[0])[T2I].queries)
+    assert shown.query.pk == np.max(load_lists(annotators[0])[T2I].queries)
 
 
 def test_without_a_search_the_page_says_how_to_start_one(member, zoo):
@@ -52,7 +52,7 @@ def test_without_a_search_the_page_says_how_to_start_one(member, zoo):
     assert "python manage.py retrieve menagerie --annotators overlap" in page
 
 
-def test_the_page_leads_from_query_to_query(member, zoo, machines):
+def test_the_page_leads_from_query_to_query(member, zoo, annotators):
     page = member.get("/collections/menagerie/annotators/?number=3").content.decode()
     assert "?from=caption&amp;number=2" in page
     assert "?from=caption&amp;number=4" in page
@@ -62,12 +62,12 @@ def test_the_page_leads_from_query_to_query(member, zoo, machines):
 @pytest.mark.parametrize(
     "query", ["", "?from=image", "?from=nonsense&number=-3", "?number=x", f"?number={'9' * 5_000}"]
 )
-def test_any_query_string_gets_a_page(member, zoo, machines, query):
+def test_any_query_string_gets_a_page(member, zoo, annotators, query):
     assert member.get(f"/collections/menagerie/annotators/{query}").status_code == 200
 
 
-def test_lists_that_are_gone_are_told_in_one_line(member, zoo, machines):
-    default_storage.delete(machines[2].file)
+def test_lists_that_are_gone_are_told_in_one_line(member, zoo, annotators):
+    default_storage.delete(annotators[2].file)
     assert "is missing from the storage" in member.get("/collections/menagerie/annotators/").content.decode()
 
 

@@ -16,7 +16,7 @@ def eyes(db) -> Annotator:
 
 @pytest.fixture
 def learning(eyes) -> Annotator:
-    """The machine half-way through its training."""
+    """The annotator half-way through its training."""
     Annotator.objects.update(curve=[EPOCH])
     return eyes
 
@@ -53,11 +53,11 @@ def test_the_curve_is_a_picture_of_loss_and_rsum(member, learning):
     assert b"rsum on the validation split" in answer.content
 
 
-def test_a_machine_that_learned_nothing_says_how_to_train_it(member, eyes):
+def test_an_annotator_that_learned_nothing_says_how_to_train_it(member, eyes):
     assert "train_annotator eyes --collection COLLECTION" in member.get("/annotators/eyes/").content.decode()
 
 
-def test_a_machine_that_learns_nothing_speaks_of_no_training(member, db):
+def test_an_annotator_that_learns_nothing_speaks_of_no_training(member, db):
     add_annotator("words", kind="overlap")
     assert "Training" not in member.get("/annotators/words/").content.decode()
 

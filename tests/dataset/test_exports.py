@@ -27,7 +27,7 @@ def out(tmp_path):
 
 @pytest.fixture
 def round():
-    """Both candidates judged 2, the first with its reasons; proposed by two machines."""
+    """Both candidates judged 2, the first with its reasons; proposed by two annotators."""
     made = make_round(candidates=2)
     assignment = make_assignment(made.hits.get().seats.get())
     for item in made.hits.get().items.all():

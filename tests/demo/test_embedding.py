@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(("image", "text"), [("patches", "words"), ("histogram", "phrases")])
-def test_a_learned_machine_names_fitting_captions_far_above_chance(db, image, text):
+def test_a_learned_annotator_names_fitting_captions_far_above_chance(db, image, text):
     demo = make_demo_collection("demo", images=300)
     add_annotator("eyes", kind="embedding", options={"image": image, "text": text})
     eyes = train_annotator("eyes", collection=demo)

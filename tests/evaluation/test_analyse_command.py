@@ -20,7 +20,7 @@ I2T, T2I = Direction
 
 @pytest.fixture
 def retrievals(db):
-    """Two machines' random lists, ten deep, over 12 images and 24 captions; the sample ``queries`` asks all."""
+    """Two annotators' random lists, ten deep, over 12 images and 24 captions; the sample ``queries`` asks all."""
     sample = make_sample(make_collection(images=12, captions_each=2))
     return [make_retrieval(make_annotator(name), sample, depth=10, seed=seed) for seed, name in enumerate(("a", "b"))]
 
@@ -43,21 +43,21 @@ def test_every_subject_is_offered_with_help(capsys):
 
 
 def test_hubness_tells_skewness_hs_sum_and_the_largest_hub(retrievals):
-    machines = json.loads(analyse(*about("hubness", "--json")))["machines"]
+    annotators = json.loads(analyse(*about("hubness", "--json")))["annotators"]
     zoo = retrievals[0].collection
     sides = {I2T: list(zoo.captions.values_list("pk", flat=True)), T2I: list(zoo.images.values_list("pk", flat=True))}
     total = 0
     for direction, ids in sides.items():
-        found = machines["a"][direction.value]
+        found = annotators["a"][direction.value]
         for k in (1, 5, 10):
             counts = counts_of(retrievals[0], direction, k, ids)
             assert found["skewness"][str(k)] == pytest.approx(skew(counts) if len(set(counts)) > 1 else 0)
         total += sum(found["skewness"].values())
         assert found["largest_hub"]["n_10"] == max(counts)
         assert found["never_found"] == counts.count(0)
-    assert machines["a"]["hs_sum"] == pytest.approx(total)
-    caption = zoo.captions.get(key=machines["a"]["i2t"]["largest_hub"]["key"])
-    assert counts_of(retrievals[0], I2T, 10, [caption.pk]) == [machines["a"]["i2t"]["largest_hub"]["n_10"]]
+    assert annotators["a"]["hs_sum"] == pytest.approx(total)
+    caption = zoo.captions.get(key=annotators["a"]["i2t"]["largest_hub"]["key"])
+    assert counts_of(retrievals[0], I2T, 10, [caption.pk]) == [annotators["a"]["i2t"]["largest_hub"]["n_10"]]
 
 
 def test_hubness_is_printed_as_a_table_and_a_line_a_hub(retrievals):
@@ -78,7 +78,7 @@ def test_a_sample_that_asks_in_one_direction_has_no_hs_sum(retrievals):
     only.images.set(zoo.images.all())
     call_command("retrieve", "zoo", "--annotators", "a", "--queries", "only-images", "--depth", "10", stdout=StringIO())
     arguments = ["hubness", "zoo", "--annotators", "a", "--queries", "only-images"]
-    found = json.loads(analyse(*arguments, "--json"))["machines"]["a"]
+    found = json.loads(analyse(*arguments, "--json"))["annotators"]["a"]
     assert found["hs_sum"] is None
     assert "t2i" not in found
     assert analyse(*arguments).splitlines()[1].split()[-1] == "-"
@@ -119,7 +119,7 @@ def test_a_plot_is_written(retrievals, tmp_path, subject, more, name):
 
 
 def test_csv_writes_the_same_figures_as_json(retrievals, tmp_path):
-    figures = json.loads(analyse(*about("hubness", "--json", "--csv", str(tmp_path / "hubs.csv"))))["machines"]
+    figures = json.loads(analyse(*about("hubness", "--json", "--csv", str(tmp_path / "hubs.csv"))))["annotators"]
     rows = table_of(tmp_path / "hubs.csv")
     assert [(row["annotator"], row["direction"]) for row in rows] == [(a, d.value) for a in "ab" for d in Direction]
     for row in rows:
@@ -169,7 +169,7 @@ def test_bad_input_is_told_in_one_line(retrievals, arguments, message):
 
 @pytest.fixture
 def unsure(retrievals, monkeypatch):
-    """A machine that is the less sure of an image the higher its key; the zoo's captions are all alike to it."""
+    """An annotator that is the less sure of an image the higher its key; the zoo's captions are all alike to it."""
     plug_in(monkeypatch, unsure="tests.mitl.unsure")
     return make_annotator("doubter", "unsure")
 
@@ -198,6 +198,6 @@ def test_uncertainty_that_grows_with_matches_has_a_tau_b_above_zero(unsure):
     assert found["tau_b"] == pytest.approx(kendalltau(range(12), counts).statistic)
 
 
-def test_uncertainty_of_a_machine_that_has_none_is_refused(retrievals):
+def test_uncertainty_of_an_annotator_that_has_none_is_refused(retrievals):
     with pytest.raises(CommandError, match="gives no uncertainty estimates; use one of kind pcme"):
         analyse("uncertainty", "zoo", "--annotator", "a")

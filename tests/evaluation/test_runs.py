@@ -88,7 +88,7 @@ def test_lists_shorter_than_the_positives_are_counted(version, rankings):
     assert scored.figures[I2T]["R-Precision"].value == pytest.approx((0.5 + 1 + 0.5) / 3)
 
 
-def test_without_a_file_the_newest_lists_of_the_machines_behind_the_rounds_are_scored():
+def test_without_a_file_the_newest_lists_of_the_annotators_behind_the_rounds_are_scored():
     round = make_round(candidates=2)
     sample = round.pool.sample
     vsrn, clip = make_annotator("vsrn"), make_annotator("clip")

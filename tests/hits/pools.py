@@ -13,7 +13,7 @@ from tests.factories import make_annotator, make_collection, make_pool, make_ret
 
 
 def pool_of(n_pairs: int = 40, *, images: int = 30, name: str = "pool", collection: Collection | None = None) -> Pool:
-    """At most images² pairs of image i with a caption of an image after it, over two machines' random top-5 lists."""
+    """At most images² pairs of image i with a caption of an image after it, over two annotators' random top-5 lists."""
     collection = collection or make_collection(f"zoo-{name}", images=images)
     sample = make_sample(collection, f"queries-{name}")
     retrievals = [make_retrieval(make_annotator(f"{name}-{seed}"), sample, seed=seed) for seed in (1, 2)]

@@ -101,7 +101,7 @@ def test_distinct_numbers_come_once_and_ascending(numbers):
 
 
 def test_half_a_million_pairs_with_hubs_are_packed_without_sharing():
-    """As many as 30,000 queries to five machines give; the most frequent image stands in a tenth of the HITs."""
+    """As many as 30,000 queries to five annotators give; the most frequent image stands in a tenth of the HITs."""
     rng = np.random.default_rng(0)
     weights = 1 / np.arange(1, 5_001) ** 0.6
     cells = rng.choice(5_000, 700_000, p=weights / weights.sum()) * 25_000 + rng.integers(0, 25_000, 700_000)

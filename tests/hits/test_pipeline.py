@@ -20,7 +20,7 @@ from mitl.models import Pool, Proposal, Retrieval
 from tests.factories import make_annotator, make_collection, make_sample
 
 ACTS = ["sample_queries", "retrieve", "pool_proposals", "pack_round"]
-LAST = 4  # sample, two machines, pool, pack
+LAST = 4  # sample, two annotators, pool, pack
 
 
 @pytest.fixture

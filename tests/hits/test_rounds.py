@@ -52,7 +52,7 @@ def test_every_pair_of_the_pool_is_asked_exactly_once(db):
     assert sorted(asked) == sorted(pool.proposals.values_list("image", "caption"))
 
 
-def test_a_pair_that_several_machines_named_is_one_pair(db):
+def test_a_pair_that_several_annotators_named_is_one_pair(db):
     pool = pool_of(8)
     for proposal in list(pool.proposals.all()):
         proposal.pk, proposal.direction = None, "t2i"

@@ -65,13 +65,13 @@ class Bilinear(CrossEncoder, JointScores):
 
 def brute_force(collection: Collection, *, coarse: bool = False) -> np.ndarray:
     """All scores, an image a row, one pair at a time."""
-    machine = Bilinear(1, coarse=coarse).ready(
+    annotator = Bilinear(1, coarse=coarse).ready(
         list(collection.images.order_by("pk")), list(collection.captions.order_by("pk"))
     )
-    shape = len(machine._images), len(machine._captions)
+    shape = len(annotator._images), len(annotator._captions)
     return np.array(
         [
-            [machine.score(machine._images[[i]], machine._captions[[c]])[0] for c in range(shape[1])]
+            [annotator.score(annotator._images[[i]], annotator._captions[[c]])[0] for c in range(shape[1])]
             for i in range(shape[0])
         ]
     )

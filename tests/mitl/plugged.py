@@ -6,6 +6,6 @@ from mitl import annotators
 
 
 def plug_in(monkeypatch, **modules: str) -> None:
-    """Make each module, by its dotted name, a kind of machine, beside those that are there."""
+    """Make each module, by its dotted name, a kind of annotator, beside those that are there."""
     entries = {kind: EntryPoint(kind, module, annotators.GROUP) for kind, module in modules.items()}
     monkeypatch.setattr(annotators, "_installed", lambda: entries)

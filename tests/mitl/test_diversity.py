@@ -7,8 +7,8 @@ from scipy.stats import kendalltau
 from mitl.rank_agreement import first_place_ranks, rank_correlations
 
 
-def lists_of(rng: np.random.Generator, machines: int, queries: int, k: int, items: int) -> np.ndarray:
-    return np.array([[rng.permutation(items)[:k] + 1 for _ in range(queries)] for _ in range(machines)])
+def lists_of(rng: np.random.Generator, annotators: int, queries: int, k: int, items: int) -> np.ndarray:
+    return np.array([[rng.permutation(items)[:k] + 1 for _ in range(queries)] for _ in range(annotators)])
 
 
 def slow_tau(one: list[int], other: list[int], absent: str) -> float:
@@ -55,7 +55,7 @@ def test_a_query_that_defines_no_correlation_is_left_out_of_the_mean():
 
 def test_a_row_tells_where_others_rank_its_first_item():
     lists = [[[1, 2, 3], [4, 5, 6]], [[2, 1, 3], [6, 5, 9]]]
-    # The first machine's 1 stands second there, its 4 nowhere (4); the other's 2 second here, its 6 third.
+    # The first annotator's 1 stands second there, its 4 nowhere (4); the other's 2 second here, its 6 third.
     np.testing.assert_allclose(first_place_ranks(lists), [[1, 3], [2.5, 1]])
     np.testing.assert_allclose(first_place_ranks(lists, absent="left-out"), [[1, 2], [2.5, 1]])
 
@@ -67,7 +67,7 @@ def test_places_that_fill_up_shorter_lists_are_no_items():
     assert np.isnan(first_place_ranks([[[1, 0]], [[0, 0]]])[1, 0])
 
 
-def test_a_machine_agrees_with_itself():
+def test_an_annotator_agrees_with_itself():
     lists = lists_of(np.random.default_rng(0), 3, 20, 10, 15)
     np.testing.assert_array_equal(np.diag(rank_correlations(lists)), 1)
     np.testing.assert_array_equal(np.diag(first_place_ranks(lists)), 1)

@@ -22,7 +22,7 @@ def embeddings(annotator: Annotator) -> np.ndarray:
     return load(annotator).embed_texts(["a red square", "all of it is blue"])
 
 
-def test_an_exported_machine_comes_back_with_its_weights_and_settings(eyes, tmp_path):
+def test_an_exported_annotator_comes_back_with_its_weights_and_settings(eyes, tmp_path):
     call_command("export_annotator", "eyes", str(tmp_path / "eyes.npz"))
     again = add_annotator("again", kind="embedding", checkpoint=tmp_path / "eyes.npz")
     assert (again.checksum, again.options) == (eyes.checksum, eyes.options)
@@ -55,7 +55,7 @@ def test_a_cut_file_is_refused(eyes, tmp_path):
     assert Annotator.objects.count() == 1
 
 
-def test_a_machine_of_another_kind_is_refused_with_its_kind(eyes, tmp_path):
+def test_an_annotator_of_another_kind_is_refused_with_its_kind(eyes, tmp_path):
     export_annotator(eyes, tmp_path / "eyes.npz")
     with pytest.raises(CounterpartError, match="holds an annotator of kind embedding; add it with --kind embedding"):
         add_annotator("again", kind="files", checkpoint=tmp_path / "eyes.npz")

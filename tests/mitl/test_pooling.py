@@ -21,16 +21,16 @@ def sample(db) -> Sample:
 
 
 @pytest.fixture
-def machines(sample) -> list[Annotator]:
-    """Two machines, with different random lists of depth 5."""
+def annotators(sample) -> list[Annotator]:
+    """Two annotators, with different random lists of depth 5."""
     annotators = [make_annotator("one"), make_annotator("two")]
     for seed, annotator in enumerate(annotators):
         make_retrieval(annotator, sample, seed=seed)
     return annotators
 
 
-def pool(sample: Sample, machines: list[Annotator], name: str = "pool", **changed) -> Pool:
-    settings = {"collection": sample.collection, "annotators": machines, "sample": sample}
+def pool(sample: Sample, annotators: list[Annotator], name: str = "pool", **changed) -> Pool:
+    settings = {"collection": sample.collection, "annotators": annotators, "sample": sample}
     return pool_proposals(name, **{**settings, "top_k": 3, "control_depth": 5, **changed})
 
 
@@ -48,8 +48,8 @@ def slow_proposals(top_k: int, directions: list[Direction]) -> dict[tuple, float
 
 
 @pytest.mark.parametrize(("direction", "directions"), [("both", list(Direction)), ("i2t", [I2T]), ("t2i", [T2I])])
-def test_every_place_of_every_list_becomes_one_proposal(sample, machines, direction, directions):
-    made = pool(sample, machines, direction=direction)
+def test_every_place_of_every_list_becomes_one_proposal(sample, annotators, direction, directions):
+    made = pool(sample, annotators, direction=direction)
     expected = slow_proposals(3, directions)
     fields = ("image_id", "caption_id", "annotator_id", "direction", "rank")
     rows = {tuple(getattr(row, field) for field in fields): row.score for row in made.proposals.all()}
@@ -59,56 +59,56 @@ def test_every_place_of_every_list_becomes_one_proposal(sample, machines, direct
     assert made.directions == [direction.value for direction in directions]
 
 
-def test_proposals_stand_pair_by_pair_so_that_their_index_grows_at_its_end(sample, machines):
-    pairs = list(pool(sample, machines).proposals.order_by("pk").values_list("image", "caption"))
+def test_proposals_stand_pair_by_pair_so_that_their_index_grows_at_its_end(sample, annotators):
+    pairs = list(pool(sample, annotators).proposals.order_by("pk").values_list("image", "caption"))
     assert pairs == sorted(pairs)
 
 
 @pytest.mark.parametrize("last", [("joining lists", 0), ("writing proposals", 0), ("writing proposals", 108)])
-def test_a_pool_that_is_stopped_while_it_is_made_leaves_nothing_and_can_be_made_again(sample, machines, last):
+def test_a_pool_that_is_stopped_while_it_is_made_leaves_nothing_and_can_be_made_again(sample, annotators, last):
     def stop(step, done, total):
         if (step, done) == last:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        pool(sample, machines, progress=stop)
+        pool(sample, annotators, progress=stop)
     assert [Pool.objects.count(), Proposal.objects.count(), Event.objects.filter(verb="pooled").count()] == [0, 0, 0]
-    assert pool(sample, machines).proposals.count() == 108
+    assert pool(sample, annotators).proposals.count() == 108
 
 
-def test_a_pool_is_deleted_with_its_proposals_and_no_others(sample, machines):
-    first, second = pool(sample, machines), pool(sample, machines, name="second")
+def test_a_pool_is_deleted_with_its_proposals_and_no_others(sample, annotators):
+    first, second = pool(sample, annotators), pool(sample, annotators, name="second")
     first.delete()
     assert set(Proposal.objects.values_list("pool", flat=True)) == {second.pk}
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_database_refuses_to_lose_what_proposals_name(sample, machines):
+def test_the_database_refuses_to_lose_what_proposals_name(sample, annotators):
     """The foreign keys have no indexes, but are constraints."""
-    pool(sample, machines)
+    pool(sample, annotators)
     for table, named in (("corpus_image", "image"), ("corpus_caption", "caption"), ("mitl_annotator", "annotator")):
         pk = Proposal.objects.values_list(named, flat=True).first()
         with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f"DELETE FROM {table} WHERE id = %s", [pk])
 
 
-def test_a_deleted_caption_takes_its_proposals_with_it(sample, machines):
-    made = pool(sample, machines)
+def test_a_deleted_caption_takes_its_proposals_with_it(sample, annotators):
+    made = pool(sample, annotators)
     caption = made.proposals.first().caption
     caption.delete()
     assert not made.proposals.filter(caption=caption.pk).exists()
 
 
-def test_a_pair_named_by_two_machines_is_one_pair_with_two_proposals(sample):
-    machines = [make_annotator("one"), make_annotator("two")]
-    for annotator in machines:
+def test_a_pair_named_by_two_annotators_is_one_pair_with_two_proposals(sample):
+    annotators = [make_annotator("one"), make_annotator("two")]
+    for annotator in annotators:
         make_retrieval(annotator, sample, seed=0)
-    made = pool(sample, machines, direction="i2t")
+    made = pool(sample, annotators, direction="i2t")
     assert (made.n_proposals, made.n_pairs) == (6 * 3 * 2, 6 * 3)
 
 
-def test_the_same_again_returns_the_pool_that_is_there(sample, machines):
-    assert pool(sample, machines) == pool(sample, machines[::-1])
+def test_the_same_again_returns_the_pool_that_is_there(sample, annotators):
+    assert pool(sample, annotators) == pool(sample, annotators[::-1])
     assert Event.objects.filter(verb="pooled").count() == 1
 
 
@@ -121,30 +121,30 @@ def test_the_same_again_returns_the_pool_that_is_there(sample, machines):
         ({"seed": 1}, "seed"),
     ],
 )
-def test_a_name_stands_for_one_pool_only(sample, machines, changed, named):
-    pool(sample, machines)
+def test_a_name_stands_for_one_pool_only(sample, annotators, changed, named):
+    pool(sample, annotators)
     with pytest.raises(CounterpartError, match=f"There is already a pool pool with other {named}; choose another name"):
-        pool(sample, machines, **changed)
+        pool(sample, annotators, **changed)
 
 
-def test_other_annotators_make_another_pool(sample, machines):
-    pool(sample, machines)
+def test_other_annotators_make_another_pool(sample, annotators):
+    pool(sample, annotators)
     with pytest.raises(CounterpartError, match="a pool pool with other annotators"):
-        pool(sample, machines[:1])
+        pool(sample, annotators[:1])
 
 
-def test_the_newest_deep_enough_lists_count(sample, machines):
-    newer = make_retrieval(machines[0], sample, seed=7)
-    make_retrieval(machines[0], sample, depth=4, seed=8)
-    assert newer in pool(sample, machines).retrievals.all()
+def test_the_newest_deep_enough_lists_count(sample, annotators):
+    newer = make_retrieval(annotators[0], sample, seed=7)
+    make_retrieval(annotators[0], sample, depth=4, seed=8)
+    assert newer in pool(sample, annotators).retrievals.all()
 
 
-def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, machines, monkeypatch):
+def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, annotators, monkeypatch):
     lists = load_lists(Retrieval.objects.first())
     lists[I2T].items[0, 1:] = 0
     lists[I2T].scores[0, 1:] = -np.inf
     monkeypatch.setattr("mitl.pooling.load_lists", lambda retrieval, sample: lists)
-    assert pool(sample, machines[:1], direction="i2t").n_proposals == 6 * 3 - 2
+    assert pool(sample, annotators[:1], direction="i2t").n_proposals == 6 * 3 - 2
 
 
 @pytest.mark.parametrize(
@@ -159,43 +159,43 @@ def test_places_that_fill_up_shorter_lists_are_no_proposals(sample, machines, mo
             "2 annotators, as they are now, have no lists 6 deep for queries: one .5 deep., two .5 deep.",
         ),
         ({"control_depth": 9}, "gallery of 6 images and 12 captions allows; pass --control-depth 6 or less"),
-        ({"machines": []}, "needs at least one annotator"),
+        ({"annotators": []}, "needs at least one annotator"),
     ],
 )
-def test_what_cannot_be_pooled_is_named(sample, machines, changed, message):
+def test_what_cannot_be_pooled_is_named(sample, annotators, changed, message):
     with pytest.raises(CounterpartError, match=message):
-        pool(sample, changed.pop("machines", machines), **changed)
+        pool(sample, changed.pop("annotators", annotators), **changed)
     assert not Pool.objects.exists()
 
 
-def test_missing_lists_are_named_with_the_command_that_makes_them(sample, machines):
+def test_missing_lists_are_named_with_the_command_that_makes_them(sample, annotators):
     new = make_annotator("new")
     with pytest.raises(
         CounterpartError, match="Run: manage.py retrieve zoo --annotators new --queries queries --depth 5"
     ):
-        pool(sample, [*machines, new])
+        pool(sample, [*annotators, new])
 
 
-def test_lists_of_other_weights_do_not_count(sample, machines):
+def test_lists_of_other_weights_do_not_count(sample, annotators):
     Annotator.objects.filter(name="one").update(checksum="retrained")
-    machines[0].refresh_from_db()
+    annotators[0].refresh_from_db()
     with pytest.raises(CounterpartError, match="1 annotator, as it is now, has no lists"):
-        pool(sample, machines)
+        pool(sample, annotators)
 
 
 def test_a_sample_without_images_asks_nothing_of_captions(sample):
     sample.images.clear()
-    machine = make_annotator("one")
-    retrieve(sample.collection, annotators=[machine], sample=sample)
+    annotator = make_annotator("one")
+    retrieve(sample.collection, annotators=[annotator], sample=sample)
     with pytest.raises(CounterpartError, match="queries has no queries in this direction"):
-        pool(sample, [machine], direction="i2t")
+        pool(sample, [annotator], direction="i2t")
     assert not Proposal.objects.exists()
 
 
 def test_the_number_of_queries_does_not_grow_with_the_pool(db, django_assert_max_num_queries):
     sample = make_sample(make_collection(images=40))
-    machine = make_annotator("one")
+    annotator = make_annotator("one")
     with django_assert_max_num_queries(11):
-        retrieve(sample.collection, annotators=[machine], sample=sample, depth=5)
+        retrieve(sample.collection, annotators=[annotator], sample=sample, depth=5)
     with django_assert_max_num_queries(16):
-        pool(sample, [machine])
+        pool(sample, [annotator])

@@ -62,7 +62,7 @@ def test_an_image_without_captions_keeps_its_pairs(zoo, pool):
     assert ("bare", "0") in pairs_of(prefilter_pool("likely", pool=pool))
 
 
-def test_a_pair_that_two_machines_named_is_kept_for_both(zoo, pool):
+def test_a_pair_that_two_annotators_named_is_kept_for_both(zoo, pool):
     image, caption = zoo.images.first(), zoo.captions.first()
     pool.proposals.create(
         image=image, caption=caption, annotator=make_annotator("b"), direction="t2i", rank=3, score=0.1

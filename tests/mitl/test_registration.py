@@ -14,7 +14,7 @@ from tests.mitl.plugged import plug_in
 
 @pytest.fixture
 def sized(monkeypatch, tmp_path):
-    """The weights of a machine that is plugged in, (4, 3)."""
+    """The weights of an annotator that is plugged in, (4, 3)."""
     plug_in(monkeypatch, sized="tests.mitl.sized")
     np.save(tmp_path / "weights.npy", np.ones((4, 3), np.float32))
     return tmp_path / "weights.npy"
@@ -49,10 +49,10 @@ def test_adding_the_same_again_returns_the_row_that_is_there(db, tmp_path):
     assert Event.objects.count() == 1
 
 
-def test_a_name_stands_for_one_machine_only(db):
-    add_annotator("machine", kind="overlap")
-    with pytest.raises(CounterpartError, match="annotator machine of kind overlap already exists"):
-        add_annotator("machine", kind="embedding")
+def test_a_name_stands_for_one_annotator_only(db):
+    add_annotator("annotator", kind="overlap")
+    with pytest.raises(CounterpartError, match="annotator annotator of kind overlap already exists"):
+        add_annotator("annotator", kind="embedding")
 
 
 def test_other_files_need_another_name(db, tmp_path):
@@ -79,15 +79,15 @@ def test_other_files_need_another_name(db, tmp_path):
 )
 def test_what_cannot_be_added_is_named(db, arguments, message):
     with pytest.raises(CounterpartError, match=message):
-        add_annotator(**{"name": "machine", **arguments})
+        add_annotator(**{"name": "annotator", **arguments})
     assert not Annotator.objects.exists()
 
 
 def test_a_checkpoint_that_is_not_wanted_or_not_there_is_refused(db, tmp_path):
     with pytest.raises(CounterpartError, match="overlap have no weights"):
-        add_annotator("machine", kind="overlap", checkpoint=write_embeddings(tmp_path / "e.npz"))
+        add_annotator("annotator", kind="overlap", checkpoint=write_embeddings(tmp_path / "e.npz"))
     with pytest.raises(CounterpartError, match="No checkpoint at"):
-        add_annotator("machine", kind="files", checkpoint=tmp_path / "nowhere.npz")
+        add_annotator("annotator", kind="files", checkpoint=tmp_path / "nowhere.npz")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.mitl.plugged import plug_in
 
 
 @pytest.fixture
-def machine(db, monkeypatch):
+def annotator(db, monkeypatch):
     plug_in(monkeypatch, unsure="tests.mitl.unsure")
     return make_annotator("doubter", kind="unsure")
 
@@ -24,39 +24,39 @@ def zoo(db):
     return make_collection(images=11, captions_each=2)
 
 
-def test_each_item_gets_its_number_in_the_order_of_the_gallery(machine, zoo, monkeypatch):
+def test_each_item_gets_its_number_in_the_order_of_the_gallery(annotator, zoo, monkeypatch):
     monkeypatch.setattr(embeddings, "CHUNK", 4)
-    found = measure_uncertainty(machine, open_gallery(zoo, None))
+    found = measure_uncertainty(annotator, open_gallery(zoo, None))
     assert found.images.tolist() == list(range(11))
     assert found.captions.tolist() == [1] * 22
 
 
-def test_it_is_measured_once(machine, zoo, monkeypatch):
+def test_it_is_measured_once(annotator, zoo, monkeypatch):
     gallery = open_gallery(zoo, None)
-    assert kept_uncertainty(machine, gallery) is None
-    first = measure_uncertainty(machine, gallery)
+    assert kept_uncertainty(annotator, gallery) is None
+    first = measure_uncertainty(annotator, gallery)
     monkeypatch.delattr(unsure.Doubter, "uncertainty_of_images")
-    again = measure_uncertainty(machine, gallery)
+    again = measure_uncertainty(annotator, gallery)
     np.testing.assert_array_equal(first.images, again.images)
-    np.testing.assert_array_equal(kept_uncertainty(machine, gallery).captions, first.captions)
+    np.testing.assert_array_equal(kept_uncertainty(annotator, gallery).captions, first.captions)
 
 
-def test_other_weights_and_other_galleries_are_measured_anew(machine, zoo):
+def test_other_weights_and_other_galleries_are_measured_anew(annotator, zoo):
     gallery = open_gallery(zoo, None)
-    measure_uncertainty(machine, gallery)
-    assert kept_uncertainty(machine, open_gallery(make_collection("other"), None)) is None
-    machine.checksum = "0" * 64
-    assert kept_uncertainty(machine, gallery) is None
+    measure_uncertainty(annotator, gallery)
+    assert kept_uncertainty(annotator, open_gallery(make_collection("other"), None)) is None
+    annotator.checksum = "0" * 64
+    assert kept_uncertainty(annotator, gallery) is None
 
 
-def test_progress_is_told_to_the_last_item(machine, zoo):
+def test_progress_is_told_to_the_last_item(annotator, zoo):
     told = []
-    measure_uncertainty(machine, open_gallery(zoo, None), progress=lambda *where: told.append(where))
+    measure_uncertainty(annotator, open_gallery(zoo, None), progress=lambda *where: told.append(where))
     assert told == [("reading images", 11, 11), ("reading captions", 22, 22)]
     assert embeddings.CHUNK >= 22
 
 
-def test_a_machine_that_is_always_sure_is_refused(zoo):
+def test_an_annotator_that_is_always_sure_is_refused(zoo):
     with pytest.raises(CounterpartError, match="overlap is of kind overlap, which gives no uncertainty estimates"):
         measure_uncertainty(make_annotator(), open_gallery(zoo, None))
 

@@ -1,4 +1,4 @@
-"""Figures for Prometheus, and lines of logs for machines."""
+"""Figures for Prometheus, and lines of logs for programs."""
 
 import json
 import logging

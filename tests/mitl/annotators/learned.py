@@ -40,7 +40,7 @@ def trained_arrays(kind: str, collection: Collection, *, loss: str, seed: int = 
     return arrays
 
 
-def annotator_of(kind: str, arrays: Arrays, name: str = "machine", **changed: Value) -> Annotator:
+def annotator_of(kind: str, arrays: Arrays, name: str = "annotator", **changed: Value) -> Annotator:
     """A row over weights, in no database."""
     weights = write_arrays(f"annotators/{name}", **arrays)
     return Annotator(
@@ -58,11 +58,11 @@ def colour_of(key: str) -> str:
     return next(colour for colour in COLOURS if key.startswith(colour))
 
 
-def colours_found(machine: EmbeddingAnnotator, collection: Collection) -> float:
+def colours_found(annotator: EmbeddingAnnotator, collection: Collection) -> float:
     """Share of pictures whose best caption names their colour; a sixth is chance."""
     images, captions = gallery(collection)
-    rows, columns = machine.encode_images(images), machine.encode_captions(captions)
-    compare = machine.comparison(rows, columns)
+    rows, columns = annotator.encode_images(images), annotator.encode_captions(captions)
+    compare = annotator.comparison(rows, columns)
     scores = compare(rows, columns) if compare else rows @ columns.T
     best = [captions[place] for place in scores.argmax(1)]
     return float(np.mean([colour_of(a.key) == colour_of(b.key) for a, b in zip(images, best, strict=True)]))

@@ -43,7 +43,7 @@ def test_the_example_is_thirty_lines_or_so():
     assert len([line for line in block("python").splitlines() if line.strip()]) <= 30
 
 
-def test_a_machine_of_an_installed_package_is_added_and_searched_with(db, installed):
+def test_an_annotator_of_an_installed_package_is_added_and_searched_with(db, installed):
     collection = make_coloured_collection()
     call_command("add_annotator", "colours", "--kind", "palette", "--option", "side=16")
     call_command("retrieve", "colours", "--annotators", "colours", "--depth", "2")
@@ -61,7 +61,7 @@ def test_an_option_out_of_its_range_is_refused_like_ours(db, installed):
         call_command("add_annotator", "colours", "--kind", "palette", "--option", "side=0")
 
 
-def test_a_machine_whose_package_is_gone_says_so(db):
+def test_an_annotator_whose_package_is_gone_says_so(db):
     with pytest.raises(CounterpartError, match="No installed package provides annotators of kind 'palette'"):
         annotators.load(Annotator(name="colours", kind="palette", options={}))
 

@@ -53,9 +53,9 @@ def trained(examples: TrainingSet, plan: Plan):
 @pytest.mark.parametrize("text", ["bow1", "bow5", "tagrank", "tri5", "tri5sem"])
 def test_it_finds_colours_by_every_text_kernel(colours, text):
     arrays = trained_arrays("kcca", colours, loss="", **SMALL, text=text)
-    machine = load(annotator_of("kcca", arrays, **SMALL, text=text))
-    assert isinstance(machine, EmbeddingAnnotator)
-    assert colours_found(machine, colours) == 1
+    annotator = load(annotator_of("kcca", arrays, **SMALL, text=text))
+    assert isinstance(annotator, EmbeddingAnnotator)
+    assert colours_found(annotator, colours) == 1
 
 
 def test_it_finds_colours_by_histograms_of_the_whole(colours):
@@ -65,13 +65,13 @@ def test_it_finds_colours_by_histograms_of_the_whole(colours):
 
 def test_embeddings_are_of_length_one_and_do_not_depend_on_their_company(colours):
     arrays = trained_arrays("kcca", colours, loss="", **SMALL)
-    machine = load(annotator_of("kcca", arrays, **SMALL))
+    annotator = load(annotator_of("kcca", arrays, **SMALL))
     images, captions = gallery(colours)
-    together, alone = machine.encode_images(images), np.concatenate([machine.encode_images([i]) for i in images])
+    together, alone = annotator.encode_images(images), np.concatenate([annotator.encode_images([i]) for i in images])
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     assert together.dtype == np.float32
     assert np.allclose(together, alone, atol=1e-6)
-    assert machine.encode_captions(captions).shape == (len(captions), together.shape[1])
+    assert annotator.encode_captions(captions).shape == (len(captions), together.shape[1])
 
 
 def test_fewer_pivots_than_images_make_do(colours):
@@ -82,11 +82,11 @@ def test_fewer_pivots_than_images_make_do(colours):
 
 def test_several_settings_vote(colours, tmp_path):
     arrays = trained(validated(colours), plan_of(tmp_path, models=15)).arrays
-    machine = load(annotator_of("kcca", arrays, **SMALL, models=15))
-    assert isinstance(machine, ListAnnotator)
+    annotator = load(annotator_of("kcca", arrays, **SMALL, models=15))
+    assert isinstance(annotator, ListAnnotator)
     assert arrays["image_directions"].shape[0] == 4
     images, captions = gallery(colours)
-    places, scores = machine.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
+    places, scores = annotator.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
     assert [colour_of(captions[place].key) for place in places[:, 0]] == [colour_of(image.key) for image in images]
     assert np.array_equal(np.sort(places, axis=1), np.tile(np.arange(len(captions)), (len(images), 1)))
     assert scores[0, :2].tolist() == pytest.approx([1, 1 - 1 / len(captions)])

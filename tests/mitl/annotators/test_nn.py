@@ -19,39 +19,39 @@ def colours(db):
     return make_coloured_collection()
 
 
-def machine_of(colours, **options):
+def trained(colours, **options):
     arrays = trained_arrays("nn", colours, loss="", **FEW_WORDS, **options)
     return load(annotator_of("nn", arrays, **FEW_WORDS, **options))
 
 
 @pytest.mark.parametrize("text", ["f1", "bow5", "tri5"])
 def test_it_finds_colours_both_ways(colours, text):
-    machine = machine_of(colours, text=text)
+    annotator = trained(colours, text=text)
     images, captions = gallery(colours)
-    places, scores = machine.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
+    places, scores = annotator.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
     assert [colour_of(captions[place].key) for place in places[:, 0]] == [colour_of(image.key) for image in images]
     assert (np.diff(scores) <= 0).all()
-    places, _ = machine.lists_of(Direction.CAPTION_TO_IMAGE, captions, images)
+    places, _ = annotator.lists_of(Direction.CAPTION_TO_IMAGE, captions, images)
     assert [colour_of(images[place].key) for place in places[:, 0]] == [colour_of(c.key) for c in captions]
 
 
 def test_a_caption_asks_for_images_like_that_of_the_nearest_captions(colours):
     """Eq. 2: f(i, s) = f_I(i_NN, i) for the training pair whose captions are most like s."""
-    machine = machine_of(colours)
+    annotator = trained(colours)
     images, captions = gallery(colours)
-    _, scores = machine.lists_of(Direction.CAPTION_TO_IMAGE, captions[:1], images)
+    _, scores = annotator.lists_of(Direction.CAPTION_TO_IMAGE, captions[:1], images)
     train = list(colours.images.filter(split="train").order_by("pk"))
     nearest = next(image for image in train if colour_of(image.key) == colour_of(captions[0].key))
-    by_hand = np.minimum(machine._pictures.read([nearest]), machine._pictures.read(images)).sum(1)
+    by_hand = np.minimum(annotator._pictures.read([nearest]), annotator._pictures.read(images)).sum(1)
     assert np.allclose(np.sort(by_hand)[::-1], scores[0], atol=1e-5)
 
 
 def test_it_ranks_every_item_once(colours):
-    machine = machine_of(colours)
+    annotator = trained(colours)
     images, captions = gallery(colours)
-    places, _ = machine.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
+    places, _ = annotator.lists_of(Direction.IMAGE_TO_CAPTION, images, captions)
     assert np.array_equal(np.sort(places, axis=1), np.tile(np.arange(len(captions)), (len(images), 1)))
-    assert isinstance(machine, ListAnnotator)
+    assert isinstance(annotator, ListAnnotator)
 
 
 def test_it_is_trained_and_searches_by_command(colours, capsys):
@@ -62,7 +62,7 @@ def test_it_is_trained_and_searches_by_command(colours, capsys):
     assert "nn" in capsys.readouterr().out
 
 
-def test_what_was_exported_is_a_machine_elsewhere(colours, tmp_path):
+def test_what_was_exported_is_an_annotator_elsewhere(colours, tmp_path):
     few = [f"--option={name}={value}" for name, value in FEW_WORDS.items()]
     call_command("add_annotator", "nn", "--kind", "nn", *few)
     call_command("train_annotator", "nn", "--collection", "colours")

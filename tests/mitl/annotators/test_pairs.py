@@ -52,20 +52,20 @@ def learned(kind: str, colours: Collection) -> Arrays:
     return LEARNED[kind]
 
 
-def all_scores(machine: CrossEncoder, images, captions):
-    """Every pair of a gallery, in batches of the machine's size."""
-    ready = machine.ready(images, captions)
+def all_scores(annotator: CrossEncoder, images, captions):
+    """Every pair of a gallery, in batches of the annotator's size."""
+    ready = annotator.ready(images, captions)
     rows, columns = map(np.ravel, np.indices((len(images), len(captions))))
-    starts = range(0, len(rows), machine.batch_size)
-    parts = [slice(start, start + machine.batch_size) for start in starts]
+    starts = range(0, len(rows), annotator.batch_size)
+    parts = [slice(start, start + annotator.batch_size) for start in starts]
     return np.concatenate([ready.pairs(rows[part], columns[part]) for part in parts]).reshape(len(images), -1)
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_it_learns_which_captions_fit(colours, kind):
-    machine = module_of(kind).open_annotator(annotator_of(kind, learned(kind, colours), **TINY[kind]), "cpu")
+    annotator = module_of(kind).open_annotator(annotator_of(kind, learned(kind, colours), **TINY[kind]), "cpu")
     images, captions = gallery(colours)
-    best = [captions[place] for place in all_scores(machine, images, captions).argmax(1)]
+    best = [captions[place] for place in all_scores(annotator, images, captions).argmax(1)]
     right = [colour_of(image.key) == colour_of(caption.key) for image, caption in zip(images, best, strict=True)]
     assert np.mean(right) >= 4 / len(COLOURS)
 
@@ -99,7 +99,7 @@ def test_the_last_picture_is_read_once(colours, untrained):
         ready.pairs(np.array([0]), np.array([0]))
 
 
-def test_vilt_ranks_anew_what_a_quick_machine_listed(colours):
+def test_vilt_ranks_anew_what_a_quick_annotator_listed(colours):
     words = add_annotator("words", kind="overlap")
     eyes = annotator_of("vilt", learned("vilt", colours), **TINY["vilt"])
     eyes.save()

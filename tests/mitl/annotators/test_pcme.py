@@ -63,7 +63,7 @@ def published(tmp_path, network):
 
 @pytest.fixture
 def add(db, published):
-    def add_published(checkpoint=None, name="machine", **options):
+    def add_published(checkpoint=None, name="annotator", **options):
         path = checkpoint or published()
         return add_annotator(name, kind="pcme", checkpoint=path, options={"picture": "32"} | options)
 
@@ -71,10 +71,10 @@ def add(db, published):
 
 
 def test_a_published_file_gives_the_network_that_wrote_it_with_its_words(add, network):
-    machine = add()
-    assert machine.options | SIZES == machine.options
+    annotator = add()
+    assert annotator.options | SIZES == annotator.options
     mean, log_sigma = network.txt_enc.distribution(torch.tensor([[1, 4, 12, 13, 2]]), torch.tensor([5]))
-    samples = load(machine).encode_captions(CAPTIONS[:1])
+    samples = load(annotator).encode_captions(CAPTIONS[:1])
     assert samples.shape == (1, 7, 16)
     noise = (samples[0] - mean.detach().numpy()) / np.exp(log_sigma.detach().numpy())
     assert np.abs(noise).max() < 5
@@ -82,19 +82,19 @@ def test_a_published_file_gives_the_network_that_wrote_it_with_its_words(add, ne
 
 
 def test_the_criterion_of_the_file_compares(add):
-    machine = load(add())
+    annotator = load(add())
     images, captions = np.zeros((1, 7, 16), np.float32), np.zeros((1, 7, 16), np.float32)
     captions[..., 0] = 1.5
     expected = 1 / (1 + np.exp(-2 * (3 - 2 * np.sqrt(1.5**2 + 1e-6))))
-    np.testing.assert_allclose(machine.compare(images, captions), expected, rtol=1e-6)
+    np.testing.assert_allclose(annotator.compare(images, captions), expected, rtol=1e-6)
 
 
 def test_a_file_without_criterion_or_words_takes_them_from_the_options(add, published, network, tmp_path):
     state = {name: tensor for name, tensor in network.state_dict().items() if not name.startswith("criterion.")}
     path = tmp_path / "bare.pth"
     torch.save(state, path)
-    machine = add(path, vocabulary=str(write_vocabulary(tmp_path)), shift="4", negative_scale="9")
-    assert "4.00 - 9.00 x distance" in machine.architecture["score"]
+    annotator = add(path, vocabulary=str(write_vocabulary(tmp_path)), shift="4", negative_scale="9")
+    assert "4.00 - 9.00 x distance" in annotator.architecture["score"]
 
 
 @pytest.mark.shared
@@ -142,56 +142,56 @@ def test_a_truncated_file_is_refused(add, published):
 
 
 def test_samples_depend_on_the_item_and_the_seed_and_not_on_the_company(add, colours):
-    machine, images = load(add()), list(colours.images.all()[:5])
-    for encode, items in ((machine.encode_images, images), (machine.encode_captions, CAPTIONS)):
+    annotator, images = load(add()), list(colours.images.all()[:5])
+    for encode, items in ((annotator.encode_images, images), (annotator.encode_captions, CAPTIONS)):
         together = encode(items)
         np.testing.assert_allclose(together, np.concatenate([encode([item]) for item in items]), atol=1e-5)
         np.testing.assert_allclose(encode(items[::-1]), together[::-1], atol=1e-5)
     other = load(add(name="other", samples_seed="1"))
-    assert np.abs(other.encode_captions(CAPTIONS) - machine.encode_captions(CAPTIONS)).max() > 0.1
+    assert np.abs(other.encode_captions(CAPTIONS) - annotator.encode_captions(CAPTIONS)).max() > 0.1
 
 
 def test_equal_captions_have_equal_samples_and_others_do_not(add):
-    machine = load(add())
-    samples = machine.encode_captions(CAPTIONS)
+    annotator = load(add())
+    samples = annotator.encode_captions(CAPTIONS)
     np.testing.assert_allclose(samples[0], samples[3], atol=1e-6)
     assert np.abs(samples[0] - samples[1]).max() > 0.1
 
 
 @pytest.mark.parametrize("score", ["probability", "matmul"])
 def test_comparing_in_blocks_changes_nothing(add, monkeypatch, score):
-    machine = load(add(score=score))
+    annotator = load(add(score=score))
     rng = np.random.default_rng(0)
     images, captions = (rng.normal(size=(n, 7, 16)).astype(np.float32) / 4 for n in (9, 13))
-    whole = machine.compare(images, captions)
+    whole = annotator.compare(images, captions)
     monkeypatch.setattr(embedder, "MOST_DISTANCES", 49 * 16)
-    np.testing.assert_allclose(machine.compare(images, captions), whole, atol=1e-6)
+    np.testing.assert_allclose(annotator.compare(images, captions), whole, atol=1e-6)
     assert whole.shape == (9, 13)
 
 
 def test_the_other_score_is_the_sum_of_the_samples_inner_products(add):
-    machine = load(add(score="matmul"))
+    annotator = load(add(score="matmul"))
     rng = np.random.default_rng(0)
     images, captions = (rng.normal(size=(n, 7, 16)).astype(np.float32) for n in (2, 3))
     expected = np.einsum("nkd,mld->nm", images, captions)
-    np.testing.assert_allclose(machine.compare(images, captions), expected, rtol=1e-4)
+    np.testing.assert_allclose(annotator.compare(images, captions), expected, rtol=1e-4)
 
 
 def test_uncertainty_is_the_geometric_mean_of_sigma(add, network, colours):
-    machine = load(add())
+    annotator = load(add())
     _, log_sigma = network.txt_enc.distribution(torch.tensor([[1, 4, 12, 13, 2]]), torch.tensor([5]))
     expected = np.prod(np.exp(log_sigma.detach().numpy()[0].astype(np.float64))) ** (1 / 16)
-    np.testing.assert_allclose(machine.uncertainty_of_captions(CAPTIONS[:1]), expected, rtol=1e-5)
-    widths = machine.uncertainty_of_images(list(colours.images.all()[:3]))
+    np.testing.assert_allclose(annotator.uncertainty_of_captions(CAPTIONS[:1]), expected, rtol=1e-5)
+    widths = annotator.uncertainty_of_images(list(colours.images.all()[:3]))
     assert widths.shape == (3,)
     assert (widths > 0).all()
-    assert isinstance(machine, UnsureAnnotator)
+    assert isinstance(annotator, UnsureAnnotator)
 
 
-def test_a_machine_searches_a_collection_by_comparing(add, colours):
-    machine = add()
-    assert isinstance(load(machine), ComparingAnnotator)
-    [search] = retrieve(colours, annotators=[machine], depth=3)
+def test_an_annotator_searches_a_collection_by_comparing(add, colours):
+    annotator = add()
+    assert isinstance(load(annotator), ComparingAnnotator)
+    [search] = retrieve(colours, annotators=[annotator], depth=3)
     assert search.annotator.architecture["embeddings"] == "normal distribution over 16 numbers, 7 samples"
 
 
@@ -202,8 +202,8 @@ def test_an_image_without_a_picture_is_told(add):
 
 def test_it_learns_what_words_look_like(colours):
     options = SMALL_PCME | {"epochs": 4}
-    machine = load(annotator_of("pcme", trained_arrays("pcme", colours, loss="pcme", **options), **options))
-    assert colours_found(machine, colours) >= 4 / 6
+    annotator = load(annotator_of("pcme", trained_arrays("pcme", colours, loss="pcme", **options), **options))
+    assert colours_found(annotator, colours) >= 4 / 6
 
 
 @pytest.mark.parametrize("changed", [{}, {"uniformity": 1.0}, {"vib_beta": 0.0}])

@@ -39,7 +39,7 @@ def network():
 
 @pytest.fixture
 def add(db, tmp_path, network):
-    """Add a machine from a published file, which ``spoil`` may change first."""
+    """Add an annotator from a published file, which ``spoil`` may change first."""
 
     def add_published(layout="plain", spoil=lambda state: None, words=WORDS, training=None, **options):
         state = network.state_dict()
@@ -47,28 +47,28 @@ def add(db, tmp_path, network):
         network.state_dict = lambda: state
         path = write_checkpoint(tmp_path, layout, network, **(training or {}))
         options = {"vocabulary": str(write_vocabulary(tmp_path, words)), "picture": "32"} | options
-        return add_annotator("machine", kind="pvse", checkpoint=path, options=options)
+        return add_annotator("annotator", kind="pvse", checkpoint=path, options=options)
 
     return add_published
 
 
 @pytest.mark.parametrize("layout", PVSE_LAYOUTS)
-def test_every_published_layout_gives_the_same_machine(add, network, colours, layout):
+def test_every_published_layout_gives_the_same_annotator(add, network, colours, layout):
     captions = list(colours.captions.all()[:3])
     ids = torch.tensor([[1, 4, 12, 13, 2]])
-    machine = add(layout)
-    assert machine.options | SIZES == machine.options
+    annotator = add(layout)
+    assert annotator.options | SIZES == annotator.options
     with torch.inference_mode():
         expected = network.embed_captions(ids, torch.tensor([5]))
-    np.testing.assert_allclose(load(machine).encode_captions(captions)[:1], expected, atol=1e-6)
+    np.testing.assert_allclose(load(annotator).encode_captions(captions)[:1], expected, atol=1e-6)
 
 
-def test_the_commands_add_a_published_machine_and_search_with_it(colours, network, tmp_path, capsys):
+def test_the_commands_add_a_published_annotator_and_search_with_it(colours, network, tmp_path, capsys):
     path, vocabulary = write_checkpoint(tmp_path, "training", network), write_vocabulary(tmp_path)
     options = ["--option", f"vocabulary={vocabulary}", "--option", "picture=32"]
-    call_command("add_annotator", "machine", "--kind", "pvse", "--checkpoint", str(path), *options)
-    call_command("retrieve", "colours", "--annotators", "machine", "--depth", "3")
-    assert "machine over colours" in capsys.readouterr().out
+    call_command("add_annotator", "annotator", "--kind", "pvse", "--checkpoint", str(path), *options)
+    call_command("retrieve", "colours", "--annotators", "annotator", "--depth", "3")
+    assert "annotator over colours" in capsys.readouterr().out
     assert Annotator.objects.get().architecture["embeddings"] == "2 of 16 numbers, unit length"
 
 
@@ -107,18 +107,18 @@ def test_what_does_not_fit_is_refused_in_one_line_and_leaves_nothing(add, argume
     assert not default_storage.exists("annotators")
 
 
-def test_a_machine_without_weights_asks_for_training(db):
-    annotator = add_annotator("machine", kind="pvse", options=SMALL)
-    with pytest.raises(CounterpartError, match="not trained yet; run: manage.py train_annotator machine"):
+def test_an_annotator_without_weights_asks_for_training(db):
+    annotator = add_annotator("annotator", kind="pvse", options=SMALL)
+    with pytest.raises(CounterpartError, match="not trained yet; run: manage.py train_annotator annotator"):
         load(annotator)
 
 
 def test_embeddings_do_not_depend_on_the_company(add, colours):
-    machine, images = load(add()), list(colours.images.all()[:5])
+    annotator, images = load(add()), list(colours.images.all()[:5])
     captions = [Caption(text=text) for text in ("a red square", "a", "all of it is blue, and not a square of white")]
-    together = machine.encode_images(images), machine.encode_captions(captions)
+    together = annotator.encode_images(images), annotator.encode_captions(captions)
     for rows, encode, items in zip(
-        together, (machine.encode_images, machine.encode_captions), (images, captions), strict=True
+        together, (annotator.encode_images, annotator.encode_captions), (images, captions), strict=True
     ):
         assert rows.dtype == np.float32
         np.testing.assert_allclose(rows, np.concatenate([encode([item]) for item in items]), atol=1e-6)
@@ -127,8 +127,8 @@ def test_embeddings_do_not_depend_on_the_company(add, colours):
 @pytest.mark.parametrize(("loss", "heads"), [("pvse", 2), pytest.param("sum", 1, marks=pytest.mark.slow)])
 def test_it_learns_what_words_look_like(colours, loss, heads):
     options = SMALL | QUICK | {"embeddings": heads, "epochs": 3}
-    machine = load(annotator_of("pvse", trained_arrays("pvse", colours, loss=loss, **options), **options))
-    assert colours_found(machine, colours) >= 4 / 6
+    annotator = load(annotator_of("pvse", trained_arrays("pvse", colours, loss=loss, **options), **options))
+    assert colours_found(annotator, colours) >= 4 / 6
 
 
 @pytest.mark.parametrize("loss", KINDS["pvse"].losses)

@@ -35,8 +35,8 @@ def untrained(colours):
 @pytest.mark.parametrize(("kind", "loss"), [("clip", "contrastive"), ("siglip", "sigmoid")])
 def test_it_learns_what_words_look_like(colours, kind, loss):
     arrays = trained_arrays(kind, colours, loss=loss, **TINY[kind] | {"epochs": 8})
-    machine = module_of(kind).open_annotator(annotator_of(kind, arrays, **TINY[kind]), "cpu")
-    assert colours_found(machine, colours) >= 4 / len(COLOURS)
+    annotator = module_of(kind).open_annotator(annotator_of(kind, arrays, **TINY[kind]), "cpu")
+    assert colours_found(annotator, colours) >= 4 / len(COLOURS)
 
 
 @pytest.mark.parametrize("loss", [*KINDS["clip"].losses, "sigmoid"])
@@ -53,14 +53,14 @@ def test_training_again_gives_the_same_bytes(colours):
 
 
 def test_embeddings_are_unit_vectors_whatever_goes_along(colours, untrained):
-    machine = TwoTowers(untrained)
+    annotator = TwoTowers(untrained)
     images, captions = gallery(colours)
-    rows, columns = machine.encode_images(images), machine.encode_captions(captions)
+    rows, columns = annotator.encode_images(images), annotator.encode_captions(captions)
     assert (rows.dtype, rows.shape, columns.shape) == (np.float32, (len(images), 16), (len(captions), 16))
     np.testing.assert_allclose(np.linalg.norm(np.concatenate([rows, columns]), axis=1), 1, atol=1e-6)
-    alone = np.concatenate([machine.encode_images([image]) for image in images])
+    alone = np.concatenate([annotator.encode_images([image]) for image in images])
     np.testing.assert_allclose(alone, rows, atol=1e-6)
-    alone = np.concatenate([machine.encode_captions([caption]) for caption in captions])
+    alone = np.concatenate([annotator.encode_captions([caption]) for caption in captions])
     np.testing.assert_allclose(alone, columns, atol=1e-6)
 
 
@@ -68,10 +68,10 @@ def test_captions_of_unlike_length_come_back_in_their_order(colours, untrained):
     captions = list(colours.captions.all())[:3]
     for caption, text in zip(captions, ["all of it is red and white and blue", "red", "a red square"], strict=True):
         caption.text = text
-    machine = TwoTowers(untrained)
-    together = machine.encode_captions(captions)
+    annotator = TwoTowers(untrained)
+    together = annotator.encode_captions(captions)
     for row, caption in zip(together, captions, strict=True):
-        np.testing.assert_allclose(row, machine.encode_captions([caption])[0], atol=1e-6)
+        np.testing.assert_allclose(row, annotator.encode_captions([caption])[0], atol=1e-6)
 
 
 def test_escapes_and_capitals_make_no_difference(colours, untrained):
@@ -86,7 +86,7 @@ def test_a_published_folder_embeds_as_transformers_loads_it(colours, tmp_path):
 
     configuration = FAMILY.configure(TINY["clip"], 514)
     folder = write_folder(tmp_path / "folder", FAMILY, configuration, letters())
-    machine = load(add_annotator("published", kind="clip", checkpoint=folder))
+    annotator = load(add_annotator("published", kind="clip", checkpoint=folder))
     theirs = CLIPModel.from_pretrained(folder, local_files_only=True).eval()
     captions = gallery(colours)[1]
     rows = [letters().encode(caption.text).ids[:9] for caption in captions]
@@ -94,7 +94,7 @@ def test_a_published_folder_embeds_as_transformers_loads_it(colours, tmp_path):
     with torch.inference_mode():
         expected = [theirs.get_text_features(torch.tensor([row])).pooler_output[0] for row in rows]
     expected = torch.nn.functional.normalize(torch.stack(expected), dim=1)
-    np.testing.assert_allclose(machine.encode_captions(captions), expected, atol=1e-5)
+    np.testing.assert_allclose(annotator.encode_captions(captions), expected, atol=1e-5)
 
 
 def test_the_sizes_of_a_published_folder_are_written_down(db, tmp_path):

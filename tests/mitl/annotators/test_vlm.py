@@ -67,7 +67,7 @@ def test_pairs_score_by_their_expected_match_weight(zoo, stub):
     assert isinstance(load(seer_at(stub)), CrossEncoder)
 
 
-def test_no_pair_is_asked_twice_by_whatever_machine(zoo, stub):
+def test_no_pair_is_asked_twice_by_whatever_annotator(zoo, stub):
     pairs = np.array([0, 0, 1]), np.array([0, 1, 0])
     first = ready(seer_at(stub), zoo).pairs(*pairs)
     again = ready(seer_at(stub, "higher", ceiling=20_000), zoo).pairs(*pairs)

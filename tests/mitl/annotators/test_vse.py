@@ -54,10 +54,10 @@ def make_network(**changed):
 def add(folder, network, *, training=None, **options) -> Annotator:
     path = write_checkpoint(folder, "vse", network, **(training or {}))
     options = {"vocabulary": str(write_vocabulary(folder)), **options}
-    return add_annotator("machine", kind="vse", checkpoint=path, options=options)
+    return add_annotator("annotator", kind="vse", checkpoint=path, options=options)
 
 
-def test_a_published_file_becomes_a_machine_that_searches(colours, tmp_path):
+def test_a_published_file_becomes_an_annotator_that_searches(colours, tmp_path):
     network = make_network()
     annotator = add(tmp_path, network, picture=32)
     assert annotator.options | SIZES == annotator.options
@@ -86,15 +86,15 @@ def test_absolute_values_without_the_order_score_are_refused(db, tmp_path):
     assert not Annotator.objects.exists()
 
 
-def test_a_machine_of_vectors_reads_no_pictures(colours, tmp_path, vectors):
+def test_an_annotator_of_vectors_reads_no_pictures(colours, tmp_path, vectors):
     folder, rows = vectors
     network = make_network(trunk="none")
-    machine = load(add(tmp_path, network, vectors=str(folder)))
+    annotator = load(add(tmp_path, network, vectors=str(folder)))
     images = list(colours.images.order_by("-pk")[:4])
-    assert not machine.looks_at_pictures
+    assert not annotator.looks_at_pictures
     with torch.inference_mode():
         expected = network.embed_pictures(torch.from_numpy(np.stack([rows[image.key] for image in images])))
-    np.testing.assert_allclose(machine.encode_images(images), expected, atol=1e-6)
+    np.testing.assert_allclose(annotator.encode_images(images), expected, atol=1e-6)
 
 
 def test_vectors_that_are_missing_too_many_or_too_long_are_told(colours, tmp_path, vectors):
@@ -110,10 +110,10 @@ def test_vectors_that_are_missing_too_many_or_too_long_are_told(colours, tmp_pat
 
 
 @pytest.mark.shared
-def test_the_authors_layout_of_a_machine_of_vectors_loads(shared, db, tmp_path):
+def test_the_authors_layout_of_an_annotator_of_vectors_loads(shared, db, tmp_path):
     write_regions(tmp_path / "vectors", ["1"], np.ones((1, 10), np.float32))
     annotator = add_annotator(
-        "machine",
+        "annotator",
         kind="vse",
         checkpoint=shared / "fixtures" / "annotators" / "layouts" / "vsepp_checkpoint.pth.tar",
         options={"vocabulary": str(write_vocabulary(tmp_path, WORDS[:9])), "vectors": str(tmp_path / "vectors")},
@@ -147,16 +147,16 @@ def test_hals_captions_are_read_as_bytes(db, tmp_path):
 
 
 def test_order_embeddings_are_compared_in_blocks(db, tmp_path):
-    machine = load(add(tmp_path, make_network(), training={"measure": "order"}))
-    assert isinstance(machine, ComparingAnnotator)
+    annotator = load(add(tmp_path, make_network(), training={"measure": "order"}))
+    assert isinstance(annotator, ComparingAnnotator)
     rng = np.random.default_rng(0)
     images, captions = (rng.random((n, 8), dtype=np.float32) for n in (40, 1500))
     expected = order_scores(torch.from_numpy(images), torch.from_numpy(captions))
-    np.testing.assert_allclose(machine.compare(images, captions), expected, atol=1e-6)
+    np.testing.assert_allclose(annotator.compare(images, captions), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize(("score", "compares"), [("order", True), ("inner", False)])
-def test_validation_compares_as_the_machine_will(tmp_path, score, compares):
+def test_validation_compares_as_the_annotator_will(tmp_path, score, compares):
     settings = settings_of("vse", **SIZES)
     plan = Plan(settings, "max", 0, "cpu", Checkpoints(tmp_path))
     learner = VSELearner(make_network(score=score), Vocabulary(WORDS), Pictures(settings), plan)
@@ -173,14 +173,14 @@ def test_validation_compares_as_the_machine_will(tmp_path, score, compares):
 )
 def test_it_learns_what_words_look_like(colours, options, loss):
     options = SMALL | QUICK | {"epochs": 3} | options
-    machine = load(annotator_of("vse", trained_arrays("vse", colours, loss=loss, **options), **options))
-    assert colours_found(machine, colours) >= 4 / 6
+    annotator = load(annotator_of("vse", trained_arrays("vse", colours, loss=loss, **options), **options))
+    assert colours_found(annotator, colours) >= 4 / 6
 
 
 def test_it_learns_from_vectors(colours, vectors):
     options = SMALL | QUICK | {"epochs": 1, "trunk": "none", "vectors": str(vectors[0]), "frozen": "trunk"}
-    machine = load(annotator_of("vse", trained_arrays("vse", colours, loss="max", **options), **options))
-    assert machine.encode_images(list(colours.images.all())).shape == (30, 32)
+    annotator = load(annotator_of("vse", trained_arrays("vse", colours, loss="max", **options), **options))
+    assert annotator.encode_images(list(colours.images.all())).shape == (30, 32)
 
 
 @pytest.mark.parametrize("loss", KINDS["vse"].losses)

@@ -60,7 +60,7 @@ def make_network(variant="coco"):
 
 @pytest.fixture
 def add(db, tmp_path, regions):
-    """Add a machine from a published file, which ``spoil`` may change first."""
+    """Add an annotator from a published file, which ``spoil`` may change first."""
 
     def add_published(variant="coco", spoil=lambda state: None, words=WORDS, training=None, **options):
         network = make_network(variant)
@@ -69,22 +69,22 @@ def add(db, tmp_path, regions):
         network.state_dict = lambda: state
         path = write_checkpoint(tmp_path, "vse", network, **{"data_name": "coco_precomp"} | (training or {}))
         options = {"vocabulary": str(write_vocabulary(tmp_path, words)), "regions": str(regions)} | options
-        return add_annotator("machine", kind="vsrn", checkpoint=path, options=options)
+        return add_annotator("annotator", kind="vsrn", checkpoint=path, options=options)
 
     return add_published
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_published_file_gives_the_network_that_wrote_it(add, colours, regions, variant):
-    machine = add(variant)
-    assert {name: machine.options[name] for name in ("variant", *SIZES)} == {"variant": variant, **SIZES}
+    annotator = add(variant)
+    assert {name: annotator.options[name] for name in ("variant", *SIZES)} == {"variant": variant, **SIZES}
     image, caption = colours.images.first(), Caption(text="a red square")
     features = np.load(regions / "test_ims.npy")[:1]
     with torch.inference_mode():
         rows = make_network(variant).embed_pictures(torch.from_numpy(features))
         columns = make_network(variant).embed_captions(torch.tensor([[1, 4, 12, 13, 2]]), torch.tensor([5]))
-    np.testing.assert_allclose(load(machine).encode_images([image]), rows, atol=1e-6)
-    np.testing.assert_allclose(load(machine).encode_captions([caption]), columns, atol=1e-6)
+    np.testing.assert_allclose(load(annotator).encode_images([image]), rows, atol=1e-6)
+    np.testing.assert_allclose(load(annotator).encode_captions([caption]), columns, atol=1e-6)
 
 
 @pytest.mark.shared
@@ -102,30 +102,30 @@ def test_the_published_layouts_hold_the_reference_tensors(shared, name):
 
 
 @pytest.mark.shared
-def test_the_authors_file_becomes_a_machine(db, shared, tmp_path):
+def test_the_authors_file_becomes_an_annotator(db, shared, tmp_path):
     write_regions(tmp_path / "regions", ["1"], np.ones((1, 36, 10), np.float32))
     words = write_vocabulary(tmp_path, WORDS[:9])
-    machine = add_annotator(
-        "machine",
+    annotator = add_annotator(
+        "annotator",
         kind="vsrn",
         checkpoint=shared / FOLDER / "layouts" / "vsrn_checkpoint_python2_strings.pth.tar",
         options={"vocabulary": str(words), "regions": str(tmp_path / "regions")},
     )
-    assert machine.architecture["pictures"] == "regions from files, 10 numbers each"
-    assert (machine.options["embed"], machine.options["word"], machine.options["variant"]) == (8, 6, "coco")
-    assert load(machine).encode_captions([Caption(text="a")]).shape == (1, 8)
+    assert annotator.architecture["pictures"] == "regions from files, 10 numbers each"
+    assert (annotator.options["embed"], annotator.options["word"], annotator.options["variant"]) == (8, 6, "coco")
+    assert load(annotator).encode_captions([Caption(text="a")]).shape == (1, 8)
 
 
-def test_a_published_machine_searches_a_collection_without_its_pictures(add, colours):
+def test_a_published_annotator_searches_a_collection_without_its_pictures(add, colours):
     colours.images.update(file="")
     [search] = retrieve(colours, annotators=[add()], depth=3)
     assert search.annotator.architecture["pictures"] == "regions from files, 8 numbers each"
 
 
 def test_embeddings_do_not_depend_on_the_company(add, colours):
-    machine, images = load(add()), list(colours.images.all()[:5])
+    annotator, images = load(add()), list(colours.images.all()[:5])
     captions = [Caption(text=text) for text in ("a red square", "a", "all of it is blue, and not a square of white")]
-    for encode, items in ((machine.encode_images, images), (machine.encode_captions, captions)):
+    for encode, items in ((annotator.encode_images, images), (annotator.encode_captions, captions)):
         np.testing.assert_allclose(encode(items), np.concatenate([encode([item]) for item in items]), atol=1e-6)
 
 
@@ -161,32 +161,32 @@ def test_a_truncated_file_is_refused(db, tmp_path, regions):
     path = write_checkpoint(tmp_path, "vse", make_network())
     path.write_bytes(path.read_bytes()[:-2000])
     with pytest.raises(CounterpartError, match="cannot be read as weights"):
-        add_annotator("machine", kind="vsrn", checkpoint=path, options={"regions": str(regions)})
+        add_annotator("annotator", kind="vsrn", checkpoint=path, options={"regions": str(regions)})
     assert not Annotator.objects.exists()
 
 
 def test_an_image_without_regions_stops_a_search_in_one_line(add, colours, tmp_path):
     images = [image.key for image in colours.images.all()]
     make_regions(tmp_path / "fewer", [key for key in images if not key.startswith("red")])
-    machine = add(regions=str(tmp_path / "fewer"))
+    annotator = add(regions=str(tmp_path / "fewer"))
     with pytest.raises(CounterpartError, match="lacks 1 of 6 images: red4. Add them"):
-        retrieve(colours, annotators=[machine], depth=3)
+        retrieve(colours, annotators=[annotator], depth=3)
 
 
-def test_regions_that_changed_after_the_machine_was_added_are_refused(add, colours, regions):
-    machine = add()
+def test_regions_that_changed_after_the_annotator_was_added_are_refused(add, colours, regions):
+    annotator = add()
     features = np.load(regions / "test_ims.npy")
     np.save(regions / "test_ims.npy", features[::-1].copy())
     with pytest.raises(CounterpartError, match="was changed after the annotator was added, in 2 images"):
-        load(machine).encode_images(colours.images.all()[:2])
+        load(annotator).encode_images(colours.images.all()[:2])
 
 
 def test_it_learns_from_regions(colours, regions):
     options = SMALL_VSRN | {"regions": str(regions), "epochs": 6, "frozen": "trunk"}
     arrays = trained_arrays("vsrn", colours, loss="sum", **options)
-    machine = load(annotator_of("vsrn", arrays, **options))
-    assert not machine.looks_at_pictures
-    assert colours_found(machine, colours) >= 5 / 6
+    annotator = load(annotator_of("vsrn", arrays, **options))
+    assert not annotator.looks_at_pictures
+    assert colours_found(annotator, colours) >= 5 / 6
     assert not any("cnn" in name for name in arrays)
 
 
@@ -201,9 +201,9 @@ def test_images_without_regions_are_told_before_any_training(colours, tmp_path):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_it_learns_from_pictures_alone(colours, variant):
     options = SMALL_VSRN | {"variant": variant, "epochs": 6}
-    machine = load(annotator_of("vsrn", trained_arrays("vsrn", colours, loss="sum", **options), **options))
-    assert machine.looks_at_pictures
-    assert colours_found(machine, colours) >= 4 / 6
+    annotator = load(annotator_of("vsrn", trained_arrays("vsrn", colours, loss="sum", **options), **options))
+    assert annotator.looks_at_pictures
+    assert colours_found(annotator, colours) >= 4 / 6
 
 
 @pytest.mark.parametrize("loss", KINDS["vsrn"].losses)

@@ -47,7 +47,7 @@ def test_a_network_made_on_meta_takes_what_another_gave():
     )
     arrays = to_arrays(given)
     del arrays["network.1.num_batches_tracked"]
-    load_network(on_meta, arrays | {"words": np.array(["a"])}, "machine")
+    load_network(on_meta, arrays | {"words": np.array(["a"])}, "annotator")
     features = torch.rand(4, 3)
     assert_close(on_meta(features), given.eval()(features))
     assert not on_meta.training

@@ -26,7 +26,7 @@ IMAGES, CAPTIONS = [3, 7, 11], [0, 5, 21, 30]
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
-    """Make ``joint`` a kind of machine, and forget what it was asked before."""
+    """Make ``joint`` a kind of annotator, and forget what it was asked before."""
     plug_in(monkeypatch, joint="tests.mitl.joint")
     joint.forget()
     yield
@@ -89,7 +89,7 @@ def test_without_a_cascade_every_query_gets_its_best_of_the_whole_gallery(zoo, s
 
 
 @pytest.mark.parametrize("coarse", [True, False], ids=["ties", "unlike"])
-def test_a_cascade_ranks_only_what_the_other_machine_listed(zoo, sample, words, coarse):
+def test_a_cascade_ranks_only_what_the_other_annotator_listed(zoo, sample, words, coarse):
     vilt = make_annotator("vilt", "joint", coarse=coarse)
     found = retrieve(zoo, annotators=[vilt], sample=sample, depth=3, cascade=Cascade(words, 7))[0]
     first = places_of(Retrieval.objects.get(annotator=words))
@@ -110,7 +110,7 @@ def test_a_pair_asked_in_both_directions_is_scored_once(zoo, sample, vilt, words
 
 
 @pytest.mark.parametrize("cascaded", [True, False])
-def test_batches_are_as_long_as_the_machine_says_and_keep_an_image_together(zoo, sample, vilt, words, cascaded):
+def test_batches_are_as_long_as_the_annotator_says_and_keep_an_image_together(zoo, sample, vilt, words, cascaded):
     retrieve(zoo, annotators=[vilt], sample=sample, depth=5, cascade=Cascade(words, 9) if cascaded else None)
     assert {len(images) for images, _ in joint.batches[:-1]} == {4}
     assert all(one < next_ for one, next_ in pairwise(joint.asked()))
@@ -161,7 +161,7 @@ def test_places_that_fill_up_short_lists_are_not_scored(zoo, sample, vilt, tmp_p
     )
 
 
-def test_quick_machines_search_as_ever_beside_a_cascade(zoo, sample, vilt, words):
+def test_quick_annotators_search_as_ever_beside_a_cascade(zoo, sample, vilt, words):
     quick, costly = retrieve(zoo, annotators=[words, vilt], sample=sample, depth=4, cascade=Cascade(words, 4))
     assert (quick.cascade, costly.cascade) == (None, words)
     assert retrieve(zoo, annotators=[words], sample=sample, depth=4) == [quick]
@@ -184,7 +184,7 @@ def test_pools_take_the_newest_search_whether_cascaded_or_not(zoo, sample, vilt,
     assert newest_retrieval(vilt, gallery, 4) == whole
 
 
-def test_a_cascade_of_a_machine_that_changed_is_no_longer_the_newest(zoo, sample, vilt, words):
+def test_a_cascade_of_an_annotator_that_changed_is_no_longer_the_newest(zoo, sample, vilt, words):
     retrieve(zoo, annotators=[vilt], sample=sample, depth=4, cascade=Cascade(words, 5))
     Annotator.objects.filter(pk=words.pk).update(checksum="other")
     assert newest_retrieval(vilt, open_gallery(zoo, sample), 4) is None
@@ -291,13 +291,13 @@ def test_scores_of_another_shape_are_refused(zoo, sample, vilt):
     ],
 )
 def test_impossible_cascades_are_refused(zoo, vilt, words, annotators, cascade, depth, message):
-    machines = {"vilt": vilt, "words": words}
+    by_name = {"vilt": vilt, "words": words}
     with pytest.raises(CounterpartError, match=message):
         retrieve(
             zoo,
-            annotators=[machines[name] for name in annotators],
+            annotators=[by_name[name] for name in annotators],
             depth=depth,
-            cascade=Cascade(machines[cascade[0]], cascade[1]),
+            cascade=Cascade(by_name[cascade[0]], cascade[1]),
         )
     assert not Retrieval.objects.exists()
 

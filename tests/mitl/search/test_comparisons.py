@@ -34,8 +34,8 @@ def some_queries(collection):
 
 def scores(annotator: Annotator, collection) -> np.ndarray:
     """All scores, an image a row, one pair at a time."""
-    machine, gallery = load(annotator), open_gallery(collection, None)
-    rows, columns = machine.encode_images(gallery.images), machine.encode_captions(gallery.captions)
+    encoder, gallery = load(annotator), open_gallery(collection, None)
+    rows, columns = encoder.encode_images(gallery.images), encoder.encode_captions(gallery.captions)
     if annotator.name == "distances":
         pairs = [[-np.mean([np.linalg.norm(a - b) for a in row for b in column]) for column in columns] for row in rows]
     else:
@@ -46,10 +46,10 @@ def scores(annotator: Annotator, collection) -> np.ndarray:
 @pytest.mark.parametrize("name", HOW)
 @pytest.mark.parametrize("sampled", [False, True])
 def test_lists_are_those_of_comparing_pair_by_pair(zoo, name, sampled):
-    machine = make_annotator(name, "distances")
+    annotator = make_annotator(name, "distances")
     sample = some_queries(zoo) if sampled else None
-    lists = load_lists(retrieve(zoo, annotators=[machine], sample=sample, depth=5)[0])
-    gallery, wanted = open_gallery(zoo, sample), scores(machine, zoo)
+    lists = load_lists(retrieve(zoo, annotators=[annotator], sample=sample, depth=5)[0])
+    gallery, wanted = open_gallery(zoo, sample), scores(annotator, zoo)
     best_captions = np.argsort(-wanted, axis=1)[gallery.image_queries, :5]
     best_images = np.argsort(-wanted.T, axis=1)[gallery.caption_queries, :5]
     np.testing.assert_array_equal(lists[Direction.IMAGE_TO_CAPTION].items, gallery.caption_ids[best_captions])
@@ -58,10 +58,10 @@ def test_lists_are_those_of_comparing_pair_by_pair(zoo, name, sampled):
 
 @pytest.mark.parametrize("name", HOW)
 def test_a_re_ranking_reads_the_same_scores(zoo, name):
-    machine = make_annotator(name, "distances")
-    retrieval = retrieve(zoo, annotators=[machine], depth=1, rerank=parse_steps("csls:k=3"))[0]
+    annotator = make_annotator(name, "distances")
+    retrieval = retrieve(zoo, annotators=[annotator], depth=1, rerank=parse_steps("csls:k=3"))[0]
     found = load_lists(retrieval)[Direction.IMAGE_TO_CAPTION].items[:, 0]
-    plain, k = scores(machine, zoo), 3
+    plain, k = scores(annotator, zoo), 3
     csls = 2 * plain - np.sort(plain, 0)[-k:].mean(0)
     np.testing.assert_array_equal(found, open_gallery(zoo, None).caption_ids[csls.argmax(1)])
 

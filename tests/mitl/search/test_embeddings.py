@@ -9,57 +9,57 @@ from tests.mitl.searches import retrieve
 
 
 @pytest.fixture
-def machine(db, monkeypatch):
+def annotator(db, monkeypatch):
     plug_in(monkeypatch, distances="tests.mitl.distances")
     distances.encoded.clear()
     return make_annotator("several", "distances")
 
 
 @pytest.fixture
-def zoo(machine):
+def zoo(annotator):
     return make_collection(images=5, captions_each=2)
 
 
-def search(collection, machine: Annotator, depth: int) -> int:
+def search(collection, annotator: Annotator, depth: int) -> int:
     """Search, and return how many items were encoded for it."""
     before = len(distances.encoded)
-    retrieve(collection, annotators=[machine], depth=depth)
+    retrieve(collection, annotators=[annotator], depth=depth)
     return len(distances.encoded) - before
 
 
-def test_a_second_search_encodes_nothing(zoo, machine):
-    assert [search(zoo, machine, depth) for depth in (2, 3)] == [15, 0]
+def test_a_second_search_encodes_nothing(zoo, annotator):
+    assert [search(zoo, annotator, depth) for depth in (2, 3)] == [15, 0]
 
 
-def test_another_picture_is_read_and_captions_are_not_read_again(zoo, machine):
-    search(zoo, machine, 2)
+def test_another_picture_is_read_and_captions_are_not_read_again(zoo, annotator):
+    search(zoo, annotator, 2)
     zoo.images.filter(pk=zoo.images.first().pk).update(sha256="another")
-    assert search(zoo, machine, 2) == 5
+    assert search(zoo, annotator, 2) == 5
 
 
 @pytest.mark.parametrize("change", [{"checksum": "other weights"}, {"options": {"picture": 64}}])
-def test_other_weights_or_settings_encode_anew(zoo, machine, change):
-    search(zoo, machine, 2)
+def test_other_weights_or_settings_encode_anew(zoo, annotator, change):
+    search(zoo, annotator, 2)
     Annotator.objects.update(**change)
-    machine.refresh_from_db()
-    assert search(zoo, machine, 2) == 15
+    annotator.refresh_from_db()
+    assert search(zoo, annotator, 2) == 15
 
 
-def test_another_preprocessing_encodes_anew(zoo, machine, monkeypatch):
-    search(zoo, machine, 2)
+def test_another_preprocessing_encodes_anew(zoo, annotator, monkeypatch):
+    search(zoo, annotator, 2)
     monkeypatch.setattr(distances, "PREPROCESSING", "another")
-    assert search(zoo, machine, 3) == 15
+    assert search(zoo, annotator, 3) == 15
 
 
-def test_a_machine_that_tells_no_preprocessing_keeps_nothing(zoo, machine, monkeypatch):
+def test_an_annotator_that_tells_no_preprocessing_keeps_nothing(zoo, annotator, monkeypatch):
     monkeypatch.delattr(distances, "PREPROCESSING")
-    assert [search(zoo, machine, depth) for depth in (2, 3)] == [15, 15]
+    assert [search(zoo, annotator, depth) for depth in (2, 3)] == [15, 15]
 
 
-def test_an_interrupted_encoding_goes_on_from_its_last_part(zoo, machine, monkeypatch):
+def test_an_interrupted_encoding_goes_on_from_its_last_part(zoo, annotator, monkeypatch):
     monkeypatch.setattr(embeddings, "PART", 2)
     with monkeypatch.context() as patch:
         patch.setattr(distances.Several, "encode_captions", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            search(zoo, machine, 2)
-    assert search(zoo, machine, 2) == 10
+            search(zoo, annotator, 2)
+    assert search(zoo, annotator, 2) == 10

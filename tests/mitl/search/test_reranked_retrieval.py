@@ -56,7 +56,7 @@ def with_hub() -> np.ndarray:
 
 
 def embedding(name: str, scores: np.ndarray, folder) -> Annotator:
-    """A machine whose inner products are these scores, (images, captions)."""
+    """An annotator whose inner products are these scores, (images, captions)."""
     ids = {"image_ids": np.arange(len(scores)), "caption_ids": np.arange(len(scores.T))}
     np.savez(folder / f"{name}.npz", images=np.eye(len(scores)), captions=scores.T, **ids)
     return add_annotator(name, kind="files", checkpoint=folder / f"{name}.npz")
@@ -104,12 +104,12 @@ def test_csls_takes_a_hub_from_the_top_of_the_lists(theirs, capsys):
 @pytest.mark.parametrize("kind", ["embeddings", "pairs"])
 def test_lists_are_those_of_the_definitions_over_all_who_may_ask(zoo, tmp_path, kind, whole, steps):
     numbers = np.random.default_rng(7).integers(-8, 9, (6, 6)) / 8
-    machine = embedding("theirs", numbers, tmp_path) if kind == "embeddings" else make_annotator()
+    annotator = embedding("theirs", numbers, tmp_path) if kind == "embeddings" else make_annotator()
     gallery = open_gallery(zoo, None)
-    blocks = load(machine).scores(gallery.images, gallery.captions)
+    blocks = load(annotator).scores(gallery.images, gallery.captions)
     scores = np.asarray(blocks.block(slice(0, 6), slice(0, 6)), dtype=np.float64)
     sample = None if whole else few(zoo)
-    found = keys_of(retrieve(zoo, annotators=[machine], sample=sample, depth=4, rerank=parse_steps(steps))[0])
+    found = keys_of(retrieve(zoo, annotators=[annotator], sample=sample, depth=4, rerank=parse_steps(steps))[0])
     asking = {I2T: slice(None) if whole else [1, 4], T2I: slice(None) if whole else [0, 3, 5]}
     for direction, similarity in ((I2T, scores), (T2I, scores.T)):
         lists, _ = slow_rerank(similarity, steps, 4)
@@ -147,14 +147,14 @@ def test_matched_pairs_keep_their_first_places_in_a_pool(zoo, tmp_path):
     Its list is 1, 0, and 0 is stored with a lower score than its own."""
     scores = np.full((6, 6), 0.125)
     scores[:2, :2] = [[0.75, 0.5], [1.0, 0.25]]
-    machine = embedding("theirs", scores, tmp_path)
+    annotator = embedding("theirs", scores, tmp_path)
     retrieval = retrieve(
-        zoo, annotators=[machine], sample=few_but(zoo), depth=2, rerank=parse_steps("rgm:k=1:relaxation=1")
+        zoo, annotators=[annotator], sample=few_but(zoo), depth=2, rerank=parse_steps("rgm:k=1:relaxation=1")
     )[0]
     assert keys_of(retrieval) == {I2T: [[1, 0]]}
     ((first, second),) = load_lists(retrieval)[I2T].scores.tolist()
     assert second < first == 0.5
-    pool_proposals("p", collection=zoo, annotators=[machine], sample=few_but(zoo), top_k=1, control_depth=2)
+    pool_proposals("p", collection=zoo, annotators=[annotator], sample=few_but(zoo), top_k=1, control_depth=2)
     assert Proposal.objects.values_list("image__key", "caption__key", "rank", "score").get() == ("0", "1", 1, 0.5)
 
 
@@ -214,7 +214,7 @@ def test_a_wrong_wish_ends_in_one_clear_line(theirs, arguments, message):
     assert not Retrieval.objects.exists()
 
 
-def test_a_machine_with_ranked_lists_is_named(zoo, tmp_path):
+def test_an_annotator_with_ranked_lists_is_named(zoo, tmp_path):
     lists = {"i2t": {str(i): ["1", "2"] for i in range(6)}, "t2i": {str(c): ["1", "2"] for c in range(6)}}
     (tmp_path / "lists.json").write_text(json.dumps(lists))
     add_annotator("theirs", kind="files", checkpoint=tmp_path / "lists.json")

@@ -149,10 +149,10 @@ def test_what_was_searched_already_is_not_searched_again(zoo):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda zoo, machine: {"depth": 4},
-        lambda zoo, machine: {"sample": small_sample(zoo)},
-        lambda zoo, machine: zoo.captions.create(key="new", image=zoo.images.first(), text="new") and {},
-        lambda zoo, machine: setattr(machine, "checksum", "other") or {},
+        lambda zoo, annotator: {"depth": 4},
+        lambda zoo, annotator: {"sample": small_sample(zoo)},
+        lambda zoo, annotator: zoo.captions.create(key="new", image=zoo.images.first(), text="new") and {},
+        lambda zoo, annotator: setattr(annotator, "checksum", "other") or {},
     ],
     ids=["depth", "queries", "gallery", "weights"],
 )
@@ -204,7 +204,7 @@ def test_what_cannot_be_searched_is_named(zoo, arguments, message):
     assert not Retrieval.objects.exists()
 
 
-def test_images_without_files_are_counted_for_machines_that_look(zoo):
+def test_images_without_files_are_counted_for_annotators_that_look(zoo):
     colours = make_coloured_collection()
     add_annotator("eyes", kind="embedding", options={"image": "histogram", "dim": 8})
     eyes = train_annotator("eyes", collection=colours)

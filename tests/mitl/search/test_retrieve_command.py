@@ -28,7 +28,7 @@ def zoo(db, monkeypatch):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """A machine that scores a pair in a minute."""
+    """An annotator that scores a pair in a minute."""
     monkeypatch.setattr("mitl.search.estimates.measure_pace", lambda scoring: Pace(1 / 60, 3))
 
 
@@ -65,7 +65,7 @@ def test_an_estimate_comes_as_figures(capsys):
     assert figures["seconds"] == pytest.approx(128 / figures["pairs_a_second"])
 
 
-def test_quick_machines_have_nothing_to_estimate(capsys):
+def test_quick_annotators_have_nothing_to_estimate(capsys):
     asked = ("retrieve", "zoo", "--annotators", "words", "--estimate")
     assert printed(capsys, *asked)[0] == "There are no pairs to score one by one."
     assert printed(capsys, *asked, "--json")[0] == "{}"

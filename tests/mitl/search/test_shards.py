@@ -31,7 +31,7 @@ def zoo(db) -> Collection:
 
 
 @pytest.fixture
-def machine(zoo, tmp_path) -> Annotator:
+def annotator(zoo, tmp_path) -> Annotator:
     """Whole numbers, so that many scores are equal and ties decide."""
     rng = np.random.default_rng(2)
     np.savez(
@@ -54,9 +54,9 @@ def sent(monkeypatch) -> list:
 
 
 @pytest.fixture
-def opened(zoo, machine, sent) -> Job:
+def opened(zoo, annotator, sent) -> Job:
     """A shared search whose three shards wait for workers."""
-    job = open_shared_retrieval(zoo, annotator=machine, shards=3, depth=5)
+    job = open_shared_retrieval(zoo, annotator=annotator, shards=3, depth=5)
     advance(job.pk)
     return job
 
@@ -88,22 +88,22 @@ def left_in_storage() -> list[str]:
 
 @pytest.mark.parametrize("shards", [1, 3, 7, IMAGES + 100])
 def test_any_number_of_shards_comes_to_the_bytes_of_a_single_run(
-    zoo, machine, shards, django_capture_on_commit_callbacks
+    zoo, annotator, shards, django_capture_on_commit_callbacks
 ):
-    single = retrieve(zoo, annotators=[machine], depth=9)[0]
+    single = retrieve(zoo, annotators=[annotator], depth=9)[0]
     Retrieval.objects.all().delete()
     with django_capture_on_commit_callbacks(execute=True):
-        job = open_shared_retrieval(zoo, annotator=machine, shards=shards, depth=9)
+        job = open_shared_retrieval(zoo, annotator=annotator, shards=shards, depth=9)
     assert state_of(job) == Job.State.DONE
     assert shards_of(job).count() == min(shards, IMAGES)
     shared = Retrieval.objects.get()
     assert (shared.sha256, shared.fingerprint, shared.depth) == (single.sha256, single.fingerprint, 9)
-    assert retrieve(zoo, annotators=[machine], depth=9) == [shared]
+    assert retrieve(zoo, annotators=[annotator], depth=9) == [shared]
 
 
-def test_whoever_waits_does_the_work_where_there_is_no_worker(zoo, machine, sent):
+def test_whoever_waits_does_the_work_where_there_is_no_worker(zoo, annotator, sent):
     steps = []
-    job = open_shared_retrieval(zoo, annotator=machine, shards=3, depth=5)
+    job = open_shared_retrieval(zoo, annotator=annotator, shards=3, depth=5)
     retrieval = take_part(job, progress=lambda step, done, total: steps.append((done, total)))
     assert retrieval == Retrieval.objects.get()
     assert steps[:3] == [(1, 3), (2, 3), (3, 3)]
@@ -140,7 +140,7 @@ def test_the_search_counts_its_shards(opened):
     assert (opened.state, opened.step, opened.done, opened.total) == ("queued", "searching shards", 1, 3)
 
 
-def test_embeddings_are_encoded_once(opened, machine, monkeypatch):
+def test_embeddings_are_encoded_once(opened, annotator, monkeypatch):
     monkeypatch.setattr(EmbeddingAnnotator, "encode", lambda *_, **__: pytest.fail("encoded again"))
     search_all(opened)
     advance(opened.pk)
@@ -199,8 +199,8 @@ def test_a_shard_lost_after_its_result_was_kept_is_not_searched_again(opened, mo
     assert state_of(opened) == Job.State.DONE
 
 
-def test_a_search_lost_before_its_shards_were_opened_goes_on(zoo, machine, sent, monkeypatch):
-    job = open_shared_retrieval(zoo, annotator=machine, shards=3, depth=5)
+def test_a_search_lost_before_its_shards_were_opened_goes_on(zoo, annotator, sent, monkeypatch):
+    job = open_shared_retrieval(zoo, annotator=annotator, shards=3, depth=5)
     with monkeypatch.context() as patch:
         patch.setattr(sharding, "_open_shards", lambda job_id: None)
         advance(job.pk)
@@ -238,16 +238,16 @@ def test_cancelling_the_search_stops_its_shards(opened):
     assert not Retrieval.objects.exists()
 
 
-def test_a_search_that_is_cancelled_before_its_shards_are_opened_opens_none(zoo, machine, sent):
-    job = open_shared_retrieval(zoo, annotator=machine, shards=3, depth=5)
+def test_a_search_that_is_cancelled_before_its_shards_are_opened_opens_none(zoo, annotator, sent):
+    job = open_shared_retrieval(zoo, annotator=annotator, shards=3, depth=5)
     sharding._note(job, embeddings=[])
     assert cancel(job, actor="bo")
     sharding._open_shards(job.pk)
     assert not shards_of(job).exists()
 
 
-def test_opening_the_shards_and_storing_the_lists_wait_for_one_another(zoo, machine, sent):
-    job = open_shared_retrieval(zoo, annotator=machine, shards=2, depth=5)
+def test_opening_the_shards_and_storing_the_lists_wait_for_one_another(zoo, annotator, sent):
+    job = open_shared_retrieval(zoo, annotator=annotator, shards=2, depth=5)
     assert Job in locked_by(lambda: advance(job.pk))
     search_all(job)
     assert Annotator in locked_by(lambda: advance(job.pk))
@@ -292,8 +292,8 @@ def test_a_gallery_that_changed_during_the_search_is_refused(opened, zoo):
     assert left_in_storage() == []
 
 
-def test_vectors_that_cannot_be_searched_are_named_before_any_shard_is_opened(zoo, machine, sent, monkeypatch):
-    job = open_shared_retrieval(zoo, annotator=machine, shards=3)
+def test_vectors_that_cannot_be_searched_are_named_before_any_shard_is_opened(zoo, annotator, sent, monkeypatch):
+    job = open_shared_retrieval(zoo, annotator=annotator, shards=3)
     zeros = np.zeros((IMAGES, 6), np.float32), np.zeros((2 * IMAGES, 6), np.float32)
     monkeypatch.setattr(EmbeddingAnnotator, "encode", lambda *_, **__: zeros)
     advance(job.pk)
@@ -302,14 +302,14 @@ def test_vectors_that_cannot_be_searched_are_named_before_any_shard_is_opened(zo
     assert not shards_of(job).exists()
 
 
-def test_the_same_search_is_not_opened_beside_a_live_one(opened, zoo, machine):
-    assert open_shared_retrieval(zoo, annotator=machine, shards=7, depth=5) == opened
-    assert open_shared_retrieval(zoo, annotator=machine, shards=7, depth=4) != opened
+def test_the_same_search_is_not_opened_beside_a_live_one(opened, zoo, annotator):
+    assert open_shared_retrieval(zoo, annotator=annotator, shards=7, depth=5) == opened
+    assert open_shared_retrieval(zoo, annotator=annotator, shards=7, depth=4) != opened
 
 
-def test_what_was_searched_already_is_not_shared_again(zoo, machine, sent):
-    there = retrieve(zoo, annotators=[machine], depth=5)[0]
-    job = open_shared_retrieval(zoo, annotator=machine, shards=3, depth=5)
+def test_what_was_searched_already_is_not_shared_again(zoo, annotator, sent):
+    there = retrieve(zoo, annotators=[annotator], depth=5)[0]
+    job = open_shared_retrieval(zoo, annotator=annotator, shards=3, depth=5)
     assert take_part(job) == there
     assert not shards_of(job).exists()
 
@@ -321,12 +321,12 @@ def test_what_was_searched_already_is_not_shared_again(zoo, machine, sent):
         ({"shards": 2, "depth": 0}, "depth of at least 1, not 0"),
     ],
 )
-def test_impossible_searches_open_no_job(zoo, machine, wish, message):
+def test_impossible_searches_open_no_job(zoo, annotator, wish, message):
     with pytest.raises(CounterpartError, match=message):
-        open_shared_retrieval(zoo, annotator=machine, **wish)
+        open_shared_retrieval(zoo, annotator=annotator, **wish)
     assert not Job.objects.exists()
 
 
-def test_machines_without_embeddings_cannot_share(zoo):
+def test_annotators_without_embeddings_cannot_share(zoo):
     with pytest.raises(CounterpartError, match="overlap: only searches by inner products of embeddings can be shared"):
         open_shared_retrieval(zoo, annotator=make_annotator(), shards=2)

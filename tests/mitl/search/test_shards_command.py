@@ -18,7 +18,7 @@ ASKED = ("retrieve", "zoo", "--annotators", "theirs", "--depth", "3", "--shards"
 
 @pytest.fixture(autouse=True)
 def zoo(db, tmp_path, monkeypatch):
-    """A collection and a machine with embeddings; no worker is there to take what is sent."""
+    """A collection and an annotator with embeddings; no worker is there to take what is sent."""
     for module in (jobs, sharding):
         monkeypatch.setattr(module, "send", lambda job: None)
     rng = np.random.default_rng(0)

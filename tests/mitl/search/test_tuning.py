@@ -68,6 +68,6 @@ def test_a_collection_without_that_split_is_told_so(db):
         validation_blocks(Embeds(), zoo)
 
 
-def test_a_machine_with_lists_only_is_refused(zoo):
+def test_an_annotator_with_lists_only_is_refused(zoo):
     with pytest.raises(CounterpartError, match="no scores, which re-ranking needs"):
         validation_blocks(Lists(), zoo)

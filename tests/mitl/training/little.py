@@ -41,7 +41,7 @@ def _feature(key: str, side: int) -> Tensor:
     return torch.tensor(common + 0.5 * own, dtype=torch.float32)
 
 
-class LittleMachine(EmbeddingAnnotator):
+class LittleAnnotator(EmbeddingAnnotator):
     looks_at_pictures = False
 
     def __init__(self, network: nn.ModuleDict) -> None:
@@ -71,8 +71,8 @@ class LittleLearner:
         columns = functional.normalize(self.network["captions"](captions), dim=1)
         return triplet_sum((rows @ columns.T).masked_fill(torch.from_numpy(batch.known), -torch.inf))
 
-    def annotator(self) -> LittleMachine:
-        return LittleMachine(self.network)
+    def annotator(self) -> LittleAnnotator:
+        return LittleAnnotator(self.network)
 
 
 def make_plan(folder: Path, *, seed: int = 0, report=lambda epoch: None, **settings) -> Plan:

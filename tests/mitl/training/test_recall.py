@@ -57,12 +57,12 @@ def test_recall_worked_by_hand():
 
 def test_a_cross_encoder_ranks_few_pairs_and_says_so():
     split = make_examples(40)
-    machine = Joint(lambda images, captions: (captions // 2 == images) * 1.0)
-    recalls = measure(machine, split)
+    annotator = Joint(lambda images, captions: (captions // 2 == images) * 1.0)
+    recalls = measure(annotator, split)
     assert set(recalls) == {f"{d} R@{k} of 16" for d in ("i2t", "t2i") for k in (1, 5, 10)} | {"rsum of 16"}
     assert rsum(recalls) == 600
-    assert machine.asked == sorted(set(machine.asked))
-    assert len(machine.asked) <= 2 * 80 * 16
+    assert annotator.asked == sorted(set(annotator.asked))
+    assert len(annotator.asked) <= 2 * 80 * 16
 
 
 def test_a_cross_encoder_that_scores_all_alike_finds_nothing():

@@ -7,7 +7,7 @@ import pytest
 from mitl.options import TRAINING_OPTIONS, Schedule, training_options
 
 
-def test_a_schedule_is_read_from_a_machine_s_settings():
+def test_a_schedule_is_read_from_an_annotator_s_settings():
     assert Schedule.of({"rate": 0.5, "embed": 64}) == Schedule(rate=0.5)
 
 
@@ -17,7 +17,7 @@ def test_every_setting_of_a_schedule_is_an_option_of_the_same_default():
     }
 
 
-def test_a_machine_may_have_its_own_defaults():
+def test_an_annotator_may_have_its_own_defaults():
     options = training_options(epochs=13)
     assert (options["epochs"].default, options["batch"].default) == (13, 128)
 

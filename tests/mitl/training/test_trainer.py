@@ -21,7 +21,7 @@ def colours(db):
     return make_coloured_collection()
 
 
-def machine(name: str = "eyes", **options) -> Annotator:
+def make_eyes(name: str = "eyes", **options) -> Annotator:
     return add_annotator(name, kind="embedding", options={"image": "histogram", "dim": 8, **options})
 
 
@@ -36,46 +36,46 @@ def right_first(annotator: Annotator, collection) -> float:
 
 @pytest.mark.parametrize("options", [{}, {"image": "patches"}, {"text": "phrases"}])
 def test_it_learns_what_words_look_like(colours, options):
-    machine(**options)
+    make_eyes(**options)
     assert right_first(train_annotator("eyes", collection=colours), colours) >= 5 / len(COLOURS)
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_does_not(colours):
     checksums = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        machine(name, image="patches")
+        make_eyes(name, image="patches")
         checksums.append(train_annotator(name, collection=colours, seed=seed).checksum)
     assert checksums[0] == checksums[1] != checksums[2]
 
 
 def test_what_it_was_trained_on_is_written_down(colours):
-    machine()
+    make_eyes()
     trained = train_annotator("eyes", collection=colours, seed=7).trained_on
     assert (trained["collection"], trained["seed"], trained["images"], trained["pairs"]) == ("colours", 7, 24, 48)
     assert (trained["loss"], trained["matches"], trained["validation"]) == ("", "original", "split")
 
 
 def test_training_the_same_again_changes_nothing(colours):
-    machine()
+    make_eyes()
     train_annotator("eyes", collection=colours)
     train_annotator("eyes", collection=colours)
     assert Event.objects.filter(verb="trained").count() == 1
 
 
 def test_only_the_training_split_is_read(colours):
-    machine()
+    make_eyes()
     Image.objects.filter(split="test").update(file="")
     assert train_annotator("eyes", collection=colours).trained_on["images"] == 24
 
 
 def test_a_collection_without_a_training_split_is_read_whole(colours):
-    machine()
+    make_eyes()
     Image.objects.update(split="")
     assert train_annotator("eyes", collection=colours).trained_on["images"] == 30
 
 
 def test_weights_trained_elsewhere_can_be_brought_along(colours, tmp_path):
-    machine()
+    make_eyes()
     trained = train_annotator("eyes", collection=colours)
     (tmp_path / "eyes.npz").write_bytes(local_copy(StoredFile(trained.checkpoint, trained.checksum)).read_bytes())
     brought = add_annotator("brought", kind="embedding", options=trained.options, checkpoint=tmp_path / "eyes.npz")
@@ -89,9 +89,9 @@ def test_weights_that_do_not_fit_are_refused(db, tmp_path):
         add_annotator("brought", kind="embedding", checkpoint=tmp_path / "eyes.npz")
 
 
-def test_a_machine_without_weights_says_so(db):
+def test_an_annotator_without_weights_says_so(db):
     with pytest.raises(CounterpartError, match="not trained yet; run: manage.py train_annotator eyes"):
-        load(machine())
+        load(make_eyes())
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_machine_without_weights_says_so(db):
     ],
 )
 def test_what_cannot_be_trained_is_named(colours, arguments, message):
-    machine()
+    make_eyes()
     add_annotator("blind", kind="overlap")
     add_annotator("deep", kind="vse")
     with pytest.raises(CounterpartError, match=message):
@@ -116,23 +116,23 @@ def test_what_cannot_be_trained_is_named(colours, arguments, message):
 
 
 def test_images_without_pictures_are_counted(db):
-    machine()
+    make_eyes()
     with pytest.raises(CounterpartError, match="6 of 6 training images lack a picture file: 0, 1, 2, 3, 4 and 1 more"):
         train_annotator("eyes", collection=make_collection())
 
 
-def test_a_machine_whose_proposals_are_pooled_keeps_its_weights(colours):
-    annotator = machine()
+def test_an_annotator_whose_proposals_are_pooled_keeps_its_weights(colours):
+    eyes = make_eyes()
     sample = make_sample(colours)
     sample.images.set(colours.images.gallery())
     sample.captions.set(colours.captions.gallery())
-    make_pool(sample, [make_retrieval(annotator, sample)])
+    make_pool(sample, [make_retrieval(eyes, sample)])
     with pytest.raises(CounterpartError, match=r"eyes is used in 1 pool \(pool\), so it cannot be retrained"):
         train_annotator("eyes", collection=colours)
 
 
 def test_weights_that_were_brought_along_are_not_trained_over(colours, tmp_path):
-    trained = train_annotator(machine().name, collection=colours)
+    trained = train_annotator(make_eyes().name, collection=colours)
     (tmp_path / "eyes.npz").write_bytes(local_copy(StoredFile(trained.checkpoint, trained.checksum)).read_bytes())
     brought = add_annotator("brought", kind="embedding", options=trained.options, checkpoint=tmp_path / "eyes.npz")
     with pytest.raises(CounterpartError, match="weights of brought were imported.*Add another annotator"):
@@ -140,8 +140,8 @@ def test_weights_that_were_brought_along_are_not_trained_over(colours, tmp_path)
     assert Annotator.objects.get(name="brought").checksum == brought.checksum
 
 
-def test_the_machine_s_figures_are_measured_on_the_validation_split(colours):
-    machine()
+def test_the_annotator_s_figures_are_measured_on_the_validation_split(colours):
+    make_eyes()
     Image.objects.filter(split="train", key__endswith="3").update(split="val")
     figures = train_annotator("eyes", collection=colours).trained_on
     assert figures["images"] == 18
@@ -150,7 +150,7 @@ def test_the_machine_s_figures_are_measured_on_the_validation_split(colours):
 
 
 def test_another_validation_is_another_training(colours):
-    machine()
+    make_eyes()
     first = train_annotator("eyes", collection=colours)
     assert train_annotator("eyes", collection=colours, validation="held-out").trained_on["images"] == 22
     assert Annotator.objects.get().checksum != first.checksum
@@ -158,7 +158,7 @@ def test_another_validation_is_another_training(colours):
 
 @pytest.fixture
 def little(colours, monkeypatch) -> Annotator:
-    """A machine that is fitted like the large ones."""
+    """An annotator that is fitted like the large ones."""
     plug_in(monkeypatch, little="tests.mitl.training.little_kind")
     return add_annotator("little", kind="little")
 
@@ -179,7 +179,7 @@ def test_every_epoch_is_written_into_the_curve(colours, little):
     assert {"i2t R@1", "t2i R@10", "rsum"} < set(trained.curve[0]["validation"])
 
 
-def test_a_machine_without_a_choice_of_losses_is_trained_with_its_own(colours, little):
+def test_an_annotator_without_a_choice_of_losses_is_trained_with_its_own(colours, little):
     assert train_annotator("little", collection=colours).trained_on["loss"] == ""
     with pytest.raises(CounterpartError, match="have no loss 'sum'; it has no choice of losses, leave it out"):
         train_annotator("little", collection=colours, loss="sum")
@@ -226,7 +226,7 @@ def test_a_training_that_fails_leaves_the_curve_of_the_weights_that_are_there(co
     assert (little.curve, little.checksum) == (before.curve, before.checksum)
 
 
-def test_two_that_train_the_same_machine_do_not_mix_their_epochs(colours, little):
+def test_two_that_train_the_same_annotator_do_not_mix_their_epochs(colours, little):
     def second_one_begins(step: str, done: int, total: int | None) -> None:
         if step.startswith("epoch 2 "):
             Annotator.objects.update(curve=[{"number": 1, "loss": 9.0, "seconds": 1.0, "validation": {}}])
