@@ -69,6 +69,9 @@ def outcome_of(job: Job) -> Outcome | None:
         return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job), doseq=True)}")
     if job.task == tasks.measure_rankings.name:
         return Outcome("Figures", reverse("benchmark", args=[job.pk])) if job.state == Job.State.DONE else None
+    if job.task == tasks.chart.name:
+        place = [job.params[name] for name in ("kind", "name", "subject")]
+        return Outcome("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
     lead = _BY_TASK.get(job.task) or (_WHEN_DONE.get(job.task) if job.state == Job.State.DONE else None)
     lead = lead or (_VERSION if "version" in job.params else _ROUND)
     named = job.params.get(lead.param, "")

@@ -10,14 +10,16 @@ from io import StringIO
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.standing import standing_of
-from core.progress import silent
+from console.records import kept_if_slow
+from core.progress import Progress, silent
 from dataset.models import Version
 from evaluation.analyses import Findings, subjects, write_table
+from hits.designs import Design
 from hits.models import Control, Round
 from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes, heat_map
 from mitl.models import Annotator, Pool
@@ -54,17 +56,34 @@ PLOTS = {
     "positives": Plot(
         "Positives per query", "How many of the queries have at least so many positives, before and after (figure 3a)."
     ),
+    "uncertainty": Plot(
+        "Uncertainty and multiplicity",
+        "Whether a probabilistic annotator (PCME) is less certain about images and captions that have more matches in "
+        "the version (figure 3b). A larger dot means more items.",
+    ),
     "diversity": Plot(
         "Similarity of rankings", "How alike the annotators rank the same queries (table A.1); darker is more alike."
     ),
 }
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
-OFFERED = {"round": OF_ANSWERS, "version": ("positives", *OF_ANSWERS), "pool": ("diversity",)}
+OFFERED = {"round": OF_ANSWERS, "version": ("positives", *OF_ANSWERS, "uncertainty"), "pool": ("diversity",)}
 """The charts of each kind of thing."""
+OF_ANNOTATORS = {"uncertainty": ("pcme",)}
+"""The charts that are drawn for one annotator, and the kinds that they are drawn for."""
+LARGE = 100_000  # judgments: seconds of a request
+
+Thing = Round | Version | Pool
+THINGS: dict[str, QuerySet[Any]] = {
+    "round": Round.objects.select_related("pool__collection"),
+    "version": Version.objects.select_related("collection"),
+    "pool": Pool.objects.select_related("collection", "sample"),
+}
 
 
-def words_of(thing: Round | Version | Pool, subject: str) -> list[str]:
-    """Return the words of ``analyse`` that draw a chart."""
+def words_of(thing: Thing, subject: str, annotator: str = "") -> list[str]:
+    """Return the words of ``analyse`` that draw a chart, of ``annotator`` where it is of one."""
+    if isinstance(thing, Version) and subject in OF_ANNOTATORS:
+        return [subject, thing.collection.name, "--annotator", annotator or "A", "--matches", thing.name]
     if isinstance(thing, Pool):
         names = Annotator.objects.filter(retrievals__pools=thing).distinct().order_by("name")
         joined = ",".join(names.values_list("name", flat=True))
@@ -74,23 +93,42 @@ def words_of(thing: Round | Version | Pool, subject: str) -> list[str]:
     return [subject, thing.name]
 
 
-def findings_of(thing: Round | Version | Pool, subject: str) -> Findings:
-    """Return the figures and the chart, cached until something new was judged or decided. Raises CounterpartError where
-    there is nothing to draw."""
-    key = f"chart:{type(thing).__name__}:{thing.pk}:{subject}:{_state_of(thing)}"
-    known: Findings | None = cache.get(key)
-    if known is None:
-        words = words_of(thing, subject)
-        module, parser = subjects()[subject], ArgumentParser()
-        module.add_arguments(parser)
-        known = module.analyse(progress=silent, **vars(parser.parse_args(words[1:])))
-        cache.set(key, known, timeout=HOUR)
-    return known
+def needs_job(thing: Thing, subject: str) -> bool:
+    """Whether a chart takes too long for a request: it opens a network, or reads very many judgments."""
+    if subject in OF_ANNOTATORS:
+        return True
+    if isinstance(thing, Round):
+        return sum(standing_of(thing).work.values()) * Design(**thing.design).size > LARGE
+    return isinstance(thing, Version) and subject in OF_ANSWERS and thing.manifest["counts"].get("votes", 0) > LARGE
 
 
-def _state_of(thing: Round | Version | Pool) -> str:
+def findings_of(thing: Thing, subject: str) -> Findings:
+    """Return the figures and the chart, cached until something new was judged or decided; those that take over a second
+    are kept for a while even then. Raises CounterpartError where there is nothing to draw."""
+    place = f"chart:{type(thing).__name__}:{thing.pk}:{subject}"
+    exact = f"{place}:{state_of(thing)}"
+
+    def make() -> Findings:
+        found = analysed(words_of(thing, subject))
+        cache.set(exact, found, timeout=HOUR)
+        return found
+
+    known: Findings | None = cache.get(exact)
+    return known or kept_if_slow(place, make)
+
+
+def analysed(words: list[str], progress: Progress = silent) -> Findings:
+    """Return what ``analyse`` with these words finds. Raises CounterpartError as it does."""
+    module, parser = subjects()[words[0]], ArgumentParser()
+    module.add_arguments(parser)
+    found: Findings = module.analyse(progress=progress, **vars(parser.parse_args(words[1:])))
+    return found
+
+
+def state_of(thing: Thing) -> str:
+    """Tell a round's judgments and decisions from later ones; versions and pools never change."""
     if not isinstance(thing, Round):
-        return ""  # it never changes
+        return ""
     doubted = thing.controls.filter(~Q(state=Control.State.ACTIVE)).count()
     return "-".join(map(str, [*standing_of(thing).work.values(), doubted]))
 

@@ -9,7 +9,9 @@ from django.db import transaction
 from annotation.wages import top_up as give_top_up
 from config.celery import app
 from console import benchmark_boards, staff
+from console.measured_charts import measure_chart
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
+from console.plots import THINGS, Thing
 from console.trust_figures import measure_trust
 from console.upload_jobs import (
     Files,
@@ -137,6 +139,19 @@ def trust(job_id: str) -> None:
     _run(job_id, act)
 
 
+@app.task(name="console.tasks.chart")
+def chart(job_id: str) -> None:
+    """Measure a chart that takes too long for a request."""
+
+    def act(job: Job, progress: JobProgress) -> str:
+        params = job.params
+        thing = THINGS[params["kind"]].get(name=params["name"])
+        measure_chart(thing, params["subject"], params["annotator"], progress=progress)
+        return "The chart is measured."
+
+    _run(job_id, act)
+
+
 @app.task(name="console.tasks.pack")
 def pack(job_id: str) -> None:
     """Pack a pool into the round that the job describes, unless an earlier run already has."""
@@ -212,6 +227,13 @@ def start_once(title: str, task: str, round: Round, *, by: User, **params: Any) 
         Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         live = Job.objects.filter(task=task, params__round=round.name, state__in=LIVE).first()
         return live or open_job(title, task, {"round": round.name, **params}, by=by)
+
+
+def start_chart(kind: str, thing: Thing, subject: str, annotator: str, *, by: User) -> Job:
+    """Open a job that measures a chart, or return the unfinished one."""
+    params = {"kind": kind, "name": thing.name, "subject": subject, "annotator": annotator}
+    live = Job.objects.filter(task=chart.name, params=params, state__in=LIVE).first()
+    return live or open_job(f"Chart {subject} of {thing}", chart.name, params, by=by)
 
 
 def start_packing(round: str, pool: Pool, parameters: PackParameters, *, by: User) -> Job:

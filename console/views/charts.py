@@ -1,50 +1,79 @@
 """The charts of rounds, versions and pools: a page each, and files to download."""
 
-from typing import Any
+from urllib.parse import urlencode
 
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
 
-from console.permissions import members_only
-from console.plots import OFFERED, PLOTS, csv_of, drawn, findings_of, table_of, words_of
+from console.measured_charts import stored_chart
+from console.permissions import StaffRequest, members_only
+from console.plots import (
+    OF_ANNOTATORS,
+    OFFERED,
+    PLOTS,
+    THINGS,
+    Thing,
+    csv_of,
+    drawn,
+    findings_of,
+    needs_job,
+    table_of,
+    words_of,
+)
+from console.tasks import start_chart
 from core.errors import CounterpartError
-from dataset.models import Version
-from hits.models import Round
+from evaluation.analyses import Findings
 from mitl.charts import chart_bytes
-from mitl.models import Pool
+from mitl.models import Annotator
 
-THINGS: dict[str, QuerySet[Any]] = {
-    "round": Round.objects.select_related("pool__collection"),
-    "version": Version.objects.select_related("collection"),
-    "pool": Pool.objects.select_related("collection", "sample"),
-}
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv"}
 
 
 @members_only
 @require_safe
 def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpResponse:
-    """A chart with the figures behind it, its files, and the command that says the same."""
+    """A chart with the figures behind it, its files, and the command that says the same; ``?annotator=`` chooses one
+    where it is of one."""
     thing = _thing_or_404(kind, name, subject)
-    plot = PLOTS[subject]
+    plot, annotators = PLOTS[subject], _annotators(subject)
+    annotator = _annotator(request, annotators)
     context: dict[str, object] = {
         "kind": kind,
         "thing": thing,
         "subject": subject,
         "plot": plot,
         "tabs": [(one, PLOTS[one].title) for one in OFFERED[kind]],
-        "command": f"python manage.py analyse {' '.join(words_of(thing, subject))}",
+        "annotators": annotators,
+        "annotator": annotator,
+        "chosen": f"?{urlencode({'annotator': annotator})}" if annotator else "",
+        "command": f"python manage.py analyse {' '.join(words_of(thing, subject, annotator))}",
     }
     try:
-        found = findings_of(thing, subject)
-        heads, rows = table_of(found)
-        context |= {"heads": heads, "rows": rows, "n_rows": len(found.rows)}
-        context["svg"] = drawn(found.chart, f"{plot.title}: {plot.says} The table below has the figures.")
+        if needs_job(thing, subject):
+            context["measured"] = measured = stored_chart(thing, subject, annotator)
+            context["can_measure"] = bool(annotator) or subject not in OF_ANNOTATORS
+            found = measured.findings if measured else None
+        else:
+            found = findings_of(thing, subject)
+        if found:
+            heads, rows = table_of(found)
+            context |= {"heads": heads, "rows": rows, "n_rows": len(found.rows)}
+            context["svg"] = drawn(found.chart, f"{plot.title}: {plot.says} The table below has the figures.")
     except CounterpartError as error:
         context["trouble"] = str(error)
     return render(request, "console/chart.html", context)
+
+
+@members_only
+@require_POST
+def chart_measure(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
+    """Start the job that measures a chart which takes long."""
+    thing = _thing_or_404(kind, name, subject)
+    annotator = _annotator(request, _annotators(subject))
+    if not needs_job(thing, subject) or (subject in OF_ANNOTATORS and not annotator):
+        raise Http404
+    return redirect("job", start_chart(kind, thing, subject, annotator, by=request.user).pk)
 
 
 @members_only
@@ -54,17 +83,41 @@ def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: s
     thing = _thing_or_404(kind, name, subject)
     if form not in TYPES:
         raise Http404
-    try:
-        found = findings_of(thing, subject)
-    except CounterpartError as error:
-        raise Http404 from error
+    annotator = _annotator(request, _annotators(subject))
+    found = _findings_or_404(thing, subject, annotator)
     body = csv_of(found) if form == "csv" else chart_bytes(found.chart, f".{form}")
-    attached = {"Content-Disposition": f'attachment; filename="{thing.name}-{subject}.{form}"'}
+    named = "-".join(filter(None, [thing.name, subject, annotator]))
+    attached = {"Content-Disposition": f'attachment; filename="{named}.{form}"'}
     return HttpResponse(body, content_type=TYPES[form], headers=attached)
 
 
-def _thing_or_404(kind: str, name: str, subject: str) -> Round | Version | Pool:
+def _findings_or_404(thing: Thing, subject: str, annotator: str) -> Findings:
+    try:
+        if not needs_job(thing, subject):
+            return findings_of(thing, subject)
+        if measured := stored_chart(thing, subject, annotator):
+            return measured.findings
+    except CounterpartError as error:
+        raise Http404 from error
+    raise Http404
+
+
+def _thing_or_404(kind: str, name: str, subject: str) -> Thing:
     if subject not in OFFERED.get(kind, ()):
         raise Http404
-    thing: Round | Version | Pool = get_object_or_404(THINGS[kind], name=name)
+    thing: Thing = get_object_or_404(THINGS[kind], name=name)
     return thing
+
+
+def _annotators(subject: str) -> list[str]:
+    """Return the annotators that the chart can be of; none where it is of no single one."""
+    kinds = OF_ANNOTATORS.get(subject, ())
+    return list(Annotator.objects.filter(kind__in=kinds).values_list("name", flat=True)) if kinds else []
+
+
+def _annotator(request: HttpRequest, names: list[str]) -> str:
+    """Return the annotator that was asked for, or the first."""
+    asked = request.POST.get("annotator") or request.GET.get("annotator")
+    if asked and asked not in names:
+        raise Http404
+    return asked or (names[0] if names else "")

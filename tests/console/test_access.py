@@ -49,7 +49,7 @@ STEWARDS_DO = {
     "clean_up",
     "conflicts_send",
 }
-MEMBERS_DO = {"version_export", "version_measure", "version_verify"}
+MEMBERS_DO = {"version_export", "version_measure", "version_verify", "chart_measure"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {"round_sync", "round_prolong", "audit", "audit_start", "audit_repair", "round_calls_send"}
 ELSEWHERE = {"scores", "judgments"}  # lead to the page of a collection, of a round
