@@ -3,7 +3,6 @@
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Count, Q
 
 from annotation.ledger import balance_of, commitment_of, spent_on
 from annotation.platforms import want_seats_posted
@@ -39,10 +38,9 @@ def has_room_for_seat(round: Round) -> bool:
     While the ceiling pays for every seat that is not filled, nobody can pass it, and the round is not locked, as
     workers would wait for each other.
     """
-    cost, is_unfilled = round.seat_cost, ~Q(hits__seats__state=Seat.State.FILLED)
-    counted = Round.objects.annotate(unfilled=Count("hits__seats", filter=is_unfilled))
-    ceiling, unfilled = counted.values_list("ceiling", "unfilled").get(pk=round.pk)
-    return spent_on(round) + cost * unfilled <= ceiling or room(round) >= cost
+    cost, unfilled = round.seat_cost, Seat.objects.filter(round=round, state__in=Seat.UNFILLED)
+    (ceiling,) = Round.objects.values_list("ceiling").get(pk=round.pk)
+    return spent_on(round) + cost * unfilled.count() <= ceiling or room(round) >= cost
 
 
 def check_owed(round: Round, amount: Decimal) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.admission import admit, hits_of, hits_with_seen_pairs
+from annotation.admission import admit, hits_with_seen_pairs
 from annotation.budget import has_room_for_seat
 from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.workers import actor_of, locked
@@ -19,8 +19,7 @@ from hits.models import HIT, Round, Seat
 
 State = Assignment.State
 
-NEAREST = 20  # open seats looked at first: more than one, as others may be taking the first seats just now
-AT_ONCE = 500  # open seats looked at together after that, and leases expired in one transaction
+AT_ONCE = 500  # open seats looked at together, and leases expired in one transaction
 
 # The state of a seat follows from that of the assignment that held it.
 SEAT_AFTER = {
@@ -66,7 +65,8 @@ def bind_seat(assignment: Assignment) -> None:
             break
     else:
         last = seats.aggregate(last=Max("number"))["last"] or 0
-        seat = Seat.objects.create(hit=assignment.hit, number=last + 1, state=Seat.State.TAKEN)
+        hit = assignment.hit
+        seat = Seat.objects.create(round_id=hit.round_id, hit=hit, number=last + 1, state=Seat.State.TAKEN)
         record("added", seat, actor="intake", reason="a late submission")
     assignment.seat = seat
     assignment.save(update_fields=["seat"])
@@ -169,24 +169,28 @@ def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
 
 
 def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) -> Assignment | None:
-    """Lease a seat of the first HIT that fits. A few are looked at first, as almost always one of them does."""
-    candidates, passed, look_at = _open_seats(round, hits_of(worker)), 0, NEAREST
-    while hits := set(candidates.filter(hit__gt=passed).values_list("hit", flat=True)[:look_at]):
+    """Lease a seat of the first HIT that fits. The first open seat that nobody else is taking is looked at alone, as
+    almost always it does."""
+    seats = _open_seats(round, worker)
+    while first := seats.select_for_update(skip_locked=True, of=("self",)).first():
+        if hits_with_seen_pairs(worker, [first.hit_id]):
+            break
+        if claim(first.pk):
+            return _lease(first, worker, time, **fields)
+    passed = 0
+    while hits := set(seats.filter(hit__gt=passed).values_list("hit", flat=True)[:AT_ONCE]):
         if seat := _take_one_of(hits - hits_with_seen_pairs(worker, hits)):
             return _lease(seat, worker, time, **fields)
-        passed, look_at = max(hits), AT_ONCE
+        passed = max(hits)
     return None
 
 
-def _open_seats(round: Round, theirs: QuerySet[Assignment]) -> QuerySet[Seat]:
-    """Open seats of an open round, in the order in which its HITs were made, of HITs that are not ``theirs``.
-
-    The index of open seats gives them in this order, so that a few are read however large the round is; it begins at
-    the round's first HIT, as other rounds may have been closed with open seats.
-    """
-    own, first = theirs.filter(hit=OuterRef("hit")), HIT.objects.filter(round=round).order_by("number").values("pk")[:1]
-    is_open = {"hit__round__published_at__isnull": False, "hit__round__closed_at": None}
-    seats = Seat.objects.filter(~Exists(own), state=Seat.State.OPEN, hit__round=round, hit__gte=first, **is_open)
+def _open_seats(round: Round, worker: Worker) -> QuerySet[Seat]:
+    """Open seats of an open round, in the order in which its HITs were made. HITs that the worker holds or has answered
+    are left out early: the database reads these once, and of the seats only as many as are asked for."""
+    theirs = Assignment.objects.filter(worker=worker, state__in=Assignment.HOLDING, seat__isnull=False).values("hit")
+    is_open = {"round__published_at__isnull": False, "round__closed_at": None}
+    seats = Seat.objects.filter(~Q(hit__in=theirs), round=round, state=Seat.State.OPEN, **is_open)
     return seats.order_by("hit_id", "number")
 
 

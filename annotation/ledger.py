@@ -210,5 +210,5 @@ def _seats(rounds: Sequence[Round], state: str) -> Counter[int]:
     """Count the seats of each round that are in ``state``."""
     if not rounds:
         return Counter()
-    seats = Seat.objects.filter(hit__round__in=rounds, state=state).order_by()
-    return Counter(dict(seats.values_list("hit__round").annotate(n=Count("pk"))))
+    seats = Seat.objects.filter(round__in=rounds, state=state).order_by()
+    return Counter(dict(seats.values_list("round").annotate(n=Count("pk"))))

@@ -166,7 +166,7 @@ def _troubled_submissions(round: Round | None) -> list[Need]:
 
 
 def _complete_rounds() -> Iterable[Need]:
-    seats = Seat.objects.filter(hit__round=OuterRef("pk"))
+    seats = Seat.objects.filter(round=OuterRef("pk"))
     unfilled = seats.exclude(state=Seat.State.FILLED)
     for complete in Round.objects.filter(Exists(seats), ~Exists(unfilled), published_at__isnull=False, closed_at=None):
         yield Need(f"{complete} is complete and still open. Close it", _page("round", complete.name))

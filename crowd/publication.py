@@ -171,7 +171,7 @@ def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> 
 def quote(round: Round, channel: str) -> Quote:
     """Return the cost of all seats of the round on ``channel`` with the round's offer."""
     fee = channels.get(channel).fees(offer_of(round)).reward_fee(round.reward)
-    return Quote(Seat.objects.filter(hit__round=round).count(), cents(round.reward), fee)
+    return Quote(Seat.objects.filter(round=round).count(), cents(round.reward), fee)
 
 
 def missing_pictures(round: Round) -> list[str]:

@@ -106,8 +106,8 @@ def _missing(rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
     none."""
     rounds = [round for round in rounds if not is_by_session(round.channel)]
     coming = _coming(rounds)  # before the seats: a submission in between then gives too few to post, not too many
-    seats = Seat.objects.filter(hit__round__in=rounds, state=Seat.State.OPEN).order_by()
-    open_seats = seats.values_list("hit", "hit__round").annotate(n=Count("pk"))
+    seats = Seat.objects.filter(round__in=rounds, state=Seat.State.OPEN).order_by()
+    open_seats = seats.values_list("hit", "round").annotate(n=Count("pk"))
     return {hit: (round, n - coming[hit]) for hit, round, n in open_seats if n > coming[hit]}
 
 

@@ -173,7 +173,7 @@ def _plant(round: Round) -> Pair:
     hit = HIT.objects.create(round=round, number=last + OUT_OF_REACH)
     item = Item.objects.create(hit=hit, place=1, image_id=image, caption_id=caption)
     for number, level in enumerate((Level.YES, Level.NO), 1):
-        seat = Seat.objects.create(hit=hit, number=number, state=Seat.State.FILLED)
+        seat = Seat.objects.create(round=round, hit=hit, number=number, state=Seat.State.FILLED)
         worker = Worker.objects.create(simulated=True)
         accepted = {"state": Assignment.State.ACCEPTED, "deadline": timezone.now(), "submitted_at": timezone.now()}
         assignment = Assignment.objects.create(seat=seat, hit=hit, worker=worker, **accepted)

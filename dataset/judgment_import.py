@@ -207,7 +207,7 @@ def _assignments(
         last=("at", "max"),
         wrong=("wrong", "sum"),
     ).reset_index()
-    seats, added = _seats(figures)
+    seats, added = _seats(round, figures)
     made = []
     for one, seat in zip(figures.itertuples(index=False), seats, strict=True):
         row: Any = one
@@ -240,7 +240,7 @@ def _assignments(
     return dict(zip(keys, assignments, strict=True)), added
 
 
-def _seats(figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
+def _seats(round: Round, figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
     """Return a seat for each answer set: those that count fill the open seats of their HIT and then new ones; others
     have any seat of it."""
     hits = figures["hit_id"].unique().tolist()
@@ -262,7 +262,7 @@ def _seats(figures: pd.DataFrame) -> tuple[Sequence[Seat], int]:
             taken.append(filled[-1])
         else:
             last[hit] += 1
-            added.append(Seat(hit_id=hit, number=last[hit], state=Seat.State.FILLED))
+            added.append(Seat(round=round, hit_id=hit, number=last[hit], state=Seat.State.FILLED))
             taken.append(added[-1])
     Seat.objects.bulk_create(added, batch_size=_BATCH)
     for start in range(0, len(filled), _BATCH):

@@ -40,7 +40,7 @@ def provenance_of(round: Round) -> dict[str, Any]:
 def unfinished(round: Round) -> dict[str, int]:
     """Return how many seats of the round have no counted answers yet, and how many answer sets wait for a person;
     nothing if the round is complete."""
-    seats = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED).count()
+    seats = Seat.objects.filter(round=round).exclude(state=Seat.State.FILLED).count()
     waiting = Assignment.objects.filter(hit__round=round, state__in=(State.SUBMITTED, State.FLAGGED)).count()
     return {name: count for name, count in {"seats": seats, "waiting_for_review": waiting}.items() if count}
 
@@ -49,7 +49,7 @@ def refuse_unfinished(rounds: Sequence[Round]) -> None:
     """Raise CounterpartError for rounds of which answers are missing or wait for a person."""
     for round in rounds:
         if left := unfinished(round):
-            wanted = Seat.objects.filter(hit__round=round).count()
+            wanted = Seat.objects.filter(round=round).count()
             raise CounterpartError(
                 f"Round {round} is unfinished: {left.get('seats', 0):,} of {wanted:,} answer sets are missing, "
                 f"{left.get('waiting_for_review', 0):,} wait for review. Finish it, or pass --partial, which the "

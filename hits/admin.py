@@ -25,10 +25,6 @@ class HITAdmin(ReadOnlyAdmin):
 @admin.register(Seat)
 class SeatAdmin(ReadOnlyAdmin):
     list_display = ("hit", "number", "round", "state")
-    list_select_related = ("hit__round",)
-    list_filter = ("state", "hit__round")
-    search_fields = ("=hit__number", "hit__round__name")
-
-    @admin.display(description="round")
-    def round(self, seat: Seat) -> str:
-        return seat.hit.round.name
+    list_select_related = ("hit", "round")
+    list_filter = ("state", "round")
+    search_fields = ("=hit__number", "round__name")

@@ -181,13 +181,17 @@ class Item(models.Model):
 
 
 class Seat(models.Model):
-    """One wanted answer set of a HIT: open, taken by a worker, or filled with answers that count."""
+    """One wanted answer set of a HIT: open, taken by a worker, or filled with answers that count. ``round`` repeats the
+    HIT's, so that a round's open seats are found and counted from the index alone."""
 
     class State(models.TextChoices):
         OPEN = "open"
         TAKEN = "taken"
         FILLED = "filled", "filled (its answers count)"
 
+    UNFILLED = (State.OPEN, State.TAKEN)
+
+    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="seats", db_index=False)
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="seats", db_index=False)
     number = models.PositiveSmallIntegerField()
     state = models.CharField(max_length=6, choices=State, default=State.OPEN)
@@ -195,7 +199,7 @@ class Seat(models.Model):
     class Meta:
         ordering = ["hit_id", "number"]
         constraints = [models.UniqueConstraint(fields=["hit", "number"], name="seat_number_in_hit")]
-        indexes = [models.Index(fields=["state", "hit"])]
+        indexes = [models.Index(fields=["round", "state", "hit", "number"], name="seats_of_a_round")]
 
     def __str__(self) -> str:
         return f"seat {self.number} of HIT {self.hit_id} ({self.state})"

@@ -233,6 +233,7 @@ def write_hits(
     controls = _write_controls(packed, plan, progress)
     _write_items(plan, hit_ids, controls, progress)
     columns: Columns = {
+        "round_id": packed.pk,
         "hit_id": np.repeat(hit_ids, seats),
         "number": np.tile(np.arange(1, seats + 1), plan.n_hits),
         "state": Seat.State.OPEN.value,

@@ -120,7 +120,7 @@ class Crowd:
 
     def __post_init__(self) -> None:
         self._numbers = dict(self.round.hits.values_list("pk", "number"))
-        self._wanted = Seat.objects.filter(hit__round=self.round, state=Seat.State.OPEN).count()
+        self._wanted = Seat.objects.filter(round=self.round, state=Seat.State.OPEN).count()
 
     def work(self) -> None:
         """Let whoever is free first take a HIT, until nobody finds one and waiting brings no more."""
@@ -176,7 +176,7 @@ def _figures(round: Round, workers: int, door: Door) -> dict[str, Any]:
         "excluded": outcomes[state.EXCLUDED],
         "waiting for review": outcomes[state.FLAGGED],
         "share excluded": float(f"{outcomes[state.EXCLUDED] / max(submitted, 1):.4f}"),
-        "seats still open": Seat.objects.filter(hit__round=round, state=Seat.State.OPEN).count(),
+        "seats still open": Seat.objects.filter(round=round, state=Seat.State.OPEN).count(),
         "simulated votes": simulated,
         "people's votes": votes.count() - simulated,
         "note": NOTE,

@@ -170,7 +170,7 @@ def make_round(
     for number in range(1, hits + 1):
         hit = HIT.objects.create(round=made, number=number)
         fill_hit(hit, islice(turning, candidates + 2))
-        Seat.objects.bulk_create(Seat(hit=hit, number=seat) for seat in range(1, replication + 1))
+        Seat.objects.bulk_create(Seat(round=made, hit=hit, number=seat) for seat in range(1, replication + 1))
     return made
 
 

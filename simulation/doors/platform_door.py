@@ -142,7 +142,7 @@ class PlatformDoor:
     def _open_postings(self, had: set[int], *, first: Iterable[str]) -> list[Posting]:
         """Return the live postings with open seats, those ``first`` that the person's list shows: it shows one of each
         kind."""
-        wanted = Seat.objects.filter(hit__round=self.round, state=Seat.State.OPEN).values("hit")
+        wanted = Seat.objects.filter(round=self.round, state=Seat.State.OPEN).values("hit")
         live = Posting.objects.filter(hit__in=wanted, state=Posting.State.LIVE).exclude(hit__in=had)
         postings = live.select_related("hit").order_by("hit__number", "pk")
         return sorted(postings, key=lambda posting: posting.external_id not in first)

@@ -85,7 +85,7 @@ def test_the_page_says_why_a_pair_is_not_finished(member, made):
     pair = candidates(made.hits.get())[0]
     propose(made, [pair], make_annotator("clip-b32"))
     assert "2 of 2 votes, no level has more than half" in text_of(member.get(page_of(pair)))
-    made.hits.get().seats.create(number=3)
+    made.hits.get().seats.create(round=made, number=3)
     text = text_of(member.get(page_of(pair)))
     assert "2 of 3 votes" in text
     assert "Waiting for a worker: 1 of 3 votes." in text

@@ -81,7 +81,7 @@ def report(made, pair, problem: str = "picture", *, workers: int = 1) -> None:
     """Have so many further workers report the pair of the round's only HIT."""
     item = made.hits.get().items.get(image=pair[0], caption=pair[1])
     for _ in range(workers):
-        seat = made.hits.get().seats.create(number=made.hits.get().seats.count() + 1)
+        seat = made.hits.get().seats.create(round=made, number=made.hits.get().seats.count() + 1)
         report_pair(make_assignment(seat, make_worker()), Complaint(item.pk, problem))
 
 

@@ -170,7 +170,7 @@ def test_a_top_up_is_packed_again(version):
     round = version.rounds.get()
     Round.objects.update(replication=2, top_up=1, ceiling=100)
     for hit in round.hits.all():
-        Seat.objects.create(hit=hit, number=2)
+        Seat.objects.create(round=round, hit=hit, number=2)
         n = hit.items.filter(control=None).count()
         answer(hit, *([4, 4, 1, 1] * n)[:n], seat=2)
     assert top_up(Round.objects.get(), actor="test") > 0

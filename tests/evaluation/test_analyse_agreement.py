@@ -74,7 +74,7 @@ def test_intervals_hold_their_figure_and_follow_the_seed(judged):
 
 def test_answers_that_do_not_count_are_left_out_and_told(judged):
     Round.objects.update(replication=4)
-    judged.hits.get().seats.create(number=4)
+    judged.hits.get().seats.create(round=judged, number=4)
     before = compared("round-1", "--with", "workers")
     answer(judged.hits.get(), 4, 4, 1, 1, seat=4, state="excluded")
     assert compared("round-1", "--with", "workers") == before

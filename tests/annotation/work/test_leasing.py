@@ -210,7 +210,6 @@ def test_leasing_takes_as_many_queries_however_long_the_round(db, django_assert_
 
 
 def test_a_hit_that_fits_is_found_however_far_away(db, monkeypatch):
-    monkeypatch.setattr(leasing, "NEAREST", 2)
     monkeypatch.setattr(leasing, "AT_ONCE", 3)
     made, worker = make_round(hits=9), make_worker()
     mark_submitted(lease_seat(made, worker=worker), active_seconds=60)

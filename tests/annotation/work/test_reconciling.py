@@ -39,7 +39,7 @@ def due_call(hit: HIT | None = None) -> Outbox:
 
 def test_everything_that_a_crash_leaves_behind_is_healed(db, platform):
     lease = late_lease()
-    Seat.objects.create(hit=lease.hit, number=2, state=Seat.State.TAKEN)
+    Seat.objects.create(round=lease.hit.round, hit=lease.hit, number=2, state=Seat.State.TAKEN)
     due_call(lease.hit)
     healed = reconcile()
     assert (healed["expired leases"], healed["orphaned seats"], healed["late calls"]) == (1, 1, 1)
