@@ -26,6 +26,8 @@ LETTERS = {reason: letter for letter, reason in REASONS.items()}
 ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
 WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)")
 NO_PICTURE = 0  # in place of a level: the picture does not load, so that this is no vote
+# Enums make lists of their values anew each time that they are asked.
+LEVELS, SHORTCOMINGS, WRONG_WAYS = {NO_PICTURE, *Level.values}, {"", *Shortcoming.values}, {"", *WrongWay.values}
 
 Places = Mapping[int, int]
 """Place on the page (from 1) → key of the item."""
@@ -74,13 +76,13 @@ def check_answer_set(answers: Sequence[Answer], places: Places, *, reasons: bool
 
 def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -> None:
     """Raise CounterpartError unless the answer is well formed; ``complete`` also wants the reasons asked for."""
-    if answer.level not in (NO_PICTURE, *Level.values):
+    if answer.level not in LEVELS:
         raise CounterpartError(f"Pair {place} has level {answer.level}; choose one of the four levels.")
     asked = reasons and answer.level in ASKS_REASONS
-    if (answer.shortcoming and not asked) or answer.shortcoming not in ("", *Shortcoming.values):
+    if (answer.shortcoming and not asked) or answer.shortcoming not in SHORTCOMINGS:
         raise CounterpartError(f"Pair {place} has a reason that was not asked for; choose its level again.")
     explains = asked and answer.shortcoming == Shortcoming.WRONG_WAY
-    if (answer.wrong_way and not explains) or answer.wrong_way not in ("", *WrongWay.values):
+    if (answer.wrong_way and not explains) or answer.wrong_way not in WRONG_WAYS:
         raise CounterpartError(f"Pair {place} has a detail that was not asked for; choose its reason again.")
     if complete and asked and not answer.shortcoming:
         raise CounterpartError(f"Pair {place} lacks its reason; choose why the sentence is not perfect.")

@@ -1,19 +1,20 @@
 """Grading: compare submitted answers with the gold controls, then accept, or flag for a person. Nothing is rejected."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q
 
-from annotation.budget import CeilingError
+from annotation.answers import NO_PICTURE, Answer
+from annotation.budget import CeilingError, locked
 from annotation.leases import move
 from annotation.models import Assignment, Decision, Report
-from annotation.payments import owe
+from annotation.payments import owe_in
 from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
 
-State = Assignment.State
+State, RETIRED = Assignment.State, Control.State.RETIRED
 
 SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
 
@@ -27,14 +28,32 @@ class Said(NamedTuple):
     reported: bool
 
 
-def grade(assignment: Assignment, *, policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
+def said_by(answers: Iterable[Answer], items: Mapping[int, Item]) -> list[Said]:
+    """Return what an assignment says that has stored ``answers`` to all ``items`` (by key, with their controls)."""
+    judging = {pk: item.control for pk, item in items.items() if item.control and item.control.state != RETIRED}
+    return [
+        Said(
+            judging[answer.item_id].polarity if answer.item_id in judging else None,
+            answer.level if answer.level != NO_PICTURE else None,
+            reported=answer.level == NO_PICTURE,
+        )
+        for answer in answers
+    ]
+
+
+def grade(
+    assignment: Assignment,
+    *,
+    said: list[Said] | None = None,
+    policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS,
+) -> int:
     """Accept a submitted assignment that answers every control right, flag it otherwise. Returns how many were wrong.
 
-    ``policy`` names the right levels of each polarity. Retired controls do not count. A pair that the worker judged
-    before is not stored again: an assignment that lacks a control is flagged, and so is one that skipped many pairs.
-    One that was decided meanwhile stays as it is.
+    ``said`` is what it says, where that is known. ``policy`` names the right levels of each polarity. Retired controls
+    do not count. A pair that the worker judged before is not stored again: an assignment that lacks a control is
+    flagged, and so is one that skipped many pairs. One that was decided meanwhile stays as it is.
     """
-    said = _said_in(assignment)
+    said = _said_in(assignment) if said is None else said
     failures, problem = _failures(said, policy), _problem_of(said)
     if failures or problem or _lacks_control(said):
         flag(assignment, control_failures=failures, problem=problem)
@@ -109,10 +128,7 @@ def _said_in(assignment: Assignment) -> list[Said]:
         .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(Report.objects.filter(**same)))
     )
     rows = items.values_list("control__polarity", "control__state", "said__level", "reported")
-    return [
-        Said(None if state == Control.State.RETIRED else polarity, level, reported)
-        for polarity, state, level, reported in rows
-    ]
+    return [Said(None if state == RETIRED else polarity, level, reported) for polarity, state, level, reported in rows]
 
 
 def grade_waiting(round: Round | None = None) -> int:
@@ -131,5 +147,5 @@ def _accept(
     if not move(assignment, come_from=come_from, to=State.ACCEPTED, actor="grading", control_failures=0):
         return False
     Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason=reason)
-    owe(assignment)
+    owe_in(locked(assignment.hit.round), assignment)
     return True

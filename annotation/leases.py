@@ -15,7 +15,7 @@ from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError
 from core.events import record, record_each
-from hits.models import HIT, Round, Seat
+from hits.models import Round, Seat
 
 State = Assignment.State
 
@@ -172,10 +172,11 @@ def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) ->
     """Lease a seat of the first HIT that fits. The first open seat that nobody else is taking is looked at alone, as
     almost always it does."""
     seats = _open_seats(round, worker)
-    while first := seats.select_for_update(skip_locked=True, of=("self",)).first():
+    while first := seats.select_related("hit").select_for_update(skip_locked=True, of=("self",)).first():
         if hits_with_seen_pairs(worker, [first.hit_id]):
             break
         if claim(first.pk):
+            first.hit.round = round
             return _lease(first, worker, time, **fields)
     passed = 0
     while hits := set(seats.filter(hit__gt=passed).values_list("hit", flat=True)[:AT_ONCE]):
@@ -207,7 +208,7 @@ def _take_one_of(hits: Iterable[int]) -> Seat | None:
 def _lease(seat: Seat, worker: Worker, time: timedelta, **fields: Any) -> Assignment:
     deadline = timezone.now() + time
     seat.state = Seat.State.TAKEN
-    assignment = Assignment.objects.create(seat=seat, hit_id=seat.hit_id, worker=worker, deadline=deadline, **fields)
+    assignment = Assignment.objects.create(seat=seat, hit=seat.hit, worker=worker, deadline=deadline, **fields)
     record("leased", assignment, actor=actor_of(worker))
     return assignment
 

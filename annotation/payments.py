@@ -27,9 +27,14 @@ def owe(assignment: Assignment) -> Payment:
     Raises CeilingError past the round's ceiling, CounterpartError for an assignment that was not decided.
     """
     with transaction.atomic():
-        payment, is_owed_now = _owe(assignment, _lock_round_of(assignment))
-        if is_owed_now:
-            order_payment(payment)
+        return owe_in(_lock_round_of(assignment), assignment)
+
+
+def owe_in(round: Round, assignment: Assignment) -> Payment:
+    """Do what ``owe`` does for decided work, in a transaction that has read and locked its round."""
+    payment, is_owed_now = _owe(assignment, round)
+    if is_owed_now:
+        order_payment(payment)
     return payment
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.admission import has_room
 from annotation.answers import NO_PICTURE, Answer, SeatLostError, check_answer_set, drafts_of, places_among, put_drafts
 from annotation.budget import has_room_for_seat
-from annotation.grading import grade
+from annotation.grading import Said, grade, said_by
 from annotation.leases import claim, move
 from annotation.models import Assignment, Judgment
 from annotation.receipts import receipt_of
@@ -20,9 +20,9 @@ from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
-from hits.models import Item
+from hits.models import Control, Item
 
-State = Assignment.State
+State, SUSPECTED = Assignment.State, Control.State.SUSPECTED
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,28 @@ class Receipt:
     repeated: bool
 
 
-def submit_answers(assignment: Assignment, *, answers: Sequence[Answer], active_seconds: int) -> Receipt:
+def items_of(assignment: Assignment) -> dict[int, Item]:
+    """Return the items of the assignment's HIT by their keys, with their controls."""
+    items = Item.objects.filter(hit=assignment.hit_id).order_by().select_related("control")
+    return {item.pk: item for item in items}
+
+
+def submit_answers(
+    assignment: Assignment,
+    *,
+    answers: Sequence[Answer],
+    active_seconds: int,
+    items: Mapping[int, Item] | None = None,
+) -> Receipt:
     """Store the answers to every item of the assignment's HIT and grade them once that is committed. Those of a
-    platform's visitor are kept as drafts until the platform confirms the submission.
+    platform's visitor are kept as drafts until the platform confirms the submission. ``items`` are those of
+    ``items_of``, where they have been read.
 
     A second submission returns the first one's receipt and changes nothing, whatever it holds.
     Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
     exactly one good answer for each item; nothing is changed then.
     """
-    items = {item.pk: item for item in Item.objects.filter(hit=assignment.hit_id).order_by()}
+    items = items or items_of(assignment)
     try:
         check_answer_set(answers, places_among(assignment, items), reasons=assignment.hit.round.reasons)
     except CounterpartError:
@@ -74,7 +87,7 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
         "receipt": receipt_of(assignment),
     }
     actor = actor_of(assignment.worker)
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         if move(assignment, come_from=State.LEASED, to=State.SUBMITTED, actor=actor, **fields):
             return assignment.receipt
         if _regain(assignment) and move(assignment, come_from=State.EXPIRED, to=State.SUBMITTED, actor=actor, **fields):
@@ -91,8 +104,8 @@ def store_answers(
     *,
     at: datetime | None = None,
 ) -> str | None:
-    """Submit, add a judgment for each answer to ``items`` (by key), or a report where the picture did not load, and
-    grade once that is committed.
+    """Submit, add a judgment for each answer to ``items`` (by key, with their controls), or a report where the picture
+    did not load, and grade once that is committed.
 
     Returns the receipt; None if the assignment could not be submitted any more. Drafts of items that are not answered
     stay.
@@ -118,7 +131,9 @@ def store_answers(
     )
     report_missing_pictures(assignment, [items[one.item_id] for one in answers if one.level == NO_PICTURE])
     # Robust: a failure here is logged, and the reconciler grades later; the answers are in.
-    transaction.on_commit(lambda: _grade_committed(assignment), robust=True)
+    said = said_by(answers, items) if len(answers) == len(items) else None
+    doubted = any(item.control and item.control.state == SUSPECTED for item in items.values())
+    transaction.on_commit(lambda: _grade_committed(assignment, said, doubted=doubted), robust=True)
     return code
 
 
@@ -149,9 +164,10 @@ def _keep_claim(assignment: Assignment, answers: Sequence[Answer], active_second
     return Receipt(assignment.receipt, repeated=False)
 
 
-def _grade_committed(assignment: Assignment) -> None:
-    grade(assignment)
-    review_controls_of(assignment)
+def _grade_committed(assignment: Assignment, said: list[Said] | None, *, doubted: bool) -> None:
+    """Grade, and review the controls that were failed or that are ``doubted``."""
+    if grade(assignment, said=said) or doubted:
+        review_controls_of(assignment)
 
 
 def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartError:

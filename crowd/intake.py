@@ -23,7 +23,7 @@ from annotation.leases import bind_seat, move
 from annotation.models import Assignment, Judgment, PlatformState
 from annotation.payments import mark_reward_paid
 from annotation.receipts import receipt_of
-from annotation.submissions import store_answers
+from annotation.submissions import items_of, store_answers
 from annotation.workers import locked
 from core.errors import CounterpartError
 from core.events import record
@@ -100,7 +100,7 @@ def take_in(key: int) -> bool:
 
 
 def _submit(assignment: Assignment) -> None:
-    items = {item.pk: item for item in assignment.hit.items.all()}
+    items = items_of(assignment)
     answers, doubt = _answers_of(assignment)
     bind_seat(assignment)
     first = _without_repeated_pairs(assignment, answers, items)

@@ -86,7 +86,7 @@ def places_missing(rounds: Sequence[Round]) -> Counter[int]:
     work = Assignment.objects.filter(hit__round=OuterRef("pk")).exclude(external_posting="")
     goes_on = Q(platform_state=PlatformState.UNCONFIRMED, state__in=Assignment.HOLDING)
     taken = work.filter(goes_on | Q(platform_state__in=(PlatformState.SUBMITTED, PlatformState.APPROVED)))
-    open_seats = Seat.objects.filter(hit__round=OuterRef("pk"), state=Seat.State.OPEN)
+    open_seats = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.OPEN)
     asked = Posting.objects.filter(round=OuterRef("pk"), hit=None, state__in=COMING)
     counted = Round.objects.filter(pk__in=[round.pk for round in rounds]).annotate(
         lacking=_subquery(open_seats, Count("pk")) + _subquery(taken, Count("pk"))

@@ -2,12 +2,10 @@
 
 from contextlib import suppress
 
-from django.conf import settings
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.admission import permit_of
@@ -25,30 +23,27 @@ from annotation.answers import (
 )
 from annotation.consent import contact
 from annotation.judging.history import completion_code_of, receipt_of
+from annotation.judging.hit_page import hit_page
 from annotation.judging.hit_pictures import picture_response
 from annotation.judging.links import (
     PICTURES_SALT,
     Trouble,
-    address_of_pictures,
     assignment_token,
     copy_key,
     read_assignment_token,
     visit_behind,
 )
 from annotation.judging.sheet import (
-    milliseconds,
     parse_active_seconds,
     parse_answers,
     parse_draft,
     parse_reports,
-    sheet_of,
-    shown_of,
 )
 from annotation.judging.visits import to_home
-from annotation.leases import can_extend, extend_lease, longest_lease, return_assignment
+from annotation.leases import extend_lease, return_assignment
 from annotation.models import LISTED, Assignment
-from annotation.reports import report_pair, reported_problems
-from annotation.submissions import submit_answers
+from annotation.reports import report_pair
+from annotation.submissions import items_of, submit_answers
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.text import counted
@@ -67,10 +62,12 @@ def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         return _submitted(request, assignment)
     if request.method == "POST":
         problem = _submit(request, assignment)
-        return _sheet(request, assignment, problem) if problem else _submitted(request, assignment, at_once=True)
+        if problem:
+            return hit_page(request, assignment, address=request.path, problem=problem)
+        return _submitted(request, assignment, at_once=True)
     if assignment.state != Assignment.State.LEASED:
         raise _lost(assignment)
-    return _sheet(request, assignment, problem="")
+    return hit_page(request, assignment, address=request.path)
 
 
 @require_POST
@@ -151,14 +148,15 @@ def picture(request: HttpRequest, token: str, place: int) -> HttpResponseBase:
 def _submit(request: HttpRequest, assignment: Assignment) -> str:
     """Submit what was sent. Returns what is wrong with it, in one line, or "" once it is in."""
     answers: list[Answer] = []
-    places = places_of(assignment)
+    items = items_of(assignment)
+    places = places_among(assignment, items)
     for complaint in parse_reports(request.POST, places):
         with suppress(CounterpartError):  # a report never keeps answers out
             report_pair(assignment, complaint)
     try:
         answers = parse_answers(request.POST, places)
         seconds = parse_active_seconds(request.POST, since=assignment.leased_at, until=assignment.deadline)
-        submit_answers(assignment, answers=answers, active_seconds=seconds)
+        submit_answers(assignment, answers=answers, active_seconds=seconds, items=items)
     except CounterpartError as error:
         _keep(assignment, answers)
         if isinstance(error, SeatLostError) and not assignment.is_claim:
@@ -196,38 +194,6 @@ def _lost(assignment: Assignment) -> Trouble:
             text = "The platform lists your session as ended. Your answers are saved. Write to us on the platform."
     home = "" if assignment.external_id else visit_behind(assignment).token
     return Trouble(title, text, status=409, home=home, over=copy_key(assignment))
-
-
-def _sheet(request: HttpRequest, assignment: Assignment, problem: str) -> HttpResponse:
-    round = assignment.hit.round
-    rows = shown_of(assignment.hit.items.all())
-    shown = sheet_of(
-        rows,
-        places_among(assignment, [row.item for row in rows]),
-        drafted_answers(assignment),
-        wording=round.wording,
-        reasons=round.reasons,
-        problem=problem,
-        pictures=address_of_pictures(assignment),
-        reported=reported_problems(assignment),
-        until=longest_lease(assignment),
-    )
-    context = shown | {"round": round, "address": request.path, **_copy_of(assignment), **contact()}
-    context["can_report"] = True
-    if not assignment.external_id:
-        context |= {
-            "visit": visit_behind(assignment),
-            "deadline": assignment.deadline,
-            "can_extend": can_extend(assignment),
-            "lease_minutes": settings.LEASE_MINUTES,
-            "seconds_left": max(0, int((assignment.deadline - timezone.now()).total_seconds())),
-        }
-    return render(request, "judging/task.html", context, status=422 if problem else 200)
-
-
-def _copy_of(assignment: Assignment) -> dict[str, object]:
-    """Name the copy of the answers that the browser keeps, and give it our time."""
-    return {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
 
 
 def _submitted(request: HttpRequest, assignment: Assignment, *, at_once: bool = False) -> HttpResponse:

@@ -16,6 +16,7 @@ from annotation.appeals import appeal, ask_for_pay
 from annotation.consent import current_sheet, give_consent
 from annotation.invitations import use_invitation
 from annotation.judging.history import completion_code_of, earned, lost_work_of, rejected_work_of, work_of
+from annotation.judging.hit_page import hit_page
 from annotation.judging.links import (
     WORKER_LIFE,
     Trouble,
@@ -100,11 +101,10 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Lease a seat and open its HIT, or the one that the worker has open."""
+    """Lease a seat and show its HIT, or the one that the worker has open. The page then names the HIT's own address."""
     visit = visit_of(token)
-    if held := _held(visit):
-        return redirect("judging:task", token=held)
-    _refuse_too_many_takes(request, visit)
+    if not (visit.worker.simulated or TAKES.admits(request, visit.round.pk)):
+        return _back_to_held(visit)
     repair_if_due()
     try:
         assignment = lease_seat(visit.round, worker=visit.worker)
@@ -115,7 +115,7 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
         raise Trouble("No HIT can be taken now", str(error), status=410, home=visit.token) from error
     if assignment is None:
         return to_home(visit, "nothing-left")
-    return redirect("judging:task", token=assignment_token(assignment))
+    return hit_page(request, assignment, address=reverse("judging:task", args=[assignment_token(assignment)]))
 
 
 @require_POST
@@ -189,11 +189,12 @@ def _refuse_too_many_joins(request: HttpRequest, round: Round) -> None:
         raise Trouble("Many people have just joined from your network", text, status=429)
 
 
-def _refuse_too_many_takes(request: HttpRequest, visit: Visit) -> None:
-    if not (visit.worker.simulated or TAKES.admits(request, visit.round.pk)):
-        text = "Wait an hour, then take the next one on your own page. What you have submitted is safe."
-        title = "Many HITs have just been taken from your network"
-        raise Trouble(title, text, status=429, home=visit.token)
+def _back_to_held(visit: Visit) -> HttpResponse:
+    """Lead to the HIT that the worker has open; where there is none, say that too many were taken."""
+    if held := _held(visit):
+        return redirect("judging:task", token=held)
+    text = "Wait an hour, then take the next one on your own page. What you have submitted is safe."
+    raise Trouble("Many HITs have just been taken from your network", text, status=429, home=visit.token)
 
 
 def _full() -> Trouble:

@@ -101,6 +101,12 @@ def form_of(assignment: Assignment, answers: Sequence[Answer], *, seconds: int) 
     return fields
 
 
+def hit_page(page: Page) -> Page:
+    """Return the page of a HIT at the HIT's own address, which its form names; any other page as it is."""
+    forms = [form for form in page.forms if form.get("id") == "judging"]
+    return Page(forms[0].action, page.html, page.status) if forms else page
+
+
 def view_of(page: Page) -> ResolverMatch:
     """Return which of our views answered. Raises CounterpartError for a page that is none of ours."""
     try:

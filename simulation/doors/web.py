@@ -14,7 +14,7 @@ from annotation.models import Assignment, Invitation
 from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from hits.models import Round
-from simulation.doors.base import OwnDoor, assignment_of, form_of, view_of
+from simulation.doors.base import OwnDoor, assignment_of, form_of, hit_page, view_of
 from simulation.http_browser import Browser, Page
 from simulation.simulated_workers import Reviewer
 
@@ -35,7 +35,7 @@ class PagesDoor(OwnDoor):
         browser = self._browsers.setdefault(person, Browser())
         if person not in self._take:
             self._take[person] = self._consent(browser)
-        page = browser.send(self._take[person])
+        page = hit_page(browser.send(self._take[person]))
         if view_of(page).view_name != "judging:task":
             return None
         return PageTurn(self, browser, page, assignment_of(page))

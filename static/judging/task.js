@@ -17,6 +17,8 @@ let pointer = false;
 let submitting = false;
 
 document.documentElement.classList.add("deck");
+// The answer to "Take a HIT" is its page: a reload and the history then lead to this HIT, and take no other.
+if (new URL(form.action).pathname !== location.pathname) history.replaceState(null, "", form.action);
 byId("help-button").hidden = false;
 
 const announce = (text) => (byId("announce").textContent = text);

@@ -186,7 +186,7 @@ def test_grading_follows_the_commit(assignment, django_capture_on_commit_callbac
 
 
 def test_a_failure_in_grading_costs_no_answers(assignment, django_capture_on_commit_callbacks, monkeypatch):
-    monkeypatch.setattr("annotation.submissions.grade", lambda assignment: 1 / 0)
+    monkeypatch.setattr("annotation.submissions.grade", lambda assignment, **_: 1 / 0)
     with django_capture_on_commit_callbacks(execute=True):
         submit(assignment, right_answers(assignment))
     assert (state_of(assignment), Judgment.objects.count()) == (State.SUBMITTED, 4)

@@ -103,8 +103,8 @@ def test_an_unknown_join_key_leads_nowhere(stranger, made):
 
 def test_taking_opens_a_hit_without_any_cookie(stranger, made):
     worker = make_worker()
-    response = stranger.post(home_of(worker, made) + "take/")
-    assert stranger.get(response.url).status_code == 200
+    page = stranger.post(home_of(worker, made) + "take/").text
+    assert f'action="{address("task", Assignment.objects.get())}"' in page
     assert Assignment.objects.get().worker == worker
     assert not stranger.cookies
 

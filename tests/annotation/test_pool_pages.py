@@ -196,7 +196,7 @@ def test_passing_opens_the_hits_and_its_answers_are_no_judgments(stranger, teste
     result = stranger.post(page_of_test(tested, worker), answers(tested)).text
     assert "Passed" in result
     assert "3 of 3 were right" in result
-    assert "/task/" in take(stranger, tested, worker).url
+    assert "/task/" in take(stranger, tested, worker).text
     assert not Judgment.objects.exists()
 
 

@@ -18,7 +18,7 @@ from annotation.answers import places_of
 from annotation.models import Assignment
 from core.errors import CounterpartError
 from hits.models import Round
-from simulation.doors.base import assignment_of, view_of
+from simulation.doors.base import assignment_of, hit_page, view_of
 from simulation.doors.mturk import MTurkSite
 from simulation.http_browser import Browser, Page
 
@@ -89,7 +89,7 @@ class Crowd:
         consent = next(form for form in join.forms if "consent" in form.fields)
         home = self._patiently(lambda: browser.send(consent, {"consent": "yes"}, refusals=REFUSALS))
         for _ in range(HITS_EACH):
-            page = self._patiently(lambda: browser.send(home.form_to("/take/"), refusals=REFUSALS))
+            page = hit_page(self._patiently(lambda: browser.send(home.form_to("/take/"), refusals=REFUSALS)))
             if page.status in REFUSALS or view_of(page).view_name != "judging:task":
                 self.count["no HIT"] += 1
                 return

@@ -315,7 +315,7 @@ def test_no_more_places_are_asked_for_than_the_ceiling_pays(db, there, commit):
     type(made).objects.update(ceiling=made.seat_cost * 3)
     made.refresh_from_db()
     hit = made.hits.first()
-    Seat.objects.create(hit=hit, number=2)
+    Seat.objects.create(round=made, hit=hit, number=2)
     assert post_open_seats(made) == 0
     assert Posting.objects.get().max_assignments == 3
 
