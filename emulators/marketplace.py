@@ -49,7 +49,7 @@ class MarketState:
 
 State = TypeVar("State", bound=MarketState)
 Answer = TypeVar("Answer")
-Act = Callable[..., dict[str, Any]]
+Act = Callable[..., Any]
 Move = Callable[[Any, str], None]
 
 
@@ -93,7 +93,7 @@ class Marketplace(Generic[State]):
         if not done:
             self.act("set_balance", available=balance)
 
-    def act(self, name: str, **arguments: Any) -> dict[str, Any]:
+    def act(self, name: str, /, **arguments: Any) -> Any:
         """Do one of ``acts``, and write it into the journal if it succeeds."""
         with self.looking() as state:
             result = self._do(name, arguments)
@@ -125,7 +125,7 @@ class Marketplace(Generic[State]):
         """Return how many rows of each table there are, by status or in all, for the controls."""
         return {}
 
-    def _do(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _do(self, name: str, arguments: dict[str, Any]) -> Any:
         return self.acts[name](self._state, **arguments)
 
     def _settle(self, now: datetime) -> None:

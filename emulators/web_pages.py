@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,18 @@ UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 
 class Pages:
-    """The pages of one emulator. Its ``folder`` holds ``templates``, with a ``_site_header.html``, and ``static``."""
+    """The pages of one emulator. Its ``folder`` holds ``templates``, with a ``_site_header.html``, and ``static``.
 
-    def __init__(self, folder: Path, *, name: str) -> None:
+    ``currency`` is the sign before every amount.
+    """
+
+    def __init__(self, folder: Path, *, name: str, currency: str = "$") -> None:
         folders = (folder, HERE)
         loader = FileSystemLoader([each / "templates" for each in folders])
         self._environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-        self._environment.filters |= {"moment": moment, "span": span, "money": money}
-        self._environment.globals["name"] = name
-        self._static = {path.name: path for each in folders for path in (each / "static").iterdir()}
+        self._environment.filters |= {"moment": moment, "span": span, "money": partial(money, currency)}
+        self._environment.globals |= {"name": name, "currency": currency}
+        self._static = {path.name: path for each in folders for path in (each / "static").glob("*")}
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """Render a template. Every name in it must be given."""
@@ -63,5 +67,5 @@ def span(length: timedelta) -> str:
     return " ".join(words[:2]) or "no time"
 
 
-def money(amount: Decimal) -> str:
-    return f"${amount:,.2f}" if amount >= 0 else f"−${-amount:,.2f}"
+def money(currency: str, amount: Decimal) -> str:
+    return f"{currency}{amount:,.2f}" if amount >= 0 else f"−{currency}{-amount:,.2f}"

@@ -8,7 +8,7 @@ import emulators
 
 EMULATORS = Path(emulators.__file__).parent
 TESTS = Path(__file__).parent
-SERVED_BY = {"werkzeug", "jinja2", "defusedxml", "botocore"}
+SERVED_BY = {"werkzeug", "jinja2", "defusedxml", "botocore", "pydantic"}
 TESTED_BY = {"pytest", "hypothesis", "httpx", "boto3", "playwright", "axe_playwright_python", "tests"}
 
 

@@ -1,14 +1,13 @@
 """The faults between a requester's call and its answer: refusals, delays, a busy crowd, and readings that lag."""
 
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from time import sleep
 from typing import Any
 
 from werkzeug import Response
 
-from emulators.faults import Fault, FaultPlan
+from emulators import call_faults
+from emulators.faults import FaultPlan
 from emulators.marketplace import Refusal
 from emulators.mturk.errors import TurkError, does_not_exist, wrong_assignment_state
 from emulators.mturk.hits import shown_hit
@@ -20,11 +19,6 @@ from emulators.server import Drop
 Fields = dict[str, Any]
 Instead = Response | Drop | TurkError
 
-HTML = (
-    "<html><head><title>{0} Error</title></head>"
-    "<body><h1>{0} Error</h1><hr>The request could not be served.</body></html>"
-)
-
 
 class CallFaults:
     """Makes the faults happen to calls; the API asks it before and after every call, outside the lock."""
@@ -32,28 +26,24 @@ class CallFaults:
     def __init__(self, world: World, plan: FaultPlan) -> None:
         self._world = world
         self._plan = plan
+        self._shared = call_faults.CallFaults(world, plan, busy=_busy, failed=_failed)
 
     def before_call(self, operation: str, params: Fields) -> Instead | None:
         """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
-        for fault in self._plan.happening(operation, "balance"):
-            self._world.act("set_balance", available=fault.settings["amount"])
         for fault in self._plan.happening(operation, "crowd"):
             with suppress(Refusal, TurkError):  # a HIT that is full or closed admits nobody
                 _act_on(self._world, params.get("HITId"), fault.settings["act"])
-        for fault in self._plan.happening(operation, "stall"):
-            sleep(fault.settings["seconds"])
-        for fault in self._plan.happening(operation, *REFUSALS):
-            return REFUSALS[fault.kind](fault)
+        instead: Instead | None = self._shared.before(operation)
+        if instead is not None:
+            return instead
         for fault in self._plan.happening(operation, "page"):
             params["MaxResults"] = min(fault.settings["size"], params.get("MaxResults", fault.settings["size"]))
         return self._refused_as_unknown(operation, params)
 
     def before_response(self, operation: str, params: Fields, result: Fields) -> Instead | Fields | None:
         """Return what is answered although the call was done; None: its result."""
-        for fault in self._plan.happening(operation, "latency"):
-            sleep(fault.settings["seconds"])
-        if self._plan.happening(operation, "drop"):
-            return Drop()
+        if (dropped := self._shared.after(operation)) is not None:
+            return dropped
         for fault in self._plan.happening(operation, "lag"):
             then = self._world.clock.now() - timedelta(seconds=fault.settings["seconds"])
             try:
@@ -79,18 +69,12 @@ class CallFaults:
         return None
 
 
-def _failed(fault: Fault) -> Instead:
-    status, body = fault.settings["status"], fault.settings["body"]
-    if body == "json":
-        return TurkError("Service is unavailable; try again.", code="ServiceFault", status=status)
-    return Response(HTML.format(status) if body == "html" else b"", status, mimetype="text/html")
+def _busy() -> TurkError:
+    return TurkError("Rate exceeded", code="ThrottlingException")
 
 
-REFUSALS: Mapping[str, Callable[[Fault], Instead]] = {
-    "throttle": lambda fault: TurkError("Rate exceeded", code="ThrottlingException"),
-    "status": _failed,
-    "reset": lambda fault: Drop(),
-}
+def _failed(status: int, body: str) -> TurkError:
+    return TurkError("Service is unavailable; try again.", code="ServiceFault", status=status)
 
 
 def _act_on(world: World, hit_id: str | None, act: str) -> None:

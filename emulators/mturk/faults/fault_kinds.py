@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from emulators.call_faults import kinds_of_calls
 from emulators.faults import Kind
-from emulators.inputs import AMOUNT, SECONDS, number, one_of
+from emulators.inputs import SECONDS, number, one_of
 from emulators.mturk.faults.worker_acts import ADDRESSES, SHAPES
 from emulators.mturk.world import OPERATIONS
 
@@ -14,24 +15,7 @@ LISTS = tuple(name for name in CALLS if name.startswith("List"))
 READINGS = ("GetHIT", "ListHITs", "ListReviewableHITs", "ListAssignmentsForHIT", "GetAssignment")
 
 KINDS: Mapping[str, Kind] = {
-    "throttle": Kind(
-        "ThrottlingException. With rate (calls a second) and burst, a token bucket on the emulator's clock decides.",
-        CALLS,
-        {
-            "rate": number("calls a second, 0 or more"),
-            "burst": number("a number of calls, 1 or more", least=1, whole=True),
-        },
-    ),
-    "status": Kind(
-        "Nothing is done; the answer has this HTTP status and a JSON error, an HTML page or no body.",
-        CALLS,
-        {"status": one_of(500, 502, 503, 504, 505), "body": one_of("json", "html", "none")},
-    ),
-    "reset": Kind("Nothing is done, and the connection is closed without an answer.", CALLS),
-    "drop": Kind("The call is done, then the connection is closed without an answer.", CALLS),
-    "latency": Kind("The call is done at once, and its answer is delayed, in real time.", CALLS, {"seconds": SECONDS}),
-    "stall": Kind("The call is delayed, in real time.", CALLS, {"seconds": SECONDS}),
-    "balance": Kind("Before the call, the available balance becomes this amount.", CALLS, {"amount": AMOUNT}),
+    **kinds_of_calls(CALLS, busy="ThrottlingException", bodies=("json", "html", "none")),
     "crowd": Kind(
         "Before the call, its HIT, or else the latest one, changes: another worker accepts or submits, the first "
         "unreviewed work is approved, or it expires.",

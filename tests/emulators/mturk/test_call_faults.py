@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError, ReadTimeoutError
 
-from emulators.mturk.faults import calls
+from emulators import call_faults
 from tests.emulators.mturk.conftest import QUESTION, eventually
 
 
@@ -95,7 +95,7 @@ def test_a_stalled_call_is_done_only_after_its_client_gave_up(connect, world, up
     def is_created() -> bool:
         return bool(world.call("ListHITs", {})["HITs"])
 
-    monkeypatch.setattr(calls, "sleep", lambda seconds: gave_up.wait(10))
+    monkeypatch.setattr(call_faults, "sleep", lambda seconds: gave_up.wait(10))
     upset("stall", "CreateHITWithHITType", seconds=0.3)
     with pytest.raises(ReadTimeoutError):
         connect(patience=0.1).create_hit_with_hit_type(HITTypeId=type_id, LifetimeInSeconds=3600, Question=QUESTION)

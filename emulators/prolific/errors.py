@@ -1,0 +1,43 @@
+"""Errors of the API. Its error codes are unpublished: a client goes by the status and by what it reads back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Detail = str | list[str] | Mapping[str, list[str]]
+
+TITLES = {
+    400: "Bad request",
+    401: "Unauthorised",
+    404: "Not found",
+    405: "Method not allowed",
+    429: "Too many requests",
+}
+
+
+class ProlificError(Exception):
+    """A refused call. ``detail`` is a sentence, or sentences by field."""
+
+    def __init__(self, detail: Detail, *, status: int = 400) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.status = status
+
+    def as_json(self, *, bare: bool) -> dict[str, Any]:
+        """Return the error as it is sent; some endpoints document it ``bare``, without the object around it."""
+        error = {
+            "status": self.status,
+            "error_code": 140_000 + self.status,
+            "title": TITLES.get(self.status, "Error"),
+            "detail": self.detail,
+            "additional_information": "",
+        }
+        return error if bare else {"error": error}
+
+
+def not_found(kind: str, id: str) -> ProlificError:
+    return ProlificError(f"{kind} {id} was not found.", status=404)
+
+
+def invalid(field: str, text: str) -> ProlificError:
+    """An invalid value in a field of the body."""
+    return ProlificError({field: [text]})

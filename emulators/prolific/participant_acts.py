@@ -1,0 +1,70 @@
+"""What participants do, and the faults they meet: time that passes, and forged addresses."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from emulators.faults import FaultPlan
+from emulators.prolific.participants import filled
+from emulators.prolific.state import Submission
+from emulators.prolific.world import World
+
+STRANGER = "f" * 24
+
+
+def _without_session(submission: Submission) -> str:
+    parts = urlsplit(filled(submission))
+    kept = [(name, value) for name, value in parse_qsl(parts.query) if value != submission.id]
+    return urlunsplit(parts._replace(query=urlencode(kept)))
+
+
+def _repeated(submission: Submission) -> str:
+    parts = urlsplit(filled(submission))
+    return urlunsplit(parts._replace(query=f"{parts.query}&{parts.query}"))
+
+
+ADDRESSES: Mapping[str, Callable[[Submission], str]] = {
+    "literal": lambda submission: submission.url,
+    "other participant": lambda submission: filled(submission, PROLIFIC_PID=STRANGER),
+    "other session": lambda submission: filled(submission, SESSION_ID=STRANGER),
+    "missing": _without_session,
+    "repeated": _repeated,
+}
+
+
+class ParticipantActs:
+    """Acts for participants. Faults name these operations: reserve, start, complete and return. All raise Refusal."""
+
+    def __init__(self, world: World, plan: FaultPlan) -> None:
+        self._world = world
+        self._plan = plan
+
+    def reserve(self, study_id: str, participant_id: str) -> str:
+        """Take a place, and return the submission's id."""
+        self._let_time_pass("reserve")
+        done = self._world.act("reserve", study_id=study_id, participant_id=participant_id)
+        return str(done["submission_id"])
+
+    def start(self, submission_id: str, participant_id: str) -> str:
+        """Open the study, and return its address."""
+        done = self._act("start", submission_id, participant_id)
+        for fault in self._plan.happening("start", "address")[:1]:
+            with self._world.looking() as state:
+                return ADDRESSES[fault.settings["form"]](state.submissions[submission_id])
+        return str(done["url"])
+
+    def complete(self, submission_id: str, participant_id: str, code: str) -> None:
+        self._act("complete", submission_id, participant_id, code=code)
+
+    def give_back(self, submission_id: str, participant_id: str) -> None:
+        self._act("return", submission_id, participant_id)
+
+    def _act(self, name: str, submission_id: str, participant_id: str, **more: str) -> Any:
+        self._let_time_pass(name)
+        return self._world.act(name, submission_id=submission_id, participant_id=participant_id, **more)
+
+    def _let_time_pass(self, operation: str) -> None:
+        for fault in self._plan.happening(operation, "clock"):
+            by = timedelta(seconds=fault.settings["seconds"])
+            self._world.move_clock(by=by, running=self._world.clock.running)
