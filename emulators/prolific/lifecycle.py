@@ -35,7 +35,7 @@ def refresh(state: State, study: Study) -> None:
 
 def set_status(state: State, submission: Submission, status: SubmissionStatus) -> None:
     """Change a submission's status with all that follows for its study: places, money on hold, announcements."""
-    study, took = submission.study, submission.status in TAKING
+    study, took = submission.study, bool(submission.history) and submission.status in TAKING
     submission.status = status
     submission.history.append((state.now, status))
     announce(state, "submission.status.change", submission.id, participant_id=submission.participant_id, status=status)
