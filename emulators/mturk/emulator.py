@@ -12,12 +12,13 @@ from werkzeug.routing import Rule
 
 from emulators.control_panel import Controls, is_local
 from emulators.faults import FaultPlan
-from emulators.mturk import control_panel, site
+from emulators.mturk import control_panel
 from emulators.mturk.errors import TurkError
 from emulators.mturk.faults.calls import CallFaults
 from emulators.mturk.faults.fault_kinds import EXAMPLE, KINDS
 from emulators.mturk.faults.worker_acts import Work
 from emulators.mturk.signing import check_signature
+from emulators.mturk.site import VIEWS, WorkerVisit
 from emulators.mturk.validation import MisfitError, operation_model, read_request, write_response
 from emulators.mturk.world import World
 from emulators.server import Drop, Server, reset
@@ -60,7 +61,9 @@ class Emulator(Server):
         )
         rules = [
             Rule("/", methods=["POST"], endpoint=self._answer_call),
-            *site.rules(lambda request: site.Visit(self.world, self.work, pages, request, may_control(request))),
+            *WorkerVisit.rules(
+                VIEWS, lambda request: WorkerVisit(self.world, self.work, pages, request, may_control(request))
+            ),
             *pages.rules(),
             *console.rules(),
         ]

@@ -1,125 +1,77 @@
 """The workers' site: signing in, the HITs and qualifications on offer, work in a frame, and the dashboard."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from werkzeug import Request, Response
-from werkzeug.routing import Rule
+from werkzeug import Response
 
 from emulators.marketplace import Refusal
 from emulators.mturk import qualifications, workers
 from emulators.mturk.faults.worker_acts import Parameters, Work
 from emulators.mturk.world import World
 from emulators.mturk.xml_documents import Question
-from emulators.web_pages import Pages, go
+from emulators.visits import Visit, whole
+from emulators.web_pages import go
 
-COOKIE = "mturk_emulator_worker"
-HOME = "/worker/"
-DONE = {
-    "submitted": "Submitted. The requester can see your answers now.",
-    "returned": "Returned. Another worker can do this HIT now.",
-    "requested": "Requested. Your status is shown below.",
-}
 OTHER_NAMES = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
 NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SEPARATOR = "|"  # between the values of fields with the same name
 
 
-class NotSignedInError(Exception):
-    """Nobody is signed in, and the page is for workers."""
+class WorkerVisit(Visit[World, Work]):
+    """A request to the workers' site."""
 
+    cookie = "mturk_emulator_worker"
+    home = "/worker/"
+    sign_in = "/worker/sign-in"
+    done_texts = {
+        "submitted": "Submitted. The requester can see your answers now.",
+        "returned": "Returned. Another worker can do this HIT now.",
+        "requested": "Requested. Your status is shown below.",
+    }
 
-@dataclass(frozen=True)
-class Visit:
-    """``work`` does what workers do, faults included; ``local``: the visitor may use the controls."""
+    def is_registered(self, person_id: str) -> bool:
+        return self.world.look(lambda state: person_id in state.workers)
 
-    world: World
-    work: Work
-    pages: Pages
-    request: Request
-    local: bool
-
-    @cached_property
-    def worker_id(self) -> str | None:
-        """The worker who is signed in with this browser, if they are registered."""
-        named = self.request.cookies.get(COOKIE)
-        with self.world.looking() as state:
-            return named if named in state.workers else None
-
-    def require_worker(self) -> str:
-        """Return who is signed in. Raises NotSignedInError."""
-        if worker_id := self.worker_id:
-            return worker_id
-        raise NotSignedInError
-
-    @property
-    def done(self) -> str:
-        """What the worker has just done, as a sentence."""
-        return DONE.get(self.request.args.get("done", ""), "")
-
-    def page(self, template: str, *, here: str = "", status: int = 200, **context: Any) -> Response:
-        common: Mapping[str, Any] = {"worker": self.worker_id, "local": self.local, "here": here}
-        return self.pages.render(template, status=status, **common, **context)
+    def refused(self, text: str) -> Response:
+        return self.outcome("This is not possible", text)
 
     def outcome(self, heading: str, text: str, *, status: int = 409, framed: bool = False) -> Response:
         """Tell what became of an act: refused, unless the status is 200."""
         return self.page("outcome.html", status=status, heading=heading, text=text, framed=framed, done=status == 200)
 
 
-def rules(visit_of: Callable[[Request], Visit]) -> Iterator[Rule]:
-    """Return a rule for every page; ``visit_of`` makes the visit of a request."""
-
-    def answer(view: Callable[..., Response], request: Request, **values: str) -> Response:
-        visit = visit_of(request)
-        try:
-            return view(visit, **values)
-        except NotSignedInError:
-            return go("/worker/sign-in", next=request.path if request.method == "GET" else HOME)
-        except Refusal as refusal:
-            return visit.outcome("This is not possible", str(refusal))
-
-    for method, path, view in VIEWS:
-        yield Rule(path, methods=[method], endpoint=partial(answer, view))
+def show_sign_in(visit: WorkerVisit) -> Response:
+    return _form(visit)
 
 
-def show_sign_in(visit: Visit) -> Response:
-    return _form(visit, next=visit.request.args.get("next", HOME))
-
-
-def sign_in(visit: Visit) -> Response:
+def sign_in(visit: WorkerVisit) -> Response:
     worker_id = visit.request.form.get("worker_id", "")
-    if not visit.world.look(lambda state: worker_id in state.workers):
+    if not visit.is_registered(worker_id):
         return _form(visit, error=f"No worker {worker_id!r} is registered.", status=400)
-    return _entered(visit, worker_id)
+    return visit.enter(worker_id)
 
 
-def register(visit: Visit) -> Response:
+def register(visit: WorkerVisit) -> Response:
     given = visit.request.form
     try:
         worker_id = visit.world.register_worker(
             given.get("worker_id", "").strip() or None,
-            approved=_whole(given, "approved", 0),
-            approval_rate=_whole(given, "approval_rate", 100),
+            approved=whole(given, "approved", 0),
+            approval_rate=whole(given, "approval_rate", 100),
             locale=given.get("country", "").strip().upper() or "US",
             masters="masters" in given,
         )
     except Refusal as refusal:
         return _form(visit, error=str(refusal), given=given, status=400)
-    return _entered(visit, worker_id)
+    return visit.enter(worker_id)
 
 
-def sign_out(visit: Visit) -> Response:
-    response = go("/worker/sign-in")
-    response.delete_cookie(COOKIE)
-    return response
-
-
-def show_hits(visit: Visit) -> Response:
-    worker_id = visit.require_worker()
+def show_hits(visit: WorkerVisit) -> Response:
+    worker_id = visit.require_person()
     types = visit.world.look(lambda state: {*state.qualification_types})
     mine = visit.world.look(workers.dashboard, worker_id)["assignments"]
     held = [work for work in mine if work["status"] == "Accepted"]
@@ -127,35 +79,35 @@ def show_hits(visit: Visit) -> Response:
     return visit.page("hits.html", here="groups", done=visit.done, held=held, groups=groups, types=types)
 
 
-def show_dashboard(visit: Visit) -> Response:
-    seen = visit.world.look(workers.dashboard, visit.require_worker())
+def show_dashboard(visit: WorkerVisit) -> Response:
+    seen = visit.world.look(workers.dashboard, visit.require_person())
     counts = Counter(work["status"] for work in seen["assignments"])
     shown = {name: seen[name] for name in ("assignments", "bonuses", "messages", "earned", "bonus_total")}
     return visit.page("dashboard.html", here="dashboard", counts=counts, **shown)
 
 
-def show_qualifications(visit: Visit) -> Response:
-    types = visit.world.look(qualifications.requestable, visit.require_worker())
+def show_qualifications(visit: WorkerVisit) -> Response:
+    types = visit.world.look(qualifications.requestable, visit.require_person())
     return visit.page("qualifications.html", here="qualifications", done=visit.done, types=types)
 
 
-def request_qualification(visit: Visit, type_id: str) -> Response:
-    visit.world.request_qualification(type_id, visit.require_worker())
+def request_qualification(visit: WorkerVisit, type_id: str) -> Response:
+    visit.world.request_qualification(type_id, visit.require_person())
     return go("/worker/qualifications", done="requested")
 
 
-def preview(visit: Visit, hit_id: str) -> Response:
-    task = visit.world.look(workers.preview, hit_id, visit.require_worker())
+def preview(visit: WorkerVisit, hit_id: str) -> Response:
+    task = visit.world.look(workers.preview, hit_id, visit.require_person())
     return visit.page("task.html", task=task, assignment=None, frame=_frame(visit, task, "preview"))
 
 
-def accept(visit: Visit, hit_id: str) -> Response:
-    accepted = visit.work.accept(hit_id, visit.require_worker())
+def accept(visit: WorkerVisit, hit_id: str) -> Response:
+    accepted = visit.acts.accept(hit_id, visit.require_person())
     return go(f"/worker/assignments/{accepted['AssignmentId']}")
 
 
-def work(visit: Visit, assignment_id: str) -> Response:
-    worker_id = visit.require_worker()
+def work(visit: WorkerVisit, assignment_id: str) -> Response:
+    worker_id = visit.require_person()
     task = visit.world.look(workers.work, assignment_id, worker_id)
     if task["status"] != "Accepted":
         return visit.outcome("This assignment is closed", f"Its state is: {task['status']}.")
@@ -169,12 +121,12 @@ def work(visit: Visit, assignment_id: str) -> Response:
     return visit.page("task.html", task=task, assignment=assignment, frame=frame)
 
 
-def return_assignment(visit: Visit, assignment_id: str) -> Response:
-    visit.work.return_assignment(assignment_id, visit.require_worker())
-    return go(HOME, done="returned")
+def return_assignment(visit: WorkerVisit, assignment_id: str) -> Response:
+    visit.acts.return_assignment(assignment_id, visit.require_person())
+    return go(visit.home, done="returned")
 
 
-def external_submit(visit: Visit) -> Response:
+def external_submit(visit: WorkerVisit) -> Response:
     """Submit an assignment, from a form inside the frame. Fields in the address are ignored."""
     fields = {name: SEPARATOR.join(values) for name, values in visit.request.form.lists()}
     assignment_id = fields.get("assignmentId", "")
@@ -183,38 +135,23 @@ def external_submit(visit: Visit) -> Response:
         why = "The form must be sent by POST, with assignmentId among the fields of its body, not in the address."
         return outcome(why, status=400)
     try:
-        visit.work.submit(assignment_id, _submitter(visit, assignment_id), fields)
+        visit.acts.submit(assignment_id, _submitter(visit, assignment_id), fields)
     except Refusal as refusal:
         return outcome(str(refusal))
     return visit.outcome("Submitted", "Your answers were submitted. You may close this page.", status=200, framed=True)
 
 
 def _form(
-    visit: Visit, *, next: str = "", error: str = "", given: Mapping[str, str] | None = None, status: int = 200
+    visit: WorkerVisit, *, error: str = "", given: Mapping[str, str] | None = None, status: int = 200
 ) -> Response:
     names = ("worker_id", "approved", "approval_rate", "country", "masters")
     filled = {name: (given or {}).get(name, "") for name in names}
     known = visit.world.look(lambda state: sorted(state.workers.values(), key=lambda worker: worker.id))
-    place = next or visit.request.form.get("next", HOME)
-    return visit.page("sign_in.html", status=status, next=place, error=error, given=filled, workers=known)
-
-
-def _entered(visit: Visit, worker_id: str) -> Response:
-    place = visit.request.form.get("next", HOME)
-    response = go(place if place.startswith(HOME) else HOME)
-    response.set_cookie(COOKIE, worker_id, httponly=True, samesite="Lax")
-    return response
-
-
-def _whole(given: Mapping[str, str], name: str, default: int) -> int:
-    text = given.get(name, "").strip() or str(default)
-    if not text.isdecimal():
-        raise Refusal(f"{text!r} is not a whole number.")
-    return int(text)
+    return visit.page("sign_in.html", status=status, next=visit.next, error=error, given=filled, workers=known)
 
 
 def _frame(
-    visit: Visit, task: Mapping[str, Any], operation: str, *, assignment_id: str = "", worker_id: str = ""
+    visit: WorkerVisit, task: Mapping[str, Any], operation: str, *, assignment_id: str = "", worker_id: str = ""
 ) -> dict[str, Any]:
     """Return the frame of a HIT that is previewed or, with ids, worked on; its height is in pixels (0: to fit).
 
@@ -231,7 +168,7 @@ def _frame(
     if assignment_id:
         given.append(("workerId", worker_id))
     parts = urlsplit(question.url)
-    query = "&".join(filter(None, (parts.query, urlencode(visit.work.address(operation, given)))))
+    query = "&".join(filter(None, (parts.query, urlencode(visit.acts.address(operation, given)))))
     ours = urlsplit(origin)
     is_shared = parts.hostname == ours.hostname and ours.hostname in OTHER_NAMES
     elsewhere = f"{ours.scheme}://{OTHER_NAMES[str(ours.hostname)]}:{ours.port}" if is_shared else ""
@@ -239,22 +176,22 @@ def _frame(
     return {"url": url, "height": question.frame_height, "elsewhere": elsewhere}
 
 
-def _submitter(visit: Visit, assignment_id: str) -> str:
+def _submitter(visit: WorkerVisit, assignment_id: str) -> str:
     """Return the worker who is signed in or, as the frame gets no cookies, who holds the assignment."""
     assignment = visit.world.look(lambda state: state.assignments.get(assignment_id))
     if assignment is None:
         raise Refusal(f"There is no assignment {assignment_id}; a preview cannot be submitted.")
-    return visit.worker_id or assignment.worker_id
+    return visit.person or assignment.worker_id
 
 
 VIEWS: list[tuple[str, str, Callable[..., Response]]] = [
-    ("GET", "/", lambda visit: go(HOME)),
-    ("GET", HOME, show_hits),
+    ("GET", "/", lambda visit: go(visit.home)),
+    ("GET", WorkerVisit.home, show_hits),
     ("GET", "/worker/dashboard", show_dashboard),
     ("GET", "/worker/sign-in", show_sign_in),
     ("POST", "/worker/sign-in", sign_in),
     ("POST", "/worker/register", register),
-    ("POST", "/worker/sign-out", sign_out),
+    ("POST", "/worker/sign-out", WorkerVisit.leave),
     ("GET", "/worker/hits/<hit_id>", preview),
     ("POST", "/worker/hits/<hit_id>/accept", accept),
     ("GET", "/worker/assignments/<assignment_id>", work),

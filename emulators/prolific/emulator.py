@@ -8,12 +8,13 @@ from werkzeug import Request
 
 from emulators.control_panel import Controls, is_local
 from emulators.faults import FaultPlan
-from emulators.prolific import TOKEN, control_panel, site
+from emulators.prolific import TOKEN, control_panel
 from emulators.prolific.api import Api
 from emulators.prolific.call_faults import CallFaults
 from emulators.prolific.courier import Courier
 from emulators.prolific.fault_kinds import EXAMPLE, KINDS
 from emulators.prolific.participant_acts import ParticipantActs
+from emulators.prolific.site import VIEWS, ParticipantVisit
 from emulators.prolific.world import World
 from emulators.server import Server
 from emulators.web_pages import Pages
@@ -53,7 +54,9 @@ class Emulator(Server):
         )
         rules = [
             *Api(self.world, CallFaults(self.world, self.plan)).rules(),
-            *site.rules(lambda request: site.Visit(self.world, acts, pages, request, may_control(request))),
+            *ParticipantVisit.rules(
+                VIEWS, lambda request: ParticipantVisit(self.world, acts, pages, request, may_control(request))
+            ),
             *pages.rules(),
             *controls.rules(),
         ]
