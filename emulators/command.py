@@ -3,21 +3,71 @@
 import os
 import secrets
 import signal
+import sys
 import threading
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from werkzeug import Request
+
+from emulators.control_panel import is_local, is_own
 from emulators.inputs import InputError
 from emulators.journal import seed_of
 from emulators.money import read_amount
 from emulators.server import Server
 
 
-def add_options(parser: ArgumentParser, *, port: int) -> None:
-    """Add the options that every emulator has."""
+@dataclass(frozen=True)
+class Program:
+    """The command line of an emulator: ``python -m MODULE``.
+
+    ``own_options`` adds the options that only this emulator has; ``make`` makes it of all options with the seed, and
+    ``greet`` says how to reach it.
+    """
+
+    module: str
+    help: str
+    port: int
+    own_options: Callable[[ArgumentParser], Any]
+    make: Callable[[Mapping[str, Any]], Server]
+    greet: Callable[[Any], Iterable[str]]
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add all options."""
+        _add_options(parser, port=self.port)
+        self.own_options(parser)
+
+    def parser(self) -> ArgumentParser:
+        made = ArgumentParser(f"python -m {self.module}", description=self.help)
+        self.add_options(made)
+        return made
+
+    def run(self, options: Mapping[str, Any], *, say: Callable[[str], None]) -> str:
+        """Serve until Ctrl-C; returns a closing line. Raises InputError."""
+
+        def greet(emulator: Server) -> None:
+            say("\n".join([*self.greet(emulator), "Press Ctrl-C to stop."]))
+
+        return _serve(options, start=lambda: self.make({**options, "seed": _seed_for(options)}), greet=greet)
+
+    def main(self, arguments: Sequence[str] | None = None) -> None:
+        """Run with the arguments of the command line."""
+        try:
+            print(self.run(vars(self.parser().parse_args(arguments)), say=lambda text: print(text, flush=True)))
+        except InputError as error:
+            sys.exit(f"Error: {error}")
+
+
+def may_control(options: Mapping[str, Any]) -> Callable[[Request], bool]:
+    """Return who may use the controls."""
+    return is_own if options["open_controls"] else is_local
+
+
+def _add_options(parser: ArgumentParser, *, port: int) -> None:
     parser.add_argument(
         "--port", type=_port, default=port, help="port to serve on (default %(default)s; 0: any free port)"
     )
@@ -35,7 +85,7 @@ def add_options(parser: ArgumentParser, *, port: int) -> None:
     )
 
 
-def seed_for(options: Mapping[str, Any]) -> int:
+def _seed_for(options: Mapping[str, Any]) -> int:
     """Return the seed that the options ask for. Raises JournalError or OSError for an unusable journal."""
     seed = options["seed"]
     if seed is None and options["journal"]:
@@ -44,7 +94,7 @@ def seed_for(options: Mapping[str, Any]) -> int:
     return secrets.randbelow(2**32) if seed is None else seed
 
 
-def serve(options: Mapping[str, Any], *, start: Callable[[], Server], greet: Callable[[Any], None]) -> str:
+def _serve(options: Mapping[str, Any], *, start: Callable[[], Server], greet: Callable[[Any], None]) -> str:
     """Make the server with ``start``, ``greet`` and serve until Ctrl-C; returns a closing line. Raises InputError."""
     try:
         server = start()

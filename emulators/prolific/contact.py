@@ -6,18 +6,19 @@ from typing import Any
 
 from emulators.prolific.errors import ProlificError, invalid
 from emulators.prolific.lifecycle import write_to
+from emulators.prolific.schemas import Some, Text
 from emulators.prolific.state import State
 from emulators.prolific.studies import find_study
 
 KEPT_FOR = timedelta(days=30)
 
 
-def send_message(state: State, *, recipient_id: str, body: str, study_id: str) -> None:
+def send_message(state: State, *, recipient_id: str, body: Text, study_id: str) -> None:
     """Write to one participant."""
     send_messages(state, ids=[recipient_id], body=body, study_id=study_id)
 
 
-def send_messages(state: State, *, ids: list[str], body: str, study_id: str) -> None:
+def send_messages(state: State, *, ids: Some[str], body: Text, study_id: str) -> None:
     """Write the same to several participants."""
     find_study(state, study_id)
     if unknown := [id for id in ids if id not in state.participants]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from emulators.prolific.errors import invalid, not_found
 from emulators.prolific.hooks import require_workspace
-from emulators.prolific.schemas import FILTERS, RANGES
+from emulators.prolific.schemas import FILTERS, RANGES, Text
 from emulators.prolific.state import Group, Participant, State, Study
 
 
@@ -41,19 +41,11 @@ def list_groups(state: State, query: Mapping[str, str]) -> list[dict[str, Any]]:
     return [_shown(state, group) for group in state.groups.values()]
 
 
-def create_group(state: State, *, name: str, workspace_id: str, description: str) -> dict[str, Any]:
+def create_group(state: State, *, name: Text, workspace_id: str, description: str = "") -> dict[str, Any]:
     require_workspace(state, workspace_id)
     group = Group(state.mint("group"), name, description)
     state.groups[group.id] = group
     return _shown(state, group)
-
-
-def show_group(state: State, query: Mapping[str, str], *, group_id: str) -> dict[str, Any]:
-    return _shown(state, _found(state, group_id))
-
-
-def delete_group(state: State, *, group_id: str) -> None:
-    del state.groups[_found(state, group_id).id]
 
 
 def list_members(state: State, query: Mapping[str, str], *, group_id: str) -> list[dict[str, Any]]:

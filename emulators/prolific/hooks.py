@@ -111,40 +111,28 @@ def confirm_subscription(state: State, *, subscription_id: str, secret: str) -> 
     return _shown(state, hook)
 
 
-def change_subscription(state: State, *, subscription_id: str, **change: Any) -> dict[str, Any]:
+def change_subscription(
+    state: State,
+    *,
+    subscription_id: str,
+    event_type: str | None = None,
+    target_url: str | None = None,
+    is_enabled: bool | None = None,
+) -> dict[str, Any]:
     """Change a subscription; only a confirmed one can be enabled."""
     hook = _found(state, subscription_id)
-    _check(change.get("event_type") or hook.event_type, change.get("target_url") or hook.target_url)
-    if change.get("is_enabled") and not hook.confirmed:
+    event_type, target_url = event_type or hook.event_type, target_url or hook.target_url
+    _check(event_type, target_url)
+    if is_enabled and not hook.confirmed:
         raise invalid("is_enabled", "Confirm the subscription first.")
-    hook.event_type = change.get("event_type") or hook.event_type
-    hook.target_url = change.get("target_url") or hook.target_url
-    if change.get("is_enabled") is not None:
-        hook.enabled, hook.failing_since = change["is_enabled"], None
+    hook.event_type, hook.target_url = event_type, target_url
+    if is_enabled is not None:
+        hook.enabled, hook.failing_since = is_enabled, None
     return _shown(state, hook)
 
 
 def delete_subscription(state: State, *, subscription_id: str) -> None:
     del state.subscriptions[_found(state, subscription_id).id]
-
-
-def list_events(state: State, query: Mapping[str, str], *, subscription_id: str) -> list[dict[str, Any]]:
-    hook = _found(state, subscription_id)
-    return [
-        {
-            "id": each.id,
-            "datetime_created": each.created_at,
-            "event_type": hook.event_type,
-            "resource_id": each.resource_id,
-            "status": each.status,
-            "target_url": hook.target_url,
-            "payload": json.loads(each.body),
-        }
-        for each in state.events.values()
-        if each.subscription_id == hook.id
-        and query.get("status", each.status) == each.status
-        and query.get("resource_id", each.resource_id) == each.resource_id
-    ]
 
 
 def require_workspace(state: State, workspace_id: str) -> None:

@@ -10,7 +10,6 @@ from emulators.prolific import wallet
 from emulators.prolific.hooks import announce
 from emulators.prolific.state import OPEN, TAKING, Message, State, Study, StudyStatus, Submission, SubmissionStatus
 
-RESERVED_FOR = timedelta(minutes=10)
 APPROVED_AFTER = timedelta(days=21)
 
 
@@ -142,7 +141,7 @@ def _publish_if_due(state: State, id: str) -> None:
         return
     if study.status == "PUBLISHING":
         publish(state, study)
-    elif study.status == "SCHEDULED" and study.terms["publish_at"] == state.now.isoformat():
+    elif study.status == "SCHEDULED" and study.terms["publish_at"] == state.now:
         price = wallet.place_price(study).total * study.places
         if price > state.ledger.available:
             set_study_status(state, study, "UNPUBLISHED")
@@ -151,14 +150,10 @@ def _publish_if_due(state: State, id: str) -> None:
             publish(state, study)
 
 
-def _end_reservation(state: State, id: str) -> None:
-    if state.submissions[id].status == "RESERVED":
-        set_status(state, state.submissions[id], "TIMED-OUT")
-
-
 def _time_out(state: State, id: str) -> None:
-    if state.submissions[id].status == "ACTIVE":
-        set_status(state, state.submissions[id], "TIMED-OUT")
+    submission = state.submissions[id]
+    if submission.status in OPEN and submission.deadline <= state.now:
+        set_status(state, submission, "TIMED-OUT")
 
 
 def _approve_if_due(state: State, id: str) -> None:
@@ -182,7 +177,6 @@ def _pay_bonuses(state: State, id: str) -> None:
 
 MOVES: Mapping[str, Callable[[State, str], None]] = {
     "publish": _publish_if_due,
-    "end reservation": _end_reservation,
     "time out": _time_out,
     "approve": _approve_if_due,
     "approve in bulk": _approve_in_bulk,

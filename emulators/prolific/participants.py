@@ -1,21 +1,18 @@
 """Participants: the studies that they see, and what they do with them."""
 
 import re
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
 from emulators.marketplace import Refusal
 from emulators.prolific.groups import admits
-from emulators.prolific.lifecycle import RESERVED_FOR, complete, set_status
+from emulators.prolific.lifecycle import complete, set_status
 from emulators.prolific.state import OPEN, Participant, State, Study, Submission
 from emulators.prolific.studies import allocated
-from emulators.prolific.wallet import place_price
 
 ID = re.compile(r"[0-9a-f]{24}")
 DEVICES = ("desktop", "tablet", "mobile")
-RETURNABLE = (*OPEN, "AWAITING REVIEW")
 
 
 def register_participant(
@@ -51,7 +48,7 @@ def reserve(state: State, *, study_id: str, participant_id: str) -> dict[str, An
         rows.append(submission)
     state.submissions[submission.id] = submission
     set_status(state, submission, "RESERVED")
-    state.schedule(state.now + RESERVED_FOR, "end reservation", submission.id)
+    state.schedule(submission.deadline, "time out", submission.id)
     return {"submission_id": submission.id}
 
 
@@ -60,7 +57,7 @@ def start(state: State, *, submission_id: str, participant_id: str) -> dict[str,
     submission = own_submission(state, submission_id, participant_id)
     if submission.status == "RESERVED":
         submission.started_at = state.now
-        state.schedule(state.now + submission.study.limit, "time out", submission.id)
+        state.schedule(submission.deadline, "time out", submission.id)
         set_status(state, submission, "ACTIVE")
     elif submission.status != "ACTIVE":
         raise Refusal(f"This study cannot be opened any more: your submission is {submission.status.lower()}.")
@@ -70,11 +67,8 @@ def start(state: State, *, submission_id: str, participant_id: str) -> dict[str,
 def enter_code(state: State, *, submission_id: str, participant_id: str, code: str) -> dict[str, Any]:
     """End work with a completion code. Late work still counts while nobody has taken the place. Raises Refusal."""
     submission = own_submission(state, submission_id, participant_id)
-    late = submission.status == "TIMED-OUT" and submission.started_at is not None
-    if late and (submission.study.stopped or submission.study.free < 1):
-        raise Refusal("Your time was up, and somebody else has taken the place.")
-    if submission.status != "ACTIVE" and not late:
-        raise Refusal(f"A code cannot be entered: your submission is {submission.status.lower()}.")
+    if not submission.can_complete:
+        raise Refusal(f"A code cannot be entered any more: your submission is {submission.status.lower()}.")
     complete(state, submission, code.strip() or "NOCODE")
     return {"submission_id": submission.id, "status": submission.status}
 
@@ -82,7 +76,7 @@ def enter_code(state: State, *, submission_id: str, participant_id: str, code: s
 def give_back(state: State, *, submission_id: str, participant_id: str) -> dict[str, Any]:
     """Return a submission that was not decided. Raises Refusal."""
     submission = own_submission(state, submission_id, participant_id)
-    if submission.status not in RETURNABLE:
+    if not submission.can_return:
         raise Refusal(f"It cannot be returned: your submission is {submission.status.lower()}.")
     set_status(state, submission, "RETURNED")
     return {"submission_id": submission.id}
@@ -137,18 +131,6 @@ def find_participant(state: State, id: str) -> Participant:
 def earned(participant: Participant) -> Decimal:
     """Return what a participant was paid in all, in currency units."""
     return sum((each.paid + sum(each.bonuses, Decimal("0.00")) for each in participant.submissions), Decimal("0.00"))
-
-
-def hourly(study: Study) -> Decimal:
-    """Return what a study pays for an hour of its estimated time."""
-    return place_price(study).reward * 60 / Decimal(str(study.terms["estimated_completion_time"]))
-
-
-def time_left(state: State, submission: Submission) -> timedelta:
-    """Return how long a submission can still be started or worked on."""
-    if submission.started_at is None:
-        return submission.reserved_at + RESERVED_FOR - state.now
-    return submission.started_at + submission.study.limit - state.now
 
 
 def filled(submission: Submission, **other: str) -> str:

@@ -10,8 +10,6 @@ from werkzeug.utils import redirect
 from emulators.marketplace import Refusal
 from emulators.prolific import participants
 from emulators.prolific.participant_acts import ParticipantActs
-from emulators.prolific.state import State, Study, Submission
-from emulators.prolific.wallet import place_price
 from emulators.prolific.world import World
 from emulators.visits import Visit, whole
 from emulators.web_pages import go
@@ -56,11 +54,9 @@ def register(visit: ParticipantVisit) -> Response:
 def show_studies(visit: ParticipantVisit) -> Response:
     participant_id = visit.require_person()
     with visit.world.looking() as state:
+        studies = participants.open_studies(state, participant_id)
         held = participants.find_participant(state, participant_id).open
-        cards = [_card(study) for study in participants.open_studies(state, participant_id)]
-        return visit.page(
-            "studies.html", here="studies", done=visit.done, studies=cards, held=held and _shown(state, held)
-        )
+        return visit.page("studies.html", here="studies", done=visit.done, studies=studies, held=held)
 
 
 def reserve(visit: ParticipantVisit, study_id: str) -> Response:
@@ -71,15 +67,8 @@ def reserve(visit: ParticipantVisit, study_id: str) -> Response:
 def show_submission(visit: ParticipantVisit, submission_id: str) -> Response:
     participant_id = visit.require_person()
     with visit.world.looking() as state:
-        submission = participants.own_submission(state, submission_id, participant_id)
-        messages = [
-            each for each in state.messages
-            if each.participant_id == participant_id and each.study_id == submission.study.id
-        ]  # fmt: skip
-        shown = _shown(state, submission)
-        return visit.page(
-            "submission.html", done=visit.done, work=shown, study=_card(submission.study), messages=messages[::-1]
-        )
+        work = participants.own_submission(state, submission_id, participant_id)
+        return visit.page("submission.html", done=visit.done, work=work, left=work.deadline - state.now)
 
 
 def start(visit: ParticipantVisit, submission_id: str) -> Response:
@@ -109,9 +98,9 @@ def show_work(visit: ParticipantVisit) -> Response:
     participant_id = visit.require_person()
     with visit.world.looking() as state:
         participant = participants.find_participant(state, participant_id)
-        work = [_shown(state, each) for each in reversed(participant.submissions)]
-        counts = Counter(each.status for each in participant.submissions)
-        return visit.page("work.html", here="work", work=work, counts=counts, earned=participants.earned(participant))
+        work, earned = participant.submissions[::-1], participants.earned(participant)
+        counts = Counter(each.status for each in work)
+        return visit.page("work.html", here="work", work=work, counts=counts, earned=earned)
 
 
 def show_messages(visit: ParticipantVisit) -> Response:
@@ -123,42 +112,6 @@ def show_messages(visit: ParticipantVisit) -> Response:
             if each.participant_id == participant_id
         ]
         return visit.page("messages.html", here="messages", messages=messages)
-
-
-def _card(study: Study) -> dict[str, Any]:
-    return {
-        "id": study.id,
-        "name": study.terms["name"],
-        "description": study.terms["description"],
-        "reward": place_price(study).reward,
-        "hourly": participants.hourly(study),
-        "minutes": study.terms["estimated_completion_time"],
-        "free": study.free,
-        "places": study.places,
-        "limit": study.limit,
-        "devices": study.terms["device_compatibility"],
-    }
-
-
-def _shown(state: State, submission: Submission) -> dict[str, Any]:
-    left = participants.time_left(state, submission)
-    return {
-        "id": submission.id,
-        "study": submission.study.terms["name"],
-        "status": submission.status,
-        "left": left,
-        "until": state.now + left,
-        "started_at": submission.started_at,
-        "completed_at": submission.completed_at,
-        "code": submission.entered_code,
-        "asked_to_return": submission.return_requested is not None,
-        "may_return": submission.status in participants.RETURNABLE,
-        "may_complete": submission.status == "ACTIVE"
-        or (submission.status == "TIMED-OUT" and submission.started_at is not None and submission.study.free > 0),
-        "rejection": submission.rejection,
-        "paid": submission.paid,
-        "bonuses": submission.bonuses,
-    }
 
 
 def _form(

@@ -16,6 +16,7 @@ SubmissionStatus = Literal[
 OPEN = ("RESERVED", "ACTIVE")  # someone works on it
 TAKING = (*OPEN, "AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED")  # it takes a place
 DRAFT = ("UNPUBLISHED", "SCHEDULED")
+RESERVED_FOR = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,16 @@ class Study:
         return self.places - self.taken
 
     @property
+    def reward(self) -> Decimal:
+        """What one submission is paid, in currency units."""
+        return Decimal(self.terms["reward"]) / 100
+
+    @property
+    def hourly(self) -> Decimal:
+        """What an hour of the estimated time is paid."""
+        return self.reward * 60 / Decimal(str(self.terms["estimated_completion_time"]))
+
+    @property
     def estimated(self) -> timedelta:
         return timedelta(minutes=self.terms["estimated_completion_time"])
 
@@ -94,6 +105,22 @@ class Submission:
     paid: Decimal = Decimal("0.00")
     bonuses: list[Decimal] = field(default_factory=list)
     history: list[tuple[datetime, SubmissionStatus]] = field(default_factory=list)
+
+    @property
+    def deadline(self) -> datetime:
+        """Until when it can be started or, once that is done, worked on."""
+        return self.reserved_at + RESERVED_FOR if self.started_at is None else self.started_at + self.study.limit
+
+    @property
+    def can_complete(self) -> bool:
+        """Whether a code can be entered: late work counts while nobody has taken its place."""
+        study = self.study
+        late = self.status == "TIMED-OUT" and self.started_at is not None and not study.stopped and study.free > 0
+        return self.status == "ACTIVE" or late
+
+    @property
+    def can_return(self) -> bool:
+        return self.status in (*OPEN, "AWAITING REVIEW")
 
     def status_at(self, then: datetime) -> SubmissionStatus:
         """Return the status at an instant after the reservation."""

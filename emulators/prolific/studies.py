@@ -4,17 +4,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from emulators.prolific import wallet
 from emulators.prolific.errors import ProlificError, invalid, not_found
 from emulators.prolific.groups import check_filters
 from emulators.prolific.hooks import require_workspace
 from emulators.prolific.lifecycle import add_places, publish, resume, set_study_status, stop
-from emulators.prolific.schemas import LONGEST, PublishedChange, shortest_limit
+from emulators.prolific.schemas import AFTER_PUBLICATION, LONGEST, NewStudy, Text, read_body, shortest_limit
 from emulators.prolific.state import DRAFT, TAKING, State, Study, SubmissionStatus
 
 Query = Mapping[str, str]
+Action = Literal["PUBLISH", "SCHEDULE_PUBLISH", "CANCEL_PUBLISH", "PAUSE", "START", "STOP"]
 LISTED = (
     "id", "name", "internal_name", "status", "study_type", "estimated_completion_time", "total_available_places",
     "places_taken", "number_of_submissions", "reward", "total_cost", "published_at", "publish_at", "date_created",
@@ -32,7 +33,7 @@ def list_projects(state: State, query: Query, *, workspace_id: str) -> list[dict
     return [each | {"workspace": workspace_id} for each in state.projects.values()]
 
 
-def create_project(state: State, *, workspace_id: str, title: str, description: str) -> dict[str, Any]:
+def create_project(state: State, *, workspace_id: str, title: Text, description: str = "") -> dict[str, Any]:
     require_workspace(state, workspace_id)
     project = {"id": state.mint("project"), "title": title, "description": description}
     state.projects[project["id"]] = project
@@ -77,11 +78,11 @@ def change_study(state: State, *, study_id: str, **change: Any) -> dict[str, Any
     """Change a draft, or the few fields of a published study that can be changed."""
     study = find_study(state, study_id)
     if study.status in DRAFT:
-        project_id = change.pop("project", None) or study.project_id
-        terms = _checked(state, {**study.terms, **change}, project_id)
-        study.terms, study.project_id = terms, project_id
+        terms = read_body(NewStudy, {**study.terms, "project": study.project_id, **change})
+        project_id = terms.pop("project")
+        study.terms, study.project_id = _checked(state, terms, project_id), project_id
         return _shown(state, study)
-    if fixed := sorted(change.keys() - PublishedChange.model_fields.keys()):
+    if fixed := sorted(change.keys() - {*AFTER_PUBLICATION}):
         raise ProlificError({name: ["This field cannot be changed after publication."] for name in fixed})
     if change.get("access_details"):
         _add_tasks(state, study, change["access_details"])
@@ -98,7 +99,7 @@ def change_study(state: State, *, study_id: str, **change: Any) -> dict[str, Any
 
 
 def move_study(
-    state: State, *, study_id: str, action: str, publish_at: str | None, seconds: float = 0
+    state: State, *, study_id: str, action: Action, publish_at: datetime | None = None, seconds: float = 0
 ) -> dict[str, Any]:
     """Publish, schedule, pause, start or stop a study. It is PUBLISHING for so many ``seconds`` first."""
     study = find_study(state, study_id)
@@ -107,13 +108,10 @@ def move_study(
         raise ProlificError(f"{action} is not possible while the study is {study.status}.")
     if action == "SCHEDULE_PUBLISH":
         at = publish_at or study.terms["publish_at"]
-        if at is None:
-            raise invalid("publish_at", "This field is required.")
-        instant = datetime.fromisoformat(at)
-        if instant.tzinfo is None or instant <= state.now:
+        if at is None or at.tzinfo is None or at <= state.now:
             raise invalid("publish_at", "Give an instant in the future, with a time zone.")
-        study.terms["publish_at"] = instant.isoformat()
-        state.schedule(instant, "publish", study.id)
+        study.terms["publish_at"] = at
+        state.schedule(at, "publish", study.id)
     if action == "PUBLISH":
         _prepare(state, study)
         if seconds:
@@ -151,12 +149,7 @@ def show_progress(state: State, query: Query, *, study_id: str) -> dict[str, Any
     if not study.terms["access_details"]:
         raise not_found("Access details of study", study_id)
     progress = [
-        {
-            "external_url": each["external_url"],
-            "total_allocation": each["total_allocation"],
-            "allocated": allocated(study, each["external_url"]),
-            "capacity_increments": 0,
-        }
+        each | {"allocated": allocated(study, each["external_url"]), "capacity_increments": 0}
         for each in study.terms["access_details"]
     ]
     return {"id": study.id, "progress": progress, "_links": {}}
@@ -239,7 +232,7 @@ def _shown(state: State, study: Study) -> dict[str, Any]:
     }
 
 
-ACTIONS: Mapping[str, tuple[tuple[str, ...], Callable[[State, Study], None]]] = {
+ACTIONS: Mapping[Action, tuple[tuple[str, ...], Callable[[State, Study], None]]] = {
     "PUBLISH": (("UNPUBLISHED",), publish),
     "SCHEDULE_PUBLISH": (("UNPUBLISHED",), lambda state, study: set_study_status(state, study, "SCHEDULED")),
     "CANCEL_PUBLISH": (("SCHEDULED",), lambda state, study: set_study_status(state, study, "UNPUBLISHED")),

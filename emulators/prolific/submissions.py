@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from emulators.prolific.errors import ProlificError, invalid, not_found
 from emulators.prolific.lifecycle import approve, complete, pay_part, request_return, set_status
+from emulators.prolific.schemas import Category, CompletionCodeData, Some, Text
 from emulators.prolific.state import State, Submission
 from emulators.prolific.studies import find_study
 from emulators.prolific.wallet import minor
 
 Query = Mapping[str, str]
+SHORTEST = 100  # characters of a rejection's message
 BULK_AFTER = timedelta(seconds=30)
 
 
@@ -36,17 +38,19 @@ def move_submission(
     state: State,
     *,
     submission_id: str,
-    action: str,
-    message: str | None,
-    rejection_category: str | None,
-    completion_code: str | None,
-    completion_code_data: dict[str, Any] | None,
+    action: Literal["APPROVE", "REJECT", "COMPLETE"],
+    message: str | None = None,
+    rejection_category: Category | None = None,
+    completion_code: str | None = None,
+    completion_code_data: CompletionCodeData | None = None,
 ) -> dict[str, Any]:
     """Approve, reject or complete a submission. A repeated decision is ignored."""
     submission = find_submission(state, submission_id)
     if action == "COMPLETE":
-        _complete(state, submission, str(completion_code), completion_code_data)
+        _complete(state, submission, completion_code, completion_code_data)
         return _shown(submission)
+    if action == "REJECT" and (len(message or "") < SHORTEST or rejection_category is None):
+        raise invalid("message", f"REJECT needs a message of at least {SHORTEST} characters and a rejection_category.")
     wanted = "APPROVED" if action == "APPROVE" else "REJECTED"
     if submission.status == wanted:
         return _shown(submission)
@@ -61,7 +65,7 @@ def move_submission(
     return _shown(submission)
 
 
-def ask_for_return(state: State, *, submission_id: str, request_return_reasons: list[str]) -> dict[str, Any]:
+def ask_for_return(state: State, *, submission_id: str, request_return_reasons: Some[Text]) -> dict[str, Any]:
     """Ask the participant to return the submission; every call writes to them again."""
     submission = find_submission(state, submission_id)
     if submission.status not in ("ACTIVE", "AWAITING REVIEW"):
@@ -76,9 +80,15 @@ def ask_for_return(state: State, *, submission_id: str, request_return_reasons: 
 
 
 def approve_in_bulk(
-    state: State, *, submission_ids: list[str] | None, study_id: str | None, participant_ids: list[str] | None
+    state: State,
+    *,
+    submission_ids: list[str] | None = None,
+    study_id: str | None = None,
+    participant_ids: list[str] | None = None,
 ) -> str:
     """Approve submissions a little later. Those that do not await review then are left as they are."""
+    if (submission_ids is None) == (study_id is None or participant_ids is None):
+        raise ProlificError("Give either submission_ids, or study_id and participant_ids.")
     if submission_ids is not None:
         chosen = [find_submission(state, id) for id in submission_ids]
     else:
@@ -105,7 +115,7 @@ def seen_at(state: State, shown: dict[str, Any], then: datetime) -> dict[str, An
     return shown | late | {"status": submission.status_at(then)}
 
 
-def _complete(state: State, submission: Submission, code: str, data: dict[str, Any] | None) -> None:
+def _complete(state: State, submission: Submission, code: str | None, data: Any) -> None:
     """Complete work with a code of the researcher's, for participants who lost their way back."""
     codes = submission.study.terms["completion_codes"]
     known = [each for each in codes if each["code"] == code and each["actor"] == "researcher"]
@@ -118,7 +128,7 @@ def _complete(state: State, submission: Submission, code: str, data: dict[str, A
     partly = any(action["action"] == "DYNAMIC_PAYMENT" for action in known[0]["actions"])
     if partly and data is None:
         raise invalid("completion_code_data", "This field is required for a DYNAMIC_PAYMENT.")
-    complete(state, submission, code, actor="researcher")
+    complete(state, submission, str(code), actor="researcher")
     if partly and data is not None:
         pay_part(state, submission, data["percentage_of_reward"])
 

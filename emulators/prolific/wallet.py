@@ -6,6 +6,7 @@ from typing import Any
 
 from emulators.money import CENT, ZERO
 from emulators.prolific.errors import ProlificError
+from emulators.prolific.schemas import Count
 from emulators.prolific.state import Price, State, Study, Submission
 
 FEE = Decimal("0.333")  # the academic rate, on rewards and bonuses alike
@@ -28,7 +29,7 @@ def price_of(amount: Decimal) -> Price:
 
 
 def place_price(study: Study) -> Price:
-    return price_of(Decimal(study.terms["reward"]) / 100)
+    return price_of(study.reward)
 
 
 def require_funds(state: State, amount: Decimal) -> None:
@@ -106,24 +107,16 @@ def show_account(state: State, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def show_balance(state: State, query: Mapping[str, str], *, workspace_id: str) -> dict[str, Any]:
-    """Show what is in the wallet: its reward, fee and VAT shares are those of a reward of that size."""
-
-    def parts(total: Decimal) -> dict[str, int]:
-        reward = (total / (1 + FEE * (1 + VAT))).quantize(CENT, ROUND_HALF_UP)
-        fee = (reward * FEE).quantize(CENT, ROUND_HALF_UP)
-        return {"rewards": minor(reward), "fees": minor(fee), "vat": minor(total - reward - fee)}
-
-    available, total = state.ledger.available, state.ledger.available + state.ledger.on_hold
+    """Show what is in the wallet, in minor units."""
+    account = show_account(state, query)
     return {
         "currency_code": state.currency,
-        "total_balance": minor(total),
-        "balance_breakdown": parts(total),
-        "available_balance": minor(available),
-        "available_balance_breakdown": parts(available),
+        "total_balance": account["balance"],
+        "available_balance": account["available_balance"],
     }
 
 
-def calculate_cost(state: State, *, reward: int, total_available_places: int) -> dict[str, Any]:
+def calculate_cost(state: State, *, reward: Count, total_available_places: Count) -> dict[str, Any]:
     """Return the cost of so many places, fees and VAT included."""
     return {"total_cost": minor(price_of(Decimal(reward) / 100).total * total_available_places)}
 

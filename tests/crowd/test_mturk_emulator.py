@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command, load_command_class
 
 from emulators import command
-from emulators.mturk.__main__ import parser
+from emulators.mturk.__main__ import PROGRAM
 
 
 def test_it_starts_the_emulator_and_says_how_to_reach_it(monkeypatch):
@@ -22,7 +22,7 @@ def test_it_takes_the_options_of_the_module():
         return {option for action in of._actions for option in action.option_strings}
 
     own = load_command_class("crowd", "mturk_emulator").create_parser("manage.py", "mturk_emulator")
-    assert options(parser()) <= options(own)
+    assert options(PROGRAM.parser()) <= options(own)
 
 
 def test_what_cannot_start_is_one_clear_line(tmp_path):

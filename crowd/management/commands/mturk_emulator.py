@@ -8,20 +8,21 @@ from core.commands import ActCommand
 from core.errors import CounterpartError
 from core.progress import TerminalBar
 from emulators.inputs import InputError
-from emulators.mturk.__main__ import HELP, add_options, run
+from emulators.mturk.__main__ import PROGRAM
 
 
 class Command(ActCommand):
-    help = HELP
+    program = PROGRAM
+    help = program.help
     requires_migrations_checks = False  # the emulator keeps nothing in the database
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_options(parser)
+        self.program.add_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         try:
-            return run(options, say=self._say)
+            return self.program.run(options, say=self._say)
         except InputError as error:
             raise CounterpartError(str(error)) from error
 

@@ -12,7 +12,7 @@ import pytest
 
 import emulators
 from emulators import command
-from emulators.mturk.__main__ import main
+from emulators.mturk.__main__ import PROGRAM
 from tests.emulators.mturk.conftest import SESSION
 
 
@@ -28,7 +28,7 @@ def run(monkeypatch, capsys):
             meanwhile(seen[0])
 
         monkeypatch.setattr(command, "until_stopped", stopped)
-        main(["--port", "0", *map(str, options)])
+        PROGRAM.main(["--port", "0", *map(str, options)])
         return seen[0] + capsys.readouterr().out
 
     return ran
@@ -40,7 +40,7 @@ def fails(capsys):
 
     def failed(*options):
         with pytest.raises(SystemExit) as error:
-            main([*map(str, options)])
+            PROGRAM.main([*map(str, options)])
         printed = capsys.readouterr().err
         return printed.strip().splitlines()[-1] if printed else str(error.value.code)
 

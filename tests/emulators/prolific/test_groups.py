@@ -45,7 +45,7 @@ def test_members_are_added_and_removed_and_repeats_are_ignored(api, world, group
 def test_a_participant_who_does_not_exist_is_not_added(api, world, group):
     known, group_id = world.register(), group()
     assert "nobody" in str(refusal(add(api, group_id, known, "nobody")))
-    assert api.get(f"participant-groups/{group_id}/").json()["participant_count"] == 0
+    assert api.get(f"participant-groups/{group_id}/participants/").json()["results"] == []
 
 
 @pytest.mark.parametrize(

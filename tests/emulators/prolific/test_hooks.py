@@ -73,8 +73,8 @@ def statuses(subscriber):
     return [json.loads(body)["status"] for _, body in subscriber.received]
 
 
-def states(api, hook_id):
-    return [each["status"] for each in api.get(f"hooks/subscriptions/{hook_id}/events/").json()["results"]]
+def states(world):
+    return world.look(lambda state: [each.status for each in state.events.values()])
 
 
 def test_a_change_is_sent_signed_over_the_raw_body(api, subscriber, subscribe, publish, finish):
@@ -104,10 +104,10 @@ def test_studies_announce_their_status_and_progress(subscriber, subscribe, publi
     assert (second["places_taken"], second["total_available_places"]) == (1, 2)
 
 
-def test_nothing_is_queued_before_the_subscription_is_confirmed(api, subscribe, publish):
+def test_nothing_is_queued_before_the_subscription_is_confirmed(api, world, subscribe, publish):
     hook_id, _ = subscribe("study.status.change", confirmed=False)
     publish()
-    assert states(api, hook_id) == []
+    assert states(world) == []
     assert list(refusal(api.post(f"hooks/subscriptions/{hook_id}/", json={"secret": "other"}))) == ["secret"]
     assert list(refusal(api.patch(f"hooks/subscriptions/{hook_id}/", json={"is_enabled": True}))) == ["is_enabled"]
 
@@ -122,15 +122,15 @@ def test_a_subscription_needs_a_secret_and_an_address_on_this_machine(api, world
     assert list(refusal(api.post("hooks/subscriptions/", json=sent | {"event_type": "x"}))) == ["event_type"]
 
 
-def test_what_was_not_received_is_sent_again_with_the_same_id(api, subscriber, subscribe, publish, pass_time):
-    hook_id, _ = subscribe("study.status.change")
+def test_what_was_not_received_is_sent_again_with_the_same_id(world, subscriber, subscribe, publish, pass_time):
+    subscribe("study.status.change")
     subscriber.status = 500
     publish()
     assert eventually(lambda: len(subscriber.received) == 1)
-    assert states(api, hook_id) == ["PENDING"]
+    assert states(world) == ["PENDING"]
     subscriber.status = 200
     pass_time(minutes=1)
-    assert eventually(lambda: states(api, hook_id) == ["SUCCEEDED"])
+    assert eventually(lambda: states(world) == ["SUCCEEDED"])
     assert len({headers["X-Event-ID"] for headers, _ in subscriber.received}) == 1
 
 
@@ -140,15 +140,15 @@ def attempts(world, event_id, count):
         world.act("record_attempt", event_id=event_id, received=False)
 
 
-def test_it_is_given_up_after_12_attempts(api, world, subscribe, publish, upset):
-    hook_id, _ = subscribe("study.status.change")
+def test_it_is_given_up_after_12_attempts(world, subscribe, publish, upset):
+    subscribe("study.status.change")
     upset("hold", "deliver", seconds=86_400)
     publish()
     [event_id] = world.look(lambda state: list(state.events))
     attempts(world, event_id, 11)
-    assert states(api, hook_id) == ["PENDING"]
+    assert states(world) == ["PENDING"]
     attempts(world, event_id, 1)
-    assert states(api, hook_id) == ["FAILED"]
+    assert states(world) == ["FAILED"]
 
 
 def test_a_subscription_is_disabled_after_five_days_of_failures(api, world, subscribe, publish, upset, pass_time):
@@ -179,11 +179,11 @@ def test_a_hook_can_come_twice(subscriber, subscribe, publish, upset):
     assert len({headers["X-Event-ID"] for headers, _ in subscriber.received}) == 1
 
 
-def test_a_hook_can_be_lost_for_good(api, subscriber, subscribe, publish, upset):
-    hook_id, _ = subscribe("study.status.change")
+def test_a_hook_can_be_lost_for_good(world, subscriber, subscribe, publish, upset):
+    subscribe("study.status.change")
     upset("lost", "deliver")
     publish()
-    assert eventually(lambda: states(api, hook_id) == ["SUCCEEDED"])
+    assert eventually(lambda: states(world) == ["SUCCEEDED"])
     assert subscriber.received == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from emulators import command
 from emulators.clock import Clock
 from emulators.journal import JournalError
-from emulators.prolific.__main__ import main
+from emulators.prolific.__main__ import PROGRAM
 from emulators.prolific.emulator import Emulator
 from emulators.prolific.schemas import NewStudy, read_body
 from emulators.prolific.world import World
@@ -115,7 +115,7 @@ def test_a_workspace_can_be_in_pounds():
 def test_the_command_says_how_to_reach_it(monkeypatch, capsys):
     seen = []
     monkeypatch.setattr(command, "until_stopped", lambda: seen.append(capsys.readouterr().out))
-    main(["--port", "0", "--seed", "5", "--balance", "12.50"])
+    PROGRAM.main(["--port", "0", "--seed", "5", "--balance", "12.50"])
     lines = dict(line.split(":  ", 1) for line in seen[0].splitlines() if ":  " in line)
     assert "no participant is real and no money moves" in seen[0]
     assert lines["Seed"].strip() == "5"
@@ -124,5 +124,5 @@ def test_the_command_says_how_to_reach_it(monkeypatch, capsys):
 
 def test_an_unusable_journal_is_one_clear_line(tmp_path):
     with pytest.raises(SystemExit) as error:
-        main(["--port", "0", "--journal", str(tmp_path)])
+        PROGRAM.main(["--port", "0", "--journal", str(tmp_path)])
     assert str(error.value.code) == f"Error: {tmp_path} cannot be used (Is a directory); use another --journal."
