@@ -13,7 +13,7 @@ from emulators.mturk import qualifications, workers
 from emulators.mturk.faults.worker_acts import Parameters, Work
 from emulators.mturk.world import World
 from emulators.mturk.xml_documents import Question
-from emulators.visits import Visit, whole
+from emulators.site_visits import Visit, whole
 from emulators.web_pages import go
 
 OTHER_NAMES = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}

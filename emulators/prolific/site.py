@@ -11,7 +11,7 @@ from emulators.marketplace import Refusal
 from emulators.prolific import participants
 from emulators.prolific.participant_acts import ParticipantActs
 from emulators.prolific.world import World
-from emulators.visits import Visit, whole
+from emulators.site_visits import Visit, whole
 from emulators.web_pages import go
 
 

@@ -51,29 +51,40 @@ def test_the_site_is_not_published_beyond_this_machine(compose):
     assert compose["services"]["site"]["ports"] == ["127.0.0.1:8000:8000"]
 
 
-def test_the_emulator_starts_only_for_rehearsals(compose):
+EMULATORS = {"emulator": 8900, "prolific": 8950}
+
+
+def test_the_emulators_start_only_for_rehearsals(compose):
     profiles = {name: service.get("profiles") for name, service in compose["services"].items()}
-    assert {name: given for name, given in profiles.items() if given} == {"emulator": ["rehearsal"]}
+    wanted = {"emulator": ["rehearsal"], "prolific": ["prolific"]}
+    assert {name: given for name, given in profiles.items() if given} == wanted
 
 
-def test_the_emulator_is_called_where_it_serves_and_not_published_beyond_this_machine(compose):
-    emulator, site = compose["services"]["emulator"], compose["services"]["site"]
-    assert emulator["ports"] == ["127.0.0.1:8900:8900"]
-    assert "--port 8900" in emulator["command"]
-    assert site["environment"]["MTURK_EMULATOR_URL"] == "http://emulator:8900"
-    assert "http://127.0.0.1:8900" in site["environment"]["MTURK_EMULATOR_ORIGINS"].split(",")
+def test_the_emulators_are_called_where_they_serve(compose):
+    environment = compose["services"]["site"]["environment"]
+    assert environment["MTURK_EMULATOR_URL"] == "http://emulator:8900"
+    assert "http://127.0.0.1:8900" in environment["MTURK_EMULATOR_ORIGINS"].split(",")
+    assert environment["PROLIFIC_EMULATOR_URL"] == "http://prolific:8950"
+    assert environment["PROLIFIC_EMULATOR_ORIGIN"] == "http://127.0.0.1:8950"
 
 
-def test_the_emulators_command_is_one_that_there_is(compose):
-    program, script, name, *options = compose["services"]["emulator"]["command"].split()
+@pytest.mark.parametrize(("service", "port"), EMULATORS.items())
+def test_an_emulator_is_not_published_beyond_this_machine(compose, service, port):
+    assert compose["services"][service]["ports"] == [f"127.0.0.1:{port}:{port}"]
+
+
+@pytest.mark.parametrize(("service", "port"), EMULATORS.items())
+def test_an_emulators_command_is_one_that_there_is(compose, service, port):
+    program, script, name, *options = compose["services"][service]["command"].split()
     parser = load_command_class("crowd", name).create_parser(script, name)
     given = parser.parse_args(options)
     assert (program, script) == ("python", "manage.py")
-    assert (given.host, given.port, given.open_controls) == ("0.0.0.0", 8900, True)
+    assert (given.host, given.port, given.open_controls) == ("0.0.0.0", port, True)
 
 
-def test_the_emulators_journal_outlives_its_container(compose):
-    emulator = compose["services"]["emulator"]
+@pytest.mark.parametrize("service", EMULATORS)
+def test_an_emulators_journal_outlives_its_container(compose, service):
+    emulator = compose["services"][service]
     mounted = {volume.split(":")[1] for volume in emulator["volumes"]}
     journal = emulator["command"].split("--journal ")[1].split()[0]
     assert any(journal.startswith(f"{folder}/") for folder in mounted)
@@ -96,7 +107,7 @@ def test_every_image_is_pinned_to_a_patch_version(compose):
 
 
 def test_every_service_that_stays_up_has_a_health_check(compose):
-    staying = {name: one for name, one in compose["services"].items() if name not in ("migrate", "emulator")}
+    staying = {name: one for name, one in compose["services"].items() if name not in ("migrate", *EMULATORS)}
     assert [name for name, service in staying.items() if "healthcheck" not in service] == []
     program, option, code = compose["services"]["site"]["healthcheck"]["test"][1:]
     assert (program, option) == ("python", "-c")

@@ -23,8 +23,8 @@ OF_EVERY_APP = {"__init__", "admin", "apps", "forms", "models", "tasks", "urls",
 # Modules of one part in different places: a base class or errors of their package, a format that is read and written.
 # An annotator's module has the name of its kind.
 SAME_PART = {"base", "coco", "errors", "files"}
-# A command, a page, a form or a model of a subject has the subject's name; a folder of MTurk's has MTurk's words.
-OF_A_SUBJECT = ("management/commands", "console/views", "console/forms", "annotation/models", "mturk")
+# A command, a page, a form or a model of a subject has the subject's name; a folder of a platform's has its words.
+OF_A_SUBJECT = ("management/commands", "console/views", "console/forms", "annotation/models", "mturk", "prolific")
 
 
 def test_no_two_modules_have_the_same_name():

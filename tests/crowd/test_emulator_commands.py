@@ -1,0 +1,36 @@
+"""The commands are thin wrappers; what they start is tested in tests/emulators."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command, load_command_class
+
+from emulators import command
+from emulators.mturk.__main__ import PROGRAM as MTURK
+from emulators.prolific.__main__ import PROGRAM as PROLIFIC
+
+
+@pytest.mark.parametrize(
+    ("name", "told"), [("mturk_emulator", "Requester API:   http"), ("prolific_emulator", "API:                 http")]
+)
+def test_it_starts_the_emulator_and_says_how_to_reach_it(monkeypatch, name, told):
+    out, seen = StringIO(), []
+    monkeypatch.setattr(command, "until_stopped", lambda: seen.append(out.getvalue()))
+    call_command(name, "--port", "0", "--seed", "5", stdout=out)
+    assert f"{told}://127.0.0.1:" in seen[0]
+    assert out.getvalue().endswith("The emulator has stopped. Nothing was kept, as no --journal was given.\n")
+
+
+@pytest.mark.parametrize(("name", "program"), [("mturk_emulator", MTURK), ("prolific_emulator", PROLIFIC)])
+def test_it_takes_the_options_of_the_module(name, program):
+    def options(of):
+        return {option for action in of._actions for option in action.option_strings}
+
+    own = load_command_class("crowd", name).create_parser("manage.py", name)
+    assert options(program.parser()) <= options(own)
+
+
+@pytest.mark.parametrize("name", ["mturk_emulator", "prolific_emulator"])
+def test_what_cannot_start_is_one_clear_line(tmp_path, name):
+    with pytest.raises(CommandError, match="cannot be used .*; use another --journal"):
+        call_command(name, "--port", "0", "--journal", tmp_path)
