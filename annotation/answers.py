@@ -14,9 +14,9 @@ from annotation.models import Assignment, Draft
 from core.errors import CounterpartError, some_of
 from core.text import counted
 from hits.models import Item
-from hits.question import Level, Shortcoming, WrongWay
-
-ASKS_REASONS = (Level.PARTIALLY_YES, Level.MOSTLY_NO)
+from hits.question import Shortcoming, WrongWay
+from hits.task_types import task_type_of
+from hits.task_types.task_type import TaskType
 
 # The compact form has one word a pair, in the order of their places, with points between: the digit of the level and
 # the letters of the reasons (those of static/judging/keys.js). In ``1.2a.3ce.4`` the second pair leaves something
@@ -27,7 +27,7 @@ ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finish
 WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)")
 NO_PICTURE = 0  # in place of a level: the picture does not load, so that this is no vote
 # Enums make lists of their values anew each time that they are asked.
-LEVELS, SHORTCOMINGS, WRONG_WAYS = {NO_PICTURE, *Level.values}, {"", *Shortcoming.values}, {"", *WrongWay.values}
+SHORTCOMINGS, WRONG_WAYS = {"", *Shortcoming.values}, {"", *WrongWay.values}
 
 Places = Mapping[int, int]
 """Place on the page (from 1) → key of the item."""
@@ -58,27 +58,38 @@ def places_of(assignment: Assignment) -> Places:
 
 def places_among(assignment: Assignment, items: Iterable[int]) -> Places:
     """Return what ``places_of`` does, where the items of the HIT (by key) have been read."""
-    return dict(enumerate(order_of(assignment.external_id or assignment.pk, items), 1))
+    name, group = assignment.external_id or assignment.pk, task_type_of(assignment.hit.round).group
+    return dict(enumerate(order_of(name, items, group=group), 1))
 
 
-def order_of(name: str | int, items: Iterable[int]) -> list[int]:
-    """Return the items (by key) in the order in which the assignment ``name`` shows them."""
-    return sorted(items, key=lambda pk: sha256(f"{name} {pk}".encode()).digest())
+def order_of(name: str | int, items: Iterable[int], *, group: int = 1) -> list[int]:
+    """Return the items (by key) in the order in which the assignment ``name`` shows them.
+
+    Packing writes the items of a HIT place by place, so that their keys ascend: each ``group`` of them is a screen and
+    stays together.
+    """
+
+    def position(item: int) -> bytes:
+        return sha256(f"{name} {item}".encode()).digest()
+
+    ordered = sorted(items)
+    screens = [ordered[start : start + group] for start in range(0, len(ordered), group)]
+    return [pk for screen in sorted(screens, key=lambda one: position(one[0])) for pk in sorted(screen, key=position)]
 
 
-def check_answer_set(answers: Sequence[Answer], places: Places, *, reasons: bool) -> None:
+def check_answer_set(answers: Sequence[Answer], places: Places, *, task: TaskType, reasons: bool) -> None:
     """Raise CounterpartError unless there is exactly one good and complete answer for each item of ``places``."""
     place_of = {item: place for place, item in places.items()}
-    _check_items(answers, place_of)
+    _check_items(answers, place_of, task)
     for answer in answers:
-        check_answer(answer, place=place_of[answer.item_id], reasons=reasons, complete=True)
+        check_answer(answer, place=place_of[answer.item_id], task=task, reasons=reasons, complete=True)
 
 
-def check_answer(answer: Answer, *, place: int, reasons: bool, complete: bool) -> None:
+def check_answer(answer: Answer, *, place: int, task: TaskType, reasons: bool, complete: bool) -> None:
     """Raise CounterpartError unless the answer is well formed; ``complete`` also wants the reasons asked for."""
-    if answer.level not in LEVELS:
-        raise CounterpartError(f"Pair {place} has level {answer.level}; choose one of the four levels.")
-    asked = reasons and answer.level in ASKS_REASONS
+    if answer.level != NO_PICTURE and answer.level not in task.labels:
+        raise CounterpartError(f"Pair {place} has level {answer.level}; choose one of the {len(task.labels)} answers.")
+    asked = reasons and answer.level in task.asks
     if (answer.shortcoming and not asked) or answer.shortcoming not in SHORTCOMINGS:
         raise CounterpartError(f"Pair {place} has a reason that was not asked for; choose its level again.")
     explains = asked and answer.shortcoming == Shortcoming.WRONG_WAY
@@ -109,7 +120,7 @@ def decode_answers(text: str, places: Places) -> list[Answer]:
     return [_answer(word, place, places[place]) for word, place in zip(words, sorted(places), strict=True)]
 
 
-def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int]) -> None:
+def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int], task: TaskType) -> None:
     answered = [answer.item_id for answer in answers]
     if foreign := [pk for pk in answered if pk not in place_of]:
         raise CounterpartError(
@@ -121,8 +132,8 @@ def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int]) -> None
         raise CounterpartError(
             f"{counted(len(doubled), 'pair is', 'pairs are')} answered twice: {some_of(doubled)}. Answer each once."
         )
-    if missing := sorted(place_of[pk] for pk in place_of.keys() - set(answered)):
-        unanswered = counted(len(missing), "pair has", "pairs have")
+    if missing := sorted({task.screens(place_of[pk]) for pk in place_of.keys() - set(answered)}):
+        unanswered = counted(len(missing), f"{task.screen[0]} has", f"{task.screen[1]} have")
         raise CounterpartError(f"{unanswered} no answer yet: {some_of(missing, at_most=18)}. Answer and submit again.")
 
 
@@ -158,23 +169,25 @@ def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
     }
 
 
-def save_draft(assignment: Assignment, answer: Answer, places: Places | None = None) -> None:
-    """Keep ``answer`` in place of the item's earlier draft; reasons may still be missing.
+def save_draft(
+    assignment: Assignment, *answers: Answer, undone: Iterable[int] = (), places: Places | None = None
+) -> None:
+    """Keep ``answers`` in place of their items' earlier drafts, and delete the drafts of the items ``undone``; reasons
+    may still be missing.
 
-    Raises CounterpartError if the item is another HIT's or the answer is malformed, SeatLostError if the
-    assignment was submitted or given back.
+    Raises CounterpartError if an item is another HIT's or an answer is malformed, SeatLostError if the assignment was
+    submitted or given back.
     """
+    undone, round = list(undone), assignment.hit.round
     with transaction.atomic():
-        place = own_place(assignment, answer.item_id, places)
-        check_answer(answer, place=place, reasons=assignment.hit.round.reasons, complete=False)
-        put_drafts(assignment, [answer])
-
-
-def drop_draft(assignment: Assignment, *, item_id: int) -> None:
-    """Delete the draft of one item, as when its answer is undone. Raises what ``save_draft`` raises."""
-    with transaction.atomic():
-        own_place(assignment, item_id)
-        drafts_of(assignment).filter(item_id=item_id).delete()
+        place_of = own_places(assignment, [*(answer.item_id for answer in answers), *undone], places)
+        for answer in answers:
+            place, task = place_of[answer.item_id], task_type_of(round)
+            check_answer(answer, place=place, task=task, reasons=round.reasons, complete=False)
+        if answers:
+            put_drafts(assignment, answers)
+        if undone:
+            drafts_of(assignment).filter(item__in=undone).delete()
 
 
 def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
@@ -199,8 +212,8 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
     )
 
 
-def own_place(assignment: Assignment, item_id: int, places: Places | None = None) -> int:
-    """Return the item's place in the assignment's HIT, provided that the assignment may still be answered. It stays
+def own_places(assignment: Assignment, items: Sequence[int], places: Places | None = None) -> dict[int, int]:
+    """Return each item's place in the assignment's HIT, provided that the assignment may still be answered. It stays
     locked until the transaction ends, so that no draft comes after the submission that it is part of.
 
     ``places`` are those of the assignment, where they have been read."""
@@ -211,7 +224,10 @@ def own_place(assignment: Assignment, item_id: int, places: Places | None = None
         raise SeatLostError("Your answers are saved already; send them to the platform.")
     if current.state not in Assignment.ANSWERABLE:
         raise SeatLostError("This HIT was submitted or given back; nothing more is saved for it.")
-    for place, item in (places or places_of(assignment)).items():
-        if item == item_id:
-            return place
-    raise CounterpartError("1 answer is to a pair of another HIT; reload the page and try again.")
+    place_of = {item: place for place, item in (places or places_of(assignment)).items()}
+    if foreign := [item for item in items if item not in place_of]:
+        raise CounterpartError(
+            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs of another HIT; reload the page and try "
+            "again."
+        )
+    return place_of

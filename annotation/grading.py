@@ -11,11 +11,14 @@ from annotation.budget import CeilingError, locked
 from annotation.leases import move
 from annotation.models import Assignment, Decision, Report
 from annotation.payments import owe_in
+from core.text import counted
 from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
+from hits.task_types import task_type_of
 
 State, RETIRED = Assignment.State, Control.State.RETIRED
 
+ALL_RIGHT, ALL_BUT_RETIRED = "All controls are right.", "All controls are right but for retired ones."
 SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
 
 
@@ -47,41 +50,47 @@ def grade(
     said: list[Said] | None = None,
     policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS,
 ) -> int:
-    """Accept a submitted assignment that answers every control right, flag it otherwise. Returns how many were wrong.
+    """Accept a submitted assignment that answers enough controls right, flag it otherwise. Returns how many were wrong.
 
-    ``said`` is what it says, where that is known. ``policy`` names the right levels of each polarity. Retired controls
-    do not count. A pair that the worker judged before is not stored again: an assignment that lacks a control is
-    flagged, and so is one that skipped many pairs. One that was decided meanwhile stays as it is.
+    Enough are all of them, or the share that the type of task wants. ``said`` is what it says, where that is known.
+    ``policy`` names the right levels of each polarity. Retired controls do not count. A pair that the worker judged
+    before is not stored again: an assignment that lacks a control is flagged, and so is one that skipped many pairs.
+    One that was decided meanwhile stays as it is.
     """
     said = _said_in(assignment) if said is None else said
     failures, problem = _failures(said, policy), _problem_of(said)
-    if failures or problem or _lacks_control(said):
+    if problem or _lacks_control(said) or not _passes(assignment, said, failures):
         flag(assignment, control_failures=failures, problem=problem)
     else:
-        accept(assignment)
+        accept(assignment, failures=failures)
     return failures
 
 
-def accept(assignment: Assignment) -> bool:
-    """Accept a submitted assignment whose controls are all right: its votes count and it is owed its reward.
+def accept(assignment: Assignment, *, failures: int = 0) -> bool:
+    """Accept a submitted assignment with enough right controls: its votes count and it is owed its reward.
 
     Where the round's ceiling forbids to pay it, it is flagged for a person instead. False: not accepted.
     """
+    reason = f"{counted(failures, 'control')} wrong, as few as the task allows." if failures else ALL_RIGHT
     try:
-        return _accept(assignment)
+        return _accept(assignment, failures=failures, reason=reason)
     except CeilingError:
-        flag(assignment, control_failures=0)
+        flag(assignment, control_failures=failures)
         return False
 
 
 def regrade(assignment: Assignment) -> bool:
-    """Accept a flagged assignment whose controls are all right since one was retired. False: it stays flagged, as
-    another control is wrong or lacking, or as the round's ceiling forbids to pay it."""
+    """Accept a flagged assignment with enough right controls since one was retired. False: it stays flagged, as too
+    many others are wrong or one is lacking, or as the round's ceiling forbids to pay it."""
     said = _said_in(assignment)
-    if _failures(said) or _problem_of(said) or _lacks_control(said):
+    failures = _failures(said)
+    if _problem_of(said) or _lacks_control(said) or not _passes(assignment, said, failures):
         return False
+    reason = f"{counted(failures, 'control')} wrong, as few as the task allows, but for retired ones."
     try:
-        return _accept(assignment, come_from=State.FLAGGED, reason="All controls are right but for retired ones.")
+        return _accept(
+            assignment, come_from=State.FLAGGED, failures=failures, reason=reason if failures else ALL_BUT_RETIRED
+        )
     except CeilingError:
         return False
 
@@ -100,6 +109,12 @@ def count_failures(assignment: Assignment, *, policy: Mapping[str, frozenset[int
 
 def _failures(said: list[Said], policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS) -> int:
     return sum(bool(one.polarity and one.level and one.level not in policy[one.polarity]) for one in said)
+
+
+def _passes(assignment: Assignment, said: list[Said], failures: int) -> bool:
+    """Whether so many wrong controls are few enough for the type of task."""
+    judged = sum(bool(one.polarity and one.level) for one in said)
+    return judged - failures >= task_type_of(assignment.hit.round).passing * judged
 
 
 def _lacks_control(said: list[Said]) -> bool:
@@ -142,9 +157,9 @@ def grade_waiting(round: Round | None = None) -> int:
 
 @transaction.atomic
 def _accept(
-    assignment: Assignment, *, come_from: Assignment.State = State.SUBMITTED, reason: str = "All controls are right."
+    assignment: Assignment, *, come_from: Assignment.State = State.SUBMITTED, failures: int, reason: str
 ) -> bool:
-    if not move(assignment, come_from=come_from, to=State.ACCEPTED, actor="grading", control_failures=0):
+    if not move(assignment, come_from=come_from, to=State.ACCEPTED, actor="grading", control_failures=failures):
         return False
     Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason=reason)
     owe_in(locked(assignment.hit.round), assignment)

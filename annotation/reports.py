@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import F, Q
 
-from annotation.answers import own_place
+from annotation.answers import own_places
 from annotation.models import Assignment, Report
 from annotation.workers import actor_of
 from core.errors import CounterpartError
@@ -38,7 +38,7 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
         raise CounterpartError("Choose what is wrong with the pair; reload the page if there is no choice.")
     note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if complaint.note.strip() else ""
     with transaction.atomic():
-        own_place(assignment, complaint.item_id)
+        own_places(assignment, [complaint.item_id])
         return _store(assignment, Item.objects.get(pk=complaint.item_id), problem=complaint.problem, note=note)
 
 

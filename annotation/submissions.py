@@ -21,6 +21,7 @@ from core.errors import CounterpartError, some_of
 from core.events import record
 from core.text import counted
 from hits.models import Control, Item
+from hits.task_types import task_type_of
 
 State, SUSPECTED = Assignment.State, Control.State.SUSPECTED
 
@@ -54,9 +55,9 @@ def submit_answers(
     Raises SeatLostError where the seat is no longer the worker's, CounterpartError where the answers are not
     exactly one good answer for each item; nothing is changed then.
     """
-    items = items or items_of(assignment)
+    items, round = items or items_of(assignment), assignment.hit.round
     try:
-        check_answer_set(answers, places_among(assignment, items), reasons=assignment.hit.round.reasons)
+        check_answer_set(answers, places_among(assignment, items), task=task_type_of(round), reasons=round.reasons)
     except CounterpartError:
         if receipt := _earlier_receipt(assignment):
             return receipt

@@ -7,7 +7,9 @@ from annotation.appeals import appealable_until
 from annotation.decisions import gives_reward, reversible_until
 from annotation.models import Appeal, Assignment, Judgment, Rejection, Report
 from hits.models import HIT, Item
-from hits.question import RIGHT_LEVELS, Level
+from hits.question import RIGHT_LEVELS
+from hits.task_types import task_type_of
+from hits.task_types.task_type import TaskType
 
 
 @dataclass(frozen=True)
@@ -15,17 +17,22 @@ class Answer:
     """One pair of a HIT, with its judgment if an assignment is shown."""
 
     item: Item
+    task: TaskType
     judgment: Judgment | None = None
     skipped: bool = False
     """Whether it has none as its worker could not load the picture."""
 
     @property
     def expected(self) -> str:
-        """The right levels of a control, in short; empty for a candidate."""
+        """The right answers of a control, in short; empty for a candidate."""
         if self.item.control is None:
             return ""
-        right = sorted(RIGHT_LEVELS[self.item.control.polarity])
-        return " or ".join(Level(level).label.split(",")[0] for level in right)
+        return right_answers(self.task, self.item.control.polarity)
+
+    @property
+    def said(self) -> str:
+        """The answer in the words of its type of task; empty without one."""
+        return self.task.labels[self.judgment.level] if self.judgment else ""
 
     @property
     def is_wrong(self) -> bool:
@@ -35,17 +42,24 @@ class Answer:
         return self.judgment.level not in RIGHT_LEVELS[self.item.control.polarity]
 
 
+def right_answers(task: TaskType, polarity: str) -> str:
+    """Return the answers that are right for a control of this polarity, in short."""
+    right = (label for level, label in task.labels.items() if level in RIGHT_LEVELS[polarity])
+    return " or ".join(label.split(",")[0] for label in right)
+
+
 def pairs_of(hit: HIT) -> list[Answer]:
     """Return a HIT's pairs in order, without judgments."""
-    return [Answer(item) for item in hit.items.select_related("image", "caption", "control")]
+    task = task_type_of(hit.round)
+    return [Answer(item, task) for item in hit.items.select_related("image", "caption", "control")]
 
 
 def answers_of(assignment: Assignment) -> list[Answer]:
     """Return the pairs of an assignment's HIT in order, with its judgments."""
     judgments = {judgment.item_id: judgment for judgment in assignment.judgments.all()}
     reports = set(Report.objects.filter(worker=assignment.worker_id).values_list("image", "caption"))
-    items = (pair.item for pair in pairs_of(assignment.hit))
-    return [Answer(item, judgments.get(item.pk), (item.image_id, item.caption_id) in reports) for item in items]
+    items, task = (pair.item for pair in pairs_of(assignment.hit)), task_type_of(assignment.hit.round)
+    return [Answer(item, task, judgments.get(item.pk), (item.image_id, item.caption_id) in reports) for item in items]
 
 
 @dataclass(frozen=True)

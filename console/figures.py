@@ -7,7 +7,6 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from hits.question import Level
 from mitl.annotators import kind_of
 from mitl.charts import Spec, chart_bytes, curve_chart
 from mitl.models import Annotator
@@ -25,16 +24,14 @@ class Segment:
     length: float
 
 
-def level_bar(counts: Mapping[int, int]) -> list[Segment]:
-    """Return a bar segment for each level; empty if all counts are 0."""
+def level_bar(counts: Mapping[int, int], labels: Mapping[int, str]) -> list[Segment]:
+    """Return a bar segment for each level that an answer has, under its label; empty if all counts are 0."""
     total = sum(counts.values())
     segments: list[Segment] = []
     start = 0.0
-    for level in Level if total else ():
-        length = 100 * counts.get(level.value, 0) / total
-        segments.append(
-            Segment(level.value, level.label, counts.get(level.value, 0), round(start, 3), round(length, 3))
-        )
+    for level, label in labels.items() if total else ():
+        length = 100 * counts.get(level, 0) / total
+        segments.append(Segment(level, label, counts.get(level, 0), round(start, 3), round(length, 3)))
         start += length
     return segments
 

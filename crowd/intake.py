@@ -31,6 +31,7 @@ from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import Listed
 from hits.models import Item, Round
+from hits.task_types import task_type_of
 
 logger = logging.getLogger(__name__)
 
@@ -140,8 +141,9 @@ def _copied(fields: Mapping[str, str], assignment: Assignment) -> list[Answer]:
 
 def _complete(answers: list[Answer], assignment: Assignment) -> list[Answer]:
     """Return the answers if there is exactly one valid answer for each item, otherwise none."""
+    round = assignment.hit.round
     try:
-        check_answer_set(answers, places_of(assignment), reasons=assignment.hit.round.reasons)
+        check_answer_set(answers, places_of(assignment), task=task_type_of(round), reasons=round.reasons)
     except CounterpartError:
         return []
     return answers

@@ -42,6 +42,7 @@ from crowd.arrivals import (
 from crowd.channels import Arrival, ChannelError, Outcome, Platform, SessionPlatform, session_platform
 from crowd.models import Posting
 from hits.models import Round
+from hits.task_types import LEVELS
 
 ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
 SESSION_SALT, SESSION_LIFE = "counterpart.crowd.session", timedelta(days=1)
@@ -105,7 +106,8 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
             return _to_session(request, site, posting, arrival)
         if arrival.is_preview:
             round = posting.round
-            context = {"round": round, "sample": SAMPLE, "sheet": current_sheet(), **terms_of(round)}
+            sample = SAMPLE if round.task == LEVELS.name else None
+            context = {"round": round, "sample": sample, "sheet": current_sheet(), **terms_of(round)}
             return render(request, "judging/preview.html", context)
         if not has_claimed(posting, arrival):
             _refuse_too_many(request, posting.round)

@@ -11,6 +11,7 @@ from django.utils.crypto import salted_hmac
 from annotation.answers import order_of
 from annotation.models import Assignment, Judgment
 from hits.models import Control, Item, Round
+from hits.task_types import task_type_of
 
 BROWSER = "browser"
 
@@ -98,9 +99,9 @@ def _rows_of_answers(
     rows: list[dict[str, Any]],
     pseudonyms: "_Pseudonyms",
 ) -> Iterator[ReleasedJudgment]:
-    first = rows[0]
+    first, group = rows[0], task_type_of(round).group
     name = first["assignment__external_id"] or first["assignment"]
-    positions = {item: position for position, item in enumerate(order_of(name, items), 1)}
+    positions = {item: position for position, item in enumerate(order_of(name, items, group=group), 1)}
     seconds = first["assignment__active_seconds"]
     for row in sorted(rows, key=itemgetter("item__place")):
         yield ReleasedJudgment(

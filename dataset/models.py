@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -12,6 +13,7 @@ from core.text import NamedQuerySet
 from corpus.models import Caption, Collection, Image, Sample
 from hits.models import Round
 from hits.question import Level
+from hits.task_types import task_type_of
 
 
 class Aggregation(models.Model):
@@ -48,6 +50,11 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.image_id} - {self.caption_id}: {self.level}"
+
+    @property
+    def score(self) -> float:
+        """The mean over its votes of what the answers of the round's type of task count (``TaskType.mean_of``)."""
+        return float(task_type_of(self.aggregation.round).score(np.array(self.distribution)))
 
 
 Subject = tuple[int | None, int | None]

@@ -14,6 +14,7 @@ from hits.designs import parse_design
 from hits.models import Item, Round
 from hits.packing.plan import ROLES, Items, Plan
 from hits.rounds import make_plan
+from hits.task_types import task_type_of
 from hits.top_ups import plan_again
 
 
@@ -23,6 +24,7 @@ def check_packing(round: Round, released: dict[str, Any], progress: Progress) ->
     packed_again = partial(
         make_plan,
         round.pool,
+        task=task_type_of(round),
         design=parse_design(round.design),
         seed=round.seed,
         sharing=round.summary.get("sharing", "avoid"),

@@ -19,6 +19,8 @@ from dataset.contents import proposals_of
 from dataset.models import Aggregation, Verdict
 from hits.models import Control, Item, Round
 from hits.question import Level
+from hits.task_types import task_type_of
+from hits.task_types.task_type import TaskType
 
 
 @transaction.atomic
@@ -57,7 +59,7 @@ def aggregate_round(
     aggregation = Aggregation.objects.create(round=round, method=method, ties=ties, seed=seed, judgments=judgments)
     _write(aggregation, conclusion.verdicts, progress)
     record("aggregated", round, actor="command", method=method, ties=ties, seed=seed, judgments=judgments)
-    return {"judgments": judgments, **_figures(conclusion, workers)}
+    return {"judgments": judgments, **_figures(conclusion, task_type_of(round), workers)}
 
 
 def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
@@ -121,13 +123,16 @@ def _write(aggregation: Aggregation, verdicts: pd.DataFrame, progress: Progress)
     )
 
 
-def _figures(conclusion: Conclusion, workers: bool) -> dict[str, Any]:
+def _figures(conclusion: Conclusion, task: TaskType, workers: bool) -> dict[str, Any]:
     by_level = conclusion.verdicts["level"].value_counts().reindex(Level.values, fill_value=0)
     figures: dict[str, Any] = {
         "pairs": len(conclusion.verdicts),
         **{f"level {level}": int(count) for level, count in by_level.items()},
         **{f"positive, {name}": int(by_level[list(levels)].sum()) for name, levels in POSITIVE.items()},
     }
+    if task.score_label:
+        shares = conclusion.verdicts[[f"share_{level}" for level in Level.values]].to_numpy()
+        figures[f"mean {task.score_label}"] = _plain(float(task.score(shares).mean()))
     if len(conclusion.annotators):
         figures["annotators"] = _rows(conclusion.annotators)
     if workers:

@@ -66,15 +66,36 @@ def original_pairs(sample: Sample, sides: Sides) -> NDArray[np.int64]:
     return sides.pair_codes(originals.values_list("image_id", "caption_id"))
 
 
-def negative_pairs(
-    pool: Pool, sides: Sides, *, known: NDArray[np.int64], avoided: Avoided, count: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Draw distinct pairs outside the top ``pool.control_depth`` of every annotator's lists, as rows of codes.
+@dataclass(frozen=True)
+class Unlisted:
+    """Pairs outside the top ``control_depth`` of every annotator's lists: those of ``domain`` but for ``listed``."""
 
-    Uniform over the pairs whose lists are all known: query images with query captions if the sample has both, else
-    queries with the whole gallery; without what is ``avoided``. ``known`` (m, 2) are further pairs to leave out
-    (originals, candidates). Returns ``count`` pairs, or all if there are fewer. Raises CounterpartError if there is
-    none.
+    domain: "_Domain"
+    listed: Codes  # numbers in the domain, ascending
+
+    @property
+    def images(self) -> Codes:
+        return self.domain.images
+
+    def draw(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw distinct pairs uniformly, as rows of codes (n, 2): ``count`` of them, or all if there are fewer."""
+        return self.domain.pairs(draw_outside(self.listed, self.domain.size, count, rng))
+
+    def captions_of(self, image: int, count: int, rng: np.random.Generator) -> Codes:
+        """Draw distinct captions of the pairs of one of the images: ``count`` of them, or all if there are fewer."""
+        width = len(self.domain.captions)
+        first = int(np.searchsorted(self.domain.images, image)) * width
+        begin, end = np.searchsorted(self.listed, [first, first + width])
+        listed = self.listed[begin:end].astype(np.int64) - first
+        return self.domain.captions[draw_outside(listed, width, count, rng)]
+
+
+def unlisted_pairs(pool: Pool, sides: Sides, *, known: NDArray[np.int64], avoided: Avoided) -> Unlisted:
+    """Return the pairs that no annotator ranks high, from which negative controls are drawn.
+
+    They are pairs whose lists are all known: query images with query captions if the sample has both, else queries with
+    the whole gallery; without what is ``avoided``. ``known`` (m, 2) are further pairs to leave out (originals,
+    candidates). Raises CounterpartError if there is none.
     """
     domain = _domain(pool, sides, avoided)
     listed = [domain.numbers(*known.T), domain.numbers(*avoided.pairs.T)]
@@ -87,7 +108,7 @@ def negative_pairs(
             f"The pool {pool.name} has no negative control: all {domain.size:,} pairs of its queries are in a "
             f"top-{pool.control_depth} list or original. Pool more queries or use a smaller --control-depth."
         )
-    return domain.pairs(draw_outside(outside, domain.size, count, rng))
+    return Unlisted(domain, outside)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ class Round(models.Model):
 
     name = models.SlugField(max_length=80, unique=True)
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="rounds")
+    task = models.CharField(max_length=20, default="levels", help_text="Type of task, of hits.task_types.")
     design = models.JSONField(help_text="Composition of a HIT: name, candidates, positives, negatives.")
     reward = models.DecimalField(max_digits=8, decimal_places=2, help_text="US dollars for one assignment.")
     ceiling = models.DecimalField(

@@ -70,8 +70,8 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
 
 def estimate_round(pairs: int, parameters: PackParameters) -> PlanEstimate:
     """Count the HITs that ``pairs`` fill, and their rewards in US dollars."""
-    hits = ceil(pairs / parameters.design.candidates)
-    return PlanEstimate(scorings=[], pairs=pairs, hits=hits, cost=hits * parameters.replication * parameters.reward)
+    hits = ceil(pairs / parameters.composition.candidates)
+    return PlanEstimate(scorings=[], pairs=pairs, hits=hits, cost=hits * parameters.seats * parameters.reward)
 
 
 def _sizes(collection: Collection, parameters: RoundParameters) -> _Sizes:

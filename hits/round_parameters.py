@@ -14,8 +14,14 @@ from core.text import MAX_NAME
 from hits.designs import DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.prices import cents
+from hits.task_types import LEVELS, TASK_TYPES
 from mitl.models import Direction
 from mitl.search.request import CASCADE_DEPTH, ENGINES
+
+
+def _replications() -> str:
+    """Return the default of each type of task, as in "1; checkbox 3"."""
+    return "; ".join(["1", *(f"{one} {one.replication}" for one in TASK_TYPES.values() if one.replication != 1)])
 
 
 def _choices(*values: str) -> list[tuple[str, str]]:
@@ -58,6 +64,13 @@ class DesignField(forms.Field):
 class PackParameters(Parameters):
     """How a pool is packed into a round, what workers are paid, and what the round may cost."""
 
+    task: Annotated[
+        str,
+        forms.ChoiceField(
+            choices=[(name, f"{name}: {task.label}") for name, task in TASK_TYPES.items()],
+            help_text="type of task: what is asked, and how",
+        ),
+    ] = LEVELS.name
     design: Annotated[Design, DesignField(help_text="candidates and gold controls of a HIT")] = DESIGNS["eccv-18"]
     sharing: Annotated[
         Sharing,
@@ -79,8 +92,14 @@ class PackParameters(Parameters):
         Decimal, DollarField(max_digits=12, help_text="maximum cost of the round in US dollars, fees included")
     ] = Decimal(500)
     replication: Annotated[
-        int, forms.IntegerField(min_value=1, max_value=99, help_text="answer sets wanted for each HIT")
-    ] = 1
+        int | None,
+        forms.IntegerField(
+            required=False,
+            min_value=1,
+            max_value=99,
+            help_text=f"answer sets wanted for each HIT (default {_replications()})",
+        ),
+    ] = None
     top_up: Annotated[
         int,
         forms.IntegerField(
@@ -94,11 +113,33 @@ class PackParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.top_up and self.replication < 2:
+        task = TASK_TYPES[self.task]
+        if task.design and self.design != DESIGNS["eccv-18"]:
+            raise CounterpartError(
+                f"Invalid design {self.design}: a HIT of the task {task} is always {task.design}. Leave --design out."
+            )
+        if self.reasons and not task.asks:
+            raise CounterpartError(f"Invalid option --reasons: the task {task} asks for none. Leave it out.")
+        if self.top_up and task.group > 1:
+            raise CounterpartError(
+                f"Invalid top-up {self.top_up}: the task {task} asks about several pairs at once. Leave --top-up out, "
+                "or use a greater --replication."
+            )
+        if self.top_up and self.seats < 2:
             raise CounterpartError(
                 f"Invalid top-up {self.top_up}: workers disagree only if a pair has several votes. Use a --replication "
                 "of at least 2, or leave --top-up out."
             )
+
+    @property
+    def composition(self) -> Design:
+        """The design of a HIT: the type's own where it has one."""
+        return TASK_TYPES[self.task].design or self.design
+
+    @property
+    def seats(self) -> int:
+        """Answer sets wanted for each HIT."""
+        return self.replication or TASK_TYPES[self.task].replication
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:

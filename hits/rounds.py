@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from django.db import IntegrityError, transaction
-from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
@@ -14,15 +13,15 @@ from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent
 from core.seeds import LARGEST_SEED
 from core.text import check_name
-from corpus.models import Collection
-from hits.controls import Avoided, Keys, avoided_pairs, negative_pairs, original_pairs
+from hits.controls import Avoided, Keys, avoided_pairs
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
-from hits.packing.dealing import Deck, deal_controls
-from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
+from hits.packing.plan import ROLES, Codes, Plan, Sharing
+from hits.pair_plans import number_collection
 from hits.prices import Costs, costs_by_channel
 from hits.round_parameters import PackParameters
-from hits.wording import LATEST
+from hits.task_types import TASK_TYPES
+from hits.task_types.task_type import TaskType
 from mitl.models import Pool
 
 Masked = np.ma.MaskedArray[Any, np.dtype[np.int64]]
@@ -54,20 +53,29 @@ def pack_round(
     if seed is None:
         seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
     avoided = existing.summary.get("avoided", []) if existing else avoided_pairs(pool.collection)
-    design, sharing = parameters.design, parameters.sharing
-    plan = make_plan(pool, design=design, seed=seed, sharing=sharing, avoided=avoided, progress=progress)
-    costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.replication)
+    plan = make_plan(
+        pool,
+        task=TASK_TYPES[parameters.task],
+        design=parameters.composition,
+        seed=seed,
+        sharing=parameters.sharing,
+        avoided=avoided,
+        progress=progress,
+    )
+    costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.seats)
     _check_ceiling(parameters, plan, costs)
     fields = {
         "pool": pool,
-        "design": parameters.design.as_json(),
+        "task": parameters.task,
+        "design": parameters.composition.as_json(),
+        "replication": parameters.seats,
         "seed": seed,
-        **{name: getattr(parameters, name) for name in ("reward", "reasons", "replication", "top_up", "ceiling")},
+        **{name: getattr(parameters, name) for name in ("reward", "reasons", "top_up", "ceiling")},
         "plan_hash": plan.hash,
     }
     if existing:
         return _same(existing, fields)
-    left_out = {"avoided": avoided, "excluded_pairs": pool.n_pairs - plan.counts()["pairs"]}
+    left_out = {"avoided": avoided, "excluded_pairs": pool.n_pairs + plan.padded - plan.counts()["pairs"]}
     fields["summary"] = _summary(plan, parameters, costs) | {name: what for name, what in left_out.items() if what}
     try:
         return _write(name, fields, plan, actor, progress)
@@ -86,9 +94,16 @@ def figures_of(packed: Round) -> dict[str, Any]:
 
 
 def make_plan(
-    pool: Pool, *, design: Design, seed: int, sharing: Sharing, avoided: Keys | None = None, progress: Progress
+    pool: Pool,
+    *,
+    task: TaskType,
+    design: Design,
+    seed: int,
+    sharing: Sharing,
+    avoided: Keys | None = None,
+    progress: Progress,
 ) -> Plan:
-    """Pack a pool's distinct pairs into HITs of ``design`` and deal the gold controls, without what is ``avoided``.
+    """Pack a pool's distinct pairs into HITs as their type wants them, with controls and without what is ``avoided``.
 
     Raises CounterpartError if the pool does not fill one HIT or has no controls.
     """
@@ -99,44 +114,7 @@ def make_plan(
     coded = Avoided.of(avoided or [], sides)
     asked = pairs[coded.allows(pairs)]
     _check_size(pool, design, asked=len(asked), excluded=len(pairs) - len(asked))
-    return plan_pairs(pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress)
-
-
-def plan_pairs(
-    pool: Pool,
-    sides: Sides,
-    pairs: NDArray[np.int64],
-    *,
-    design: Design,
-    seed: int,
-    sharing: Sharing,
-    avoided: Avoided,
-    progress: Progress = silent,
-) -> Plan:
-    """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, without what is ``avoided``."""
-    from hits.packing.colouring import pack_pairs  # numba takes half a second and 70 MB to import
-
-    streams = np.random.default_rng(seed).spawn(5)
-    images, captions = pairs.T
-    progress("filling HITs", 0, None)
-    hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
-    candidates = Items(hits, images, captions, np.zeros_like(hits))
-    progress("dealing controls", 0, None)
-    decks = _decks(pool, sides, candidates, design, streams[1:4], avoided)
-    controls = deal_controls(candidates, design=design, decks=decks, sharing=sharing)
-    items = shuffle_places(candidates, controls, streams[4])
-    places = np.arange(len(items.hits)) % design.size + 1  # every HIT is full
-    return Plan(sides, design, seed, items, places)
-
-
-def number_collection(collection: Collection) -> Sides:
-    """Number a collection's images and captions by their keys."""
-    return Sides(_number(collection.images), _number(collection.captions))
-
-
-def _number(rows: Any) -> Numbering:
-    by_key = sorted(rows.order_by().values_list("key", "pk"))
-    return Numbering(np.array([pk for _, pk in by_key], np.int64), [key for key, _ in by_key])
+    return task.plan(pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress)
 
 
 def _check_size(pool: Pool, design: Design, *, asked: int, excluded: int) -> None:
@@ -147,33 +125,6 @@ def _check_size(pool: Pool, design: Design, *, asked: int, excluded: int) -> Non
             f"{design.name} HIT. "
             "Pool more queries or a greater --top-k, or choose a smaller design."
         )
-
-
-def _decks(
-    pool: Pool,
-    sides: Sides,
-    candidates: Items,
-    design: Design,
-    streams: list[np.random.Generator],
-    avoided: Avoided,
-) -> dict[str, Deck]:
-    originals = original_pairs(pool.sample, sides)
-    retired = np.isin(_cells(originals, sides), _cells(avoided.pairs, sides))
-    positives = originals[avoided.allows(originals) & ~retired]
-    if design.positives and not len(positives):
-        raise CounterpartError(f"The queries {pool.sample.name} have no original pair to use as a positive control.")
-    decks = {POSITIVE: Deck(positives, streams[0])}
-    if design.negatives:
-        hits = -(-len(candidates.hits) // design.candidates)
-        count = 2 * (hits * design.negatives + design.candidates) + 100  # not every control fits every HIT
-        known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1)])
-        negatives = negative_pairs(pool, sides, known=known, avoided=avoided, count=count, rng=streams[1])
-        decks[NEGATIVE] = Deck(negatives, streams[2])
-    return decks
-
-
-def _cells(pairs: NDArray[np.int64], sides: Sides) -> Codes:
-    return pairs[:, 0] * len(sides.captions) + pairs[:, 1]
 
 
 def _find(name: str) -> Round | None:
@@ -199,7 +150,7 @@ def _check_ceiling(parameters: PackParameters, plan: Plan, costs: Costs) -> None
     total = min(Decimal(cost["total"]) for cost in costs.values())
     if total > parameters.ceiling:
         raise CounterpartError(
-            f"{plan.n_hits * parameters.replication:,} assignments at ${parameters.reward} cost ${total:,}, above the "
+            f"{plan.n_hits * parameters.seats:,} assignments at ${parameters.reward} cost ${total:,}, above the "
             f"ceiling of ${parameters.ceiling:,}. Raise --ceiling, or lower --reward or --replication."
         )
 
@@ -207,7 +158,7 @@ def _check_ceiling(parameters: PackParameters, plan: Plan, costs: Costs) -> None
 def _summary(plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, Any]:
     return {
         **plan.counts(),
-        "seats": plan.n_hits * parameters.replication,
+        "seats": plan.n_hits * parameters.seats,
         "sharing": parameters.sharing,
         "cost": costs,
         "plan_hash": plan.hash,
@@ -216,7 +167,8 @@ def _summary(plan: Plan, parameters: PackParameters, costs: Costs) -> dict[str, 
 
 @transaction.atomic
 def _write(name: str, fields: dict[str, Any], plan: Plan, actor: str, progress: Progress) -> Round:
-    packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), wording=LATEST, **fields)
+    wording = TASK_TYPES[fields["task"]].latest_wording
+    packed = Round.objects.create(name=name, join_key=secrets.token_urlsafe(24), wording=wording, **fields)
     write_hits(packed, plan, first=1, seats=packed.replication, progress=progress)
     record("packed", packed, actor=actor, hits=plan.n_hits, plan_hash=packed.plan_hash)
     return packed

@@ -14,7 +14,8 @@ from hits.controls import Avoided, Keys
 from hits.designs import parse_design
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
-from hits.rounds import number_collection, plan_pairs, write_hits
+from hits.pair_plans import number_collection, plan_pairs
+from hits.rounds import write_hits
 
 
 def plan_top_up(round: Round, pairs: Iterable[tuple[int, int]], *, number: int, avoided: Keys) -> Plan:

@@ -2,7 +2,7 @@
 packed with, as the words decide what a level means; a version of them is never changed, only added."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hits.question import Level, Shortcoming
 
@@ -21,8 +21,8 @@ class Wording:
     """``why`` heads the shortcomings, which complete its last sentence where it is left open."""
 
     levels: Mapping[Level, str]
-    why: str
-    shortcomings: Mapping[Shortcoming, str]
+    why: str = ""
+    shortcomings: Mapping[Shortcoming, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
 
 

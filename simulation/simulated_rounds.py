@@ -13,6 +13,7 @@ from core.progress import Progress, silent
 from core.seeds import check_seed
 from core.text import counted
 from hits.models import Round, Seat
+from hits.task_types import task_type_of
 from simulation.doors.base import Door, Turn
 from simulation.doors.direct import DirectDoor
 from simulation.doors.platform_door import PlatformDoor, site_of
@@ -159,7 +160,9 @@ class Crowd:
             self.seen.update(true_levels(self.round, source=self.source, seed=self.seed))
             self._numbers.update(self.round.hits.values_list("pk", "number"))
         rng = np.random.default_rng([self.seed, person.index, self._numbers[turn.hit_id]])
-        answers, seconds = answer_hit(person, self.seen[turn.hit_id], reasons=self.round.reasons, rng=rng)
+        answers, seconds = answer_hit(
+            person, self.seen[turn.hit_id], task=task_type_of(self.round), reasons=self.round.reasons, rng=rng
+        )
         return seconds, turn.finish(answers, seconds=seconds, rng=rng)
 
 

@@ -7,10 +7,11 @@ import numpy as np
 from django.contrib.auth.models import User
 from numpy.typing import NDArray
 
-from annotation.answers import ASKS_REASONS, Answer
+from annotation.answers import Answer
 from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
 from hits.question import Shortcoming, WrongWay
+from hits.task_types.task_type import TaskType
 from simulation.profiles import Profile
 from simulation.truth import Seen
 
@@ -56,9 +57,10 @@ def make_crowd(profile: Profile, *, workers: int, seed: int) -> list[Person]:
 
 
 def answer_hit(
-    person: Person, seen: Sequence[Seen], *, reasons: bool, rng: np.random.Generator
+    person: Person, seen: Sequence[Seen], *, task: TaskType, reasons: bool, rng: np.random.Generator
 ) -> tuple[list[Answer], int]:
-    """Return the person's answers to a HIT's items, and the seconds that they take."""
+    """Return the person's answers to a HIT's items, and the seconds that they take. They think in the four levels,
+    and give the answer of the task that is nearest."""
     truth = np.array([item.level for item in seen]) - 1
     levels = 1 + (rng.random(len(seen))[:, None] > person.confusion.cumsum(axis=1)[truth, :3]).sum(axis=1)
     at_random = rng.random(len(seen)) < person.random_clicks
@@ -66,7 +68,7 @@ def answer_hit(
     levels = 5 - levels if person.misreads else levels
     seconds = person.seconds_per_pair * len(seen) * rng.lognormal(0, 0.2)
     answers = [
-        Answer(item.item_id, level, *(_reason(rng) if reasons and level in ASKS_REASONS else ()))
+        Answer(item.item_id, task.nearest(level), *(_reason(rng) if reasons and level in task.asks else ()))
         for item, level in zip(seen, levels.tolist(), strict=True)
     ]
     return answers, max(1, round(seconds))

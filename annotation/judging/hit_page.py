@@ -12,6 +12,7 @@ from annotation.judging.sheet import milliseconds, sheet_of, shown_of
 from annotation.leases import can_extend, longest_lease
 from annotation.models import Assignment
 from annotation.reports import reported_problems
+from hits.task_types import task_type_of
 
 
 def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, problem: str = "") -> HttpResponse:
@@ -23,6 +24,7 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
         rows,
         places_among(assignment, [row.item for row in rows]),
         drafted_answers(assignment),
+        task=task_type_of(round),
         wording=round.wording,
         reasons=round.reasons,
         problem=problem,

@@ -1,7 +1,7 @@
 """Practice before the first HIT: the pairs of a test, judged as in a HIT, with the right answers shown afterwards.
 Nothing of it is stored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -22,24 +22,25 @@ from annotation.judging.links import (
     read_worker_token,
     visit_of,
 )
-from annotation.judging.sheet import parse_answers, sheet_of, shown_of, terms_of
+from annotation.judging.sheet import parse_answers, question_of_tests, sheet_of, shown_of
 from annotation.models import QualificationTest
 from core.errors import CounterpartError, some_of
-from hits.question import RIGHT_LEVELS, Level
+from hits.question import RIGHT_LEVELS
+from hits.task_types.task_type import TaskType
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What the worker said of a pair, and the levels that are right."""
+    """What the worker said of a pair, and the answers that are right, in words."""
 
     place: int
     sentence: str
-    level: Level
-    right: tuple[Level, ...]
+    said: str
+    right: Sequence[str]
 
     @property
     def is_right(self) -> bool:
-        return self.level in self.right
+        return self.said in self.right
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,13 +51,15 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST":
         return _sheet(request, visit, test)
     answers: dict[int, Answer] = {}
+    asked = question_of_tests(visit.round)
     try:
-        answers = {answer.item_id: answer for answer in parse_answers(request.POST, _places_of(test))}
-        feedback = _feedback(test, answers)
+        answers = {answer.item_id: answer for answer in parse_answers(request.POST, _places_of(test), asked["task"])}
+        feedback = _feedback(test, answers, asked["task"])
     except CounterpartError as error:
         return _sheet(request, visit, test, answers, problem=str(error))
     context = {"visit": visit, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
-    context |= {"pictures": address_of_practice_pictures(visit), **terms_of(visit.round)}
+    levels = asked["task"].choices(asked["wording"])
+    context |= {"pictures": address_of_practice_pictures(visit), "levels": levels}
     return render(request, "judging/practice_result.html", context)
 
 
@@ -82,16 +85,20 @@ def _places_of(test: QualificationTest) -> dict[int, int]:
     return dict(test.items.values_list("place", "pk"))
 
 
-def _feedback(test: QualificationTest, answers: Mapping[int, Answer]) -> list[Feedback]:
-    """Raises CounterpartError unless every pair has one of the four levels."""
+def _feedback(test: QualificationTest, answers: Mapping[int, Answer], task: TaskType) -> list[Feedback]:
+    """Raises CounterpartError unless every pair has one of the task's answers."""
     items = test.items.select_related("caption")
     if missing := [item.place for item in items if item.pk not in answers]:
         raise CounterpartError(f"No answer yet for pair {some_of(missing, at_most=18)}. Answer and send again.")
-    if any(answer.level not in Level.values for answer in answers.values()):
+    if any(answer.level not in task.labels for answer in answers.values()):
         raise CounterpartError("One of the answers is no level; reload the page.")
-    right = {polarity: tuple(Level(level) for level in sorted(levels)) for polarity, levels in RIGHT_LEVELS.items()}
+    right = {
+        polarity: [label for level, label in task.labels.items() if level in levels]
+        for polarity, levels in RIGHT_LEVELS.items()
+    }
     return [
-        Feedback(item.place, item.caption.text, Level(answers[item.pk].level), right[item.polarity]) for item in items
+        Feedback(item.place, item.caption.text, task.labels[answers[item.pk].level], right[item.polarity])
+        for item in items
     ]
 
 
@@ -106,8 +113,7 @@ def _sheet(
         shown_of(test.items.all()),
         _places_of(test),
         answers or {},
-        wording=visit.round.wording,
-        reasons=False,
+        **question_of_tests(visit.round),
         problem=problem,
         pictures=address_of_practice_pictures(visit),
     )

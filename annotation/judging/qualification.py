@@ -21,7 +21,7 @@ from annotation.judging.links import (
     refuse_excluded,
     visit_of,
 )
-from annotation.judging.sheet import parse_answers, parse_number, sheet_of, shown_of, terms_of
+from annotation.judging.sheet import parse_answers, parse_number, question_of_tests, sheet_of, shown_of
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
@@ -35,15 +35,17 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST":
         return _sheet(request, visit, tries) if tries.left else redirect("judging:home", token=token)
     answers: list[Answer] = []
+    asked = question_of_tests(visit.round)
     try:
-        answers = parse_answers(request.POST, _places_of(tries.test))
+        answers = parse_answers(request.POST, _places_of(tries.test), asked["task"])
         attempt = _send(visit, tries.test, answers, request.POST.get("number", ""))
     except CounterpartError as error:
         if not tries.left:
             return redirect("judging:home", token=token)
         return _sheet(request, visit, tries, {answer.item_id: answer for answer in answers}, problem=str(error))
     context = {"visit": visit, "attempt": attempt, "permit": permit_of(visit.round, visit.worker)}
-    return render(request, "judging/test_result.html", context | terms_of(visit.round))
+    levels = asked["task"].choices(asked["wording"])
+    return render(request, "judging/test_result.html", context | {"levels": levels})
 
 
 @require_safe
@@ -87,8 +89,7 @@ def _sheet(
         shown_of(test.items.all()),
         _places_of(test),
         answers or {},
-        wording=visit.round.wording,
-        reasons=False,
+        **question_of_tests(visit.round),
         problem=problem,
         pictures=address_of_test_pictures(visit),
     )

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from annotation.answers import ASKS_REASONS, Answer, Places
+from annotation.answers import Answer, Places
 from annotation.consent import contact
 from annotation.judging.hit_pictures import sealed
 from annotation.models import Report, TestItem
@@ -21,7 +21,8 @@ from core.text import counted
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
-from hits.wording import WORDINGS, Wording
+from hits.task_types import LEVELS, TASK_TYPES, task_type_of
+from hits.task_types.task_type import TaskType
 
 Items = QuerySet[Item] | QuerySet[TestItem]
 
@@ -56,7 +57,7 @@ class Pair:
     picture: str = ""
     """The address of the picture, but for its size."""
     answer: str = ""
-    """The fields of its answer."""
+    """The fields of its answer, where it has a screen of its own."""
     report: str = ""
     """The fields of a report of the pair, where it can be reported."""
 
@@ -65,10 +66,30 @@ class Pair:
         """Whether a sharp screen shows more of it than the usual size holds."""
         return max(self.width or 0, self.height or 0) > 800
 
-    def is_finished(self, *, reasons: bool) -> bool:
-        if not (reasons and self.level in ASKS_REASONS):
-            return self.level is not None
-        return bool(self.wrong_way) if self.shortcoming == Shortcoming.WRONG_WAY else bool(self.shortcoming)
+
+@dataclass(frozen=True)
+class Screen:
+    """What is answered at once: a pair, or the pairs of one picture. ``name``: "Pair 3"."""
+
+    number: int
+    name: str
+    pairs: Sequence[Pair]
+    is_finished: bool
+
+    @property
+    def first(self) -> Pair:
+        """The pair that gives the screen its place, and its picture."""
+        return self.pairs[0]
+
+    @property
+    def saved(self) -> int:
+        return max(pair.saved for pair in self.pairs)
+
+    @property
+    def rest(self) -> int | None:
+        """The level of all its pairs, where none is ticked."""
+        levels = {pair.level for pair in self.pairs}
+        return self.first.level if len(levels) == 1 else None
 
 
 def shown_of(items: Items) -> list[Shown]:
@@ -89,6 +110,7 @@ def sheet_of(
     places: Places,
     answers: Mapping[int, Answer],
     *,
+    task: TaskType,
     wording: int,
     reasons: bool,
     problem: str,
@@ -103,9 +125,11 @@ def sheet_of(
     ``pictures``; until ``until`` they open without the database.
     """
     by_item = {one.item: one for one in shown}
+    can_skip = reported is not None
     pairs = []
     for place, item in sorted(places.items()):
         one, said = by_item[item], _said(answers.get(item))
+        fields = {"wording": wording, "reasons": reasons, "can_skip": can_skip}
         pairs.append(
             Pair(
                 place,
@@ -115,30 +139,60 @@ def sheet_of(
                 *said,
                 reported=(reported or {}).get(item, ""),
                 picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
-                answer=_answer_fields(
-                    place, *said[:3], wording=wording, reasons=reasons, can_skip=reported is not None
-                ),
+                answer=_answer_fields(task.name, place, *said[:3], **fields) if task.group == 1 else "",
                 report=_report_fields(place) if reported is not None and item not in reported else "",
             )
         )
-    words = WORDINGS[wording]
+    screens = _screens(pairs, task, reasons)
     return {
+        "task": task,
         "pairs": pairs,
-        "unfinished": [pair for pair in pairs if not pair.is_finished(reasons=reasons)] if problem else [],
+        "screens": screens,
+        "unfinished": [screen for screen in screens if not screen.is_finished] if problem else [],
         "problem": problem,
-        "levels": _levels(words),
-        "examples": words.examples,
+        "levels": task.choices(wording),
+        "examples": task.wordings[wording].examples,
         "shortcomings": reasons,
+        "can_skip": can_skip,
     }
+
+
+def _screens(pairs: Sequence[Pair], task: TaskType, reasons: bool) -> list[Screen]:
+    return [
+        Screen(number, f"{task.screen[0].capitalize()} {number}", shown, _is_finished(shown, task, reasons))
+        for number, start in enumerate(range(0, len(pairs), task.group), 1)
+        if (shown := pairs[start : start + task.group])
+    ]
+
+
+def _is_finished(pairs: Sequence[Pair], task: TaskType, reasons: bool) -> bool:
+    for pair in pairs:
+        if pair.level is None:
+            return False
+        if reasons and pair.level in task.asks:
+            is_wrong_way = pair.shortcoming == Shortcoming.WRONG_WAY
+            if not (pair.wrong_way if is_wrong_way else pair.shortcoming):
+                return False
+    return True
 
 
 @lru_cache(maxsize=2_000)
 def _answer_fields(
-    place: int, level: int | None, shortcoming: str, wrong_way: str, *, wording: int, reasons: bool, can_skip: bool
+    task: str,
+    place: int,
+    level: int | None,
+    shortcoming: str,
+    wrong_way: str,
+    *,
+    wording: int,
+    reasons: bool,
+    can_skip: bool,
 ) -> str:
     """Return the fields of one answer. They are most of a page, and most of them are the same on every page."""
-    words, pair = WORDINGS[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
-    context = {"place": place, "pair": pair, "levels": _levels(words), "why": words.why, "wrong_ways": WrongWay.choices}
+    asked = TASK_TYPES[task]
+    words, pair = asked.wordings[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
+    context: dict[str, Any] = {"place": place, "pair": pair, "levels": asked.choices(wording), "why": words.why}
+    context["wrong_ways"] = WrongWay.choices
     context["can_skip"] = can_skip  # say that the picture does not load
     context["shortcomings"] = [*words.shortcomings.items()] if reasons else []
     return render_to_string("judging/_answer.html", context)
@@ -151,17 +205,27 @@ def _report_fields(place: int) -> str:
 
 
 def terms_of(round: Round) -> dict[str, Any]:
-    """Return what a worker should know beforehand: pay, time, levels and contact."""
-    wording = WORDINGS[round.wording]
-    words = {"levels": _levels(wording), "examples": wording.examples, **contact()}
-    return {"pairs": Design(**round.design).size, "minutes": _minutes(round), "hourly": _hourly(round), **words}
+    """Return what a worker should know beforehand: the question, pay, time, answers and contact."""
+    task, screens = task_type_of(round), task_type_of(round).screens(Design(**round.design).size)
+    return {
+        "task": task,
+        "amount": f"{screens} {task.screen[1]}",
+        "lead": task.lead.format(n=screens),
+        "minutes": _minutes(round),
+        "hourly": _hourly(round),
+        "levels": task.choices(round.wording),
+        "examples": task.wordings[round.wording].examples,
+        **contact(),
+    }
 
 
-def _levels(wording: Wording) -> list[dict[str, Any]]:
-    return [
-        {"value": level.value, "label": level.label, "asks": level in ASKS_REASONS, "text": text}
-        for level, text in wording.levels.items()
-    ]
+def question_of_tests(round: Round) -> dict[str, Any]:
+    """Return how tests and practice put their pairs to the round's workers: as ``sheet_of`` takes it. A round that does
+    not ask about one pair at a time has them in the four levels."""
+    task = task_type_of(round)
+    if task.group == 1:
+        return {"task": task, "wording": round.wording, "reasons": False}
+    return {"task": LEVELS, "wording": LEVELS.latest_wording, "reasons": False}
 
 
 def _minutes(round: Round) -> str:
@@ -190,32 +254,53 @@ def _said(answer: Answer | None) -> tuple[int | None, str, str, int]:
 
 
 PARTS = ("level", "shortcoming", "wrong_way")
+REST = "rest"
 
 
 @dataclass(frozen=True)
 class DraftChange:
-    """One pair's answer as it now stands; ``answer`` is None where it was undone."""
+    """A screen as it now stands: its answers, and the items whose answer was undone."""
 
-    item_id: int
-    answer: Answer | None
+    answers: Sequence[Answer]
+    undone: Sequence[int]
 
 
-def parse_answers(post: QueryDict, places: Places) -> list[Answer]:
-    """Read the fields ``level-7``, ``shortcoming-7`` and ``wrong_way-7`` of every pair that has a level.
+def parse_answers(post: QueryDict, places: Places, task: TaskType) -> list[Answer]:
+    """Read the fields ``level-7``, ``shortcoming-7`` and ``wrong_way-7`` of every pair that has a level; where pairs
+    are ticked, ``rest-1`` of the screen that begins at place 1: the level of those that are not, if none is.
 
     Raises CounterpartError where a field is sent twice, is no number, or is for a pair that the HIT lacks.
     """
     _refuse_odd_fields(post, places)
-    return [_answer(post, place, item_id) for place, item_id in places.items() if post.get(f"level-{place}")]
+    answers = []
+    for start in range(1, len(places) + 1, task.group):
+        screen = [place for place in range(start, start + task.group) if place in places]
+        untold = _untold(post, screen, task)
+        for place in screen:
+            if said := post.get(f"level-{place}") or untold:
+                answers.append(_answer(post, place, places[place], said, task))
+    return answers
 
 
-def parse_draft(post: QueryDict, places: Places) -> DraftChange:
-    """Read ``place`` and the fields of that one pair. Raises CounterpartError as ``parse_answers`` does."""
-    place = parse_number(post.get("place", ""), "the pair")
-    if place not in places:
-        raise CounterpartError(f"This HIT has no pair {place}; reload the page.")
-    answers = parse_answers(post, {place: places[place]})
-    return DraftChange(places[place], answers[0] if answers else None)
+def parse_draft(post: QueryDict, places: Places, task: TaskType) -> DraftChange:
+    """Read ``place`` and the fields of the screen that begins there. Raises CounterpartError as ``parse_answers``
+    does."""
+    start = parse_number(post.get("place", ""), "the pair")
+    if start not in places or (start - 1) % task.group:
+        raise CounterpartError(f"This HIT has no pair {start}; reload the page.")
+    screen = [places[place] for place in range(start, start + task.group) if place in places]
+    answers = [answer for answer in parse_answers(post, places, task) if answer.item_id in screen]
+    answered = {answer.item_id for answer in answers}
+    return DraftChange(answers, [item for item in screen if item not in answered])
+
+
+def _untold(post: QueryDict, screen: Sequence[int], task: TaskType) -> str:
+    """Return the level of the pairs of a screen that are not ticked; "" where each is answered by itself, or where
+    nothing was said of the screen."""
+    if task.unticked is None:
+        return ""
+    is_ticked = any(post.get(f"level-{place}") for place in screen)
+    return post.get(f"{REST}-{screen[0]}", "") or (str(task.unticked) if is_ticked else "")
 
 
 def parse_reports(post: QueryDict, places: Places) -> list[Complaint]:
@@ -247,17 +332,18 @@ def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
         raise CounterpartError(
             f"{counted(len(doubled), 'field was', 'fields were')} sent twice: {some_of(doubled)}. Reload the page."
         )
-    known = {f"{part}-{place}" for part in PARTS for place in places}
-    asked = [name for name in post if name.startswith(tuple(f"{part}-" for part in PARTS))]
+    parts = (*PARTS, REST)
+    known = {f"{part}-{place}" for part in parts for place in places}
+    asked = [name for name in post if name.startswith(tuple(f"{part}-" for part in parts))]
     if foreign := [name for name in asked if name not in known]:
         raise CounterpartError(
             f"{counted(len(foreign), 'answer is', 'answers are')} to pairs that this HIT lacks; reload the page."
         )
 
 
-def _answer(post: QueryDict, place: int, item_id: int) -> Answer:
+def _answer(post: QueryDict, place: int, item_id: int, said: str, task: TaskType) -> Answer:
     """Read one pair. Reasons left over from a level that was changed since are dropped."""
-    level = parse_number(post.get(f"level-{place}", ""), f"the level of pair {place}")
-    shortcoming = post.get(f"shortcoming-{place}", "") if level in ASKS_REASONS else ""
+    level = parse_number(said, f"the level of pair {place}")
+    shortcoming = post.get(f"shortcoming-{place}", "") if level in task.asks else ""
     wrong_way = post.get(f"wrong_way-{place}", "") if shortcoming == Shortcoming.WRONG_WAY else ""
     return Answer(item_id, level, shortcoming, wrong_way)

@@ -15,7 +15,6 @@ from annotation.answers import (
     Answer,
     SeatLostError,
     drafted_answers,
-    drop_draft,
     encode_answers,
     places_among,
     places_of,
@@ -48,6 +47,7 @@ from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.text import counted
 from hits.models import Item
+from hits.task_types import task_type_of
 
 GIVEN_AWAY = (
     "Its time ran out and another worker was given it, so your answers cannot be used. If you worked on it, you can "
@@ -75,11 +75,8 @@ def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Save one pair's answer as a draft."""
     try:
         places = places_of(assignment)
-        change = parse_draft(request.POST, places)
-        if change.answer:
-            save_draft(assignment, change.answer, places)
-        else:
-            drop_draft(assignment, item_id=change.item_id)
+        change = parse_draft(request.POST, places, task_type_of(assignment.hit.round))
+        save_draft(assignment, *change.answers, undone=change.undone, places=places)
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
     if _is_lost(assignment):
@@ -154,7 +151,7 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
         with suppress(CounterpartError):  # a report never keeps answers out
             report_pair(assignment, complaint)
     try:
-        answers = parse_answers(request.POST, places)
+        answers = parse_answers(request.POST, places, task_type_of(assignment.hit.round))
         seconds = parse_active_seconds(request.POST, since=assignment.leased_at, until=assignment.deadline)
         submit_answers(assignment, answers=answers, active_seconds=seconds, items=items)
     except CounterpartError as error:
@@ -166,10 +163,13 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
 
 
 def _keep(assignment: Assignment, answers: list[Answer]) -> None:
-    """Keep what can be kept of answers that could not be submitted."""
-    for answer in answers:
-        with suppress(CounterpartError):
-            save_draft(assignment, answer)
+    """Keep what can be kept of answers that could not be submitted: all, or those that are well formed."""
+    try:
+        save_draft(assignment, *answers)
+    except CounterpartError:
+        for answer in answers:
+            with suppress(CounterpartError):
+                save_draft(assignment, answer)
 
 
 def _is_lost(assignment: Assignment) -> bool:

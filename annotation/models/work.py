@@ -8,6 +8,7 @@ from annotation.models.people import Worker
 from corpus.models import Caption, Image
 from hits.models import HIT, Item, Seat
 from hits.question import Level, Shortcoming, WrongWay
+from hits.task_types import task_type_of
 
 
 class PlatformState(models.TextChoices):
@@ -270,3 +271,8 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker_id}: {self.level}"
+
+    @property
+    def said(self) -> str:
+        """The answer in the words of its round's type of task."""
+        return task_type_of(self.assignment.hit.round).labels[self.level]

@@ -9,12 +9,13 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.control_records import ANSWERED_RIGHT, ControlPolicy, records_of
 from annotation.models import Judgment
 from annotation.retirement import reinstate, retire
+from console.answer_sheets import right_answers
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
 from core.text import counted
 from hits.models import Control, Item, Round
-from hits.question import RIGHT_LEVELS, Level
+from hits.task_types import task_type_of
 
 
 @members_only
@@ -71,7 +72,7 @@ def _page(request: HttpRequest, found: Control, trouble: str = "") -> HttpRespon
         "round": found.round,
         "record": record,
         "policy": ControlPolicy(),
-        "expected": " or ".join(Level(level).label.split(",")[0] for level in sorted(RIGHT_LEVELS[found.polarity])),
+        "expected": right_answers(task_type_of(found.round), found.polarity),
         "placed": found.items.count(),
         "rulings": found.rulings.all(),
         "reason": request.POST.get("reason", ""),

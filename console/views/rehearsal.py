@@ -17,6 +17,7 @@ from annotation.wages import fair_reward
 from console.permissions import researchers_only
 from core.errors import CounterpartError, some_of
 from hits.models import HIT, Item, Round
+from hits.task_types import task_type_of
 
 LONGEST = 99_999  # seconds that a rehearsal may have taken
 
@@ -30,11 +31,12 @@ def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
     if request.method != "POST":
         return _sheet(request, hit)
     answers: dict[int, Answer] = {}
-    places = _places_of(hit)
+    places, task = _places_of(hit), task_type_of(hit.round)
     try:
-        answers = {answer.item_id: answer for answer in parse_answers(request.POST, places)}
-        if missing := [place for place, item in places.items() if item not in answers]:
-            raise CounterpartError(f"No answer yet for pair {some_of(missing, at_most=18)}. Answer and submit again.")
+        answers = {answer.item_id: answer for answer in parse_answers(request.POST, places, task)}
+        if missing := sorted({task.screens(place) for place, item in places.items() if item not in answers}):
+            shown = some_of(missing, at_most=18)
+            raise CounterpartError(f"No answer yet for {task.screen[0]} {shown}. Answer and submit again.")
         seconds = parse_number(request.POST.get("active_seconds", "") or "0", "the seconds")
     except CounterpartError as error:
         return _sheet(request, hit, answers, problem=str(error))
@@ -70,6 +72,7 @@ def _sheet(
         shown_of(hit.items.all()),
         _places_of(hit),
         answers or {},
+        task=task_type_of(round),
         wording=round.wording,
         reasons=round.reasons,
         problem=problem,

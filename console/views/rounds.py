@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -38,6 +39,7 @@ from dataset.verdicts import aggregate_round
 from hits.models import HIT, Item, Round, Seat
 from hits.pipeline import start_pipeline
 from hits.plan_estimates import estimate_plan, estimate_round
+from hits.task_types import task_type_of
 from mitl.models import Pool
 
 
@@ -94,6 +96,7 @@ def _live(found: Round) -> dict[str, object]:
     standing = standing_of(found)
     return {
         "round": found,
+        "task": task_type_of(found),
         "standing": standing,
         "forecast": forecast_of(found, standing),
         "needs": needs_of(found),
@@ -106,9 +109,11 @@ def _judgments_of(found: Round) -> dict[str, object]:
     """What is counted over all judgments and items."""
     quality = quality_of(found)
     judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
+    task, votes = task_type_of(found), np.array(list(quality.levels.values()))
     return {
         "quality": quality,
-        "levels": level_bar(quality.levels),
+        "levels": level_bar(quality.levels, task.labels),
+        "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
         "simulated": judgments.simulated().count(),
         "unfinished": unfinished_pairs(found),
     }

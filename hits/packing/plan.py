@@ -88,6 +88,8 @@ class Plan:
     seed: int
     items: Items
     places: Codes
+    padded: int = 0
+    """Candidates that are not of the pool: they fill up the screens of an image."""
 
     @property
     def n_hits(self) -> int:
@@ -106,6 +108,7 @@ class Plan:
             "topped_up": self.n_hits * self.design.candidates - candidates,
             "shared_images": count_shared(hits, images),
             "shared_captions": count_shared(hits, captions),
+            **({"padded": self.padded} if self.padded else {}),
         }
 
     @cached_property

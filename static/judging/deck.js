@@ -1,8 +1,7 @@
-/* One pair on the screen at a time, the dots above it, the strip of all answers at the end; and one pair's answer. */
+/* One screen of the form at a time (a pair, or what the type of task asks at once), the dots above it, the strip of all
+   answers at the end; and the answer of one screen. */
 
 import { loadAhead } from "./pictures.js";
-
-const PARTS = ["level", "shortcoming", "wrong_way"];
 
 /**
  * Lay `pairs` out as a deck. Return { at(), show(index), pair(), refresh() }; index pairs.length is the strip.
@@ -60,7 +59,7 @@ export function layDeck(pairs, elements) {
 
 function dot(pair) {
   const item = document.createElement("li");
-  item.title = `Pair ${pair.dataset.place}`;
+  item.title = pair.dataset.name;
   return item;
 }
 
@@ -74,7 +73,7 @@ function thumbnail(pair) {
   image.loading = "lazy";
   image.src = pair.dataset.thumbnail;
   image.alt = pair.querySelector("img").alt;
-  number.textContent = `${pair.dataset.place} `;
+  number.textContent = `${pair.dataset.name.match(/\d+/)} `;
   words.append(number, "");
   button.append(image, words);
   item.append(button);
@@ -83,52 +82,66 @@ function thumbnail(pair) {
 
 /** Bring one pair's dot and thumbnail up to date. */
 function mark(pair, dot, item, isCurrent) {
-  const { level } = readAnswer(pair);
   const finished = isFinished(pair);
+  const level = chosenLevels(pair)[0]?.value ?? "";
   dot.className = `${finished ? "answered" : ""} ${isCurrent ? "current" : ""}`;
   item.dataset.level = level;
   item.classList.toggle("missing", !finished);
-  item.querySelector("span").lastChild.data = finished ? levelWords(pair) : level ? "Reason missing" : "Answer missing";
+  item.querySelector("span").lastChild.data = finished ? answerWords(pair) : level ? "Reason missing" : "Answer missing";
 }
 
-/* One pair's answer: read from and written to its native radio groups. */
+/* The answer of one screen: its form fields by name, read from and written to its native inputs. */
 
-function chosen(pair, part) {
-  return pair.querySelector(`input[name="${part}-${pair.dataset.place}"]:checked`)?.value ?? "";
-}
+const inputsOf = (pair) => [...pair.querySelectorAll("input, textarea")].filter((input) => !input.closest(".report"));
 
-function choose(pair, part, value) {
-  for (const input of pair.querySelectorAll(`input[name="${part}-${pair.dataset.place}"]`)) {
-    input.checked = input.value === value;
-  }
-}
+const chosenLevels = (pair) => [...pair.querySelectorAll(".level input:checked")];
 
 /** Whether the chosen level asks for reasons in this round. */
 export function asksReasons(pair) {
   return pair.querySelector(".reasons") !== null && pair.querySelector("input[data-asks]:checked") !== null;
 }
 
-/** What is chosen now; reasons left over from another level count as unchosen. */
+/** Whether an input is asked for now: reasons left over from another level count as unchosen. */
+function isAsked(pair, input) {
+  if (input.closest(".reasons") && !asksReasons(pair)) return false;
+  return !input.closest(".wrong-ways") || pair.querySelector('.reasons input[value="wrong_way"]:checked') !== null;
+}
+
+/** What is chosen or written now. */
 export function readAnswer(pair) {
-  const shortcoming = asksReasons(pair) ? chosen(pair, "shortcoming") : "";
-  const wrongWay = shortcoming === "wrong_way" ? chosen(pair, "wrong_way") : "";
-  return { level: chosen(pair, "level"), shortcoming, wrong_way: wrongWay };
+  const said = inputsOf(pair).filter((input) => (input.matches("textarea") ? input.value.trim() : input.checked));
+  return Object.fromEntries(said.filter((input) => isAsked(pair, input)).map((input) => [input.name, input.value]));
 }
 
 export function writeAnswer(pair, answer) {
-  for (const part of PARTS) choose(pair, part, answer[part]);
+  for (const input of inputsOf(pair)) {
+    if (input.matches("textarea")) input.value = answer[input.name] ?? "";
+    else input.checked = answer[input.name] === input.value;
+  }
 }
 
 export function isFinished(pair) {
-  const { level, shortcoming, wrong_way: wrongWay } = readAnswer(pair);
-  if (!asksReasons(pair)) return level !== "";
-  return shortcoming === "wrong_way" ? wrongWay !== "" : shortcoming !== "";
+  const answer = readAnswer(pair);
+  const place = pair.dataset.place;
+  if (!asksReasons(pair)) return Object.keys(answer).length > 0;
+  return answer[`shortcoming-${place}`] === "wrong_way" ? `wrong_way-${place}` in answer : `shortcoming-${place}` in answer;
 }
 
-/** The chosen level in words, or "" while there is none. */
-export function levelWords(pair) {
-  const input = pair.querySelector(`input[name="level-${pair.dataset.place}"]:checked`);
-  return input ? input.closest("label").querySelector("span").textContent : "";
+/** The answer in words, or the number of ticks. */
+function answerWords(pair) {
+  const chosen = chosenLevels(pair);
+  if (chosen[0]?.type === "checkbox") return `${chosen.length} ticked`;
+  const words = chosen[0]?.closest("label").querySelector("span") ?? pair.querySelector("textarea");
+  return words.value ?? words.textContent;
+}
+
+/** Let an answer that excludes all others of its screen take their ticks away, and they take away its own. */
+export function keepAlone(pair, input) {
+  if (!input.checked) return;
+  const others = "alone" in input.dataset ? "input[type=checkbox]" : "input[data-alone]";
+  if (input.matches("input[type=checkbox], [data-alone]")) {
+    for (const other of pair.querySelectorAll(`.level ${others}`)) other.checked = false;
+  }
 }
 
 /** Bring the reasons right under the level that asks for them. */

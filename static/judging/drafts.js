@@ -14,8 +14,8 @@ const REPORT = "report "; // and the place: the name of a report among what is k
 export const reportName = (place) => REPORT + place;
 
 /**
- * Return { save(name, fields), submit(form), close() }. `name` is the place of a pair, whose answer is saved, or
- * reportName(place). What the server has not confirmed stays in `copy`; `show(text, isTrouble)` reports progress,
+ * Return { save(name, fields), submit(form), close() }. `name` is the place of a screen, whose answer is saved, or
+ * reportName(place); `fields` are form fields by name. What the server has not confirmed stays in `copy`; `show(text, isTrouble)` reports progress,
  * `gone(text)` that the server takes no more answers of this HIT.
  */
 export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
@@ -37,8 +37,7 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   async function sendOne(name, fields) {
     const place = name.replace(REPORT, "");
     const url = name === place ? draftUrl : reportUrl;
-    const body = new URLSearchParams({ place });
-    for (const [part, value] of Object.entries(fields)) body.set(`${part}-${place}`, value);
+    const body = new URLSearchParams({ place, ...fields });
     const { signal } = stopped;
     const response = await fetch(url, { method: "POST", body, keepalive: true, credentials: "omit", signal });
     // Read to the end, or a later abort would stop an answer that has arrived.

@@ -31,25 +31,26 @@ export function switchKeys(checkbox) {
 const isOff = () => document.documentElement.classList.contains("no-keys");
 
 /**
- * Call the action of each key pressed. `actions`: level(digit), reason(number), previous, next, undo, zoom,
- * report, help. Keys pressed in a field for words or a list of choices are that field's own.
+ * Call the action of each key pressed. `actions`: answer(key), which returns whether an answer has this key,
+ * reason(number), previous, next, undo, zoom, report, help. Keys pressed in a field for words or a list of choices are that field's own.
  */
 export function listen(actions, { paused }) {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches?.("select, input[type=text]")) return;
+    if (event.target.matches?.("select, textarea, input[type=text]")) return;
     if (event.key.length === 1 && isOff()) return;
     const act = actionOf(event.key, actions);
     const isToggle = event.key === "?" || event.key.toLowerCase() === "z";
-    if (!act || event.repeat || (paused() && !isToggle)) return;
+    if (event.repeat || (paused() && !isToggle)) return;
+    const isAnswer = /^[0-9a-z]$/i.test(event.key) && actions.answer(event.key.toLowerCase());
+    if (!act && !isAnswer) return;
     event.preventDefault();
-    act();
+    if (!isAnswer) act();
   });
 }
 
 function actionOf(key, actions) {
   const letter = key.toLowerCase();
-  if (/^[0-4]$/.test(key)) return () => actions.level(key);
   if (REASON_KEYS.includes(letter)) return () => actions.reason(REASON_KEYS.indexOf(letter));
   return {
     ArrowLeft: actions.previous,

@@ -25,7 +25,7 @@ export function layReports(pairs, { send, missing }) {
       missing("Choose what is wrong with the pair");
       return problem.focus();
     }
-    send(pair.dataset.place, { problem: problem.value, note: note.value });
+    send(pair.dataset.place, { [problem.name]: problem.value, [note.name]: note.value });
     thank(pair).focus();
   }
 
@@ -39,8 +39,8 @@ export function layReports(pairs, { send, missing }) {
     restore(pair, kept) {
       const report = fieldsOf(pair);
       if (!report) return;
-      report.problem.value = kept.problem;
-      report.note.value = kept.note;
+      report.problem.value = kept[report.problem.name];
+      report.note.value = kept[report.note.name];
       send(pair.dataset.place, kept);
       thank(pair);
     },

@@ -1,7 +1,7 @@
-/* Turns the long form into one pair per screen. Without this script the form works as it stands. */
+/* Turns the long form into one pair (or what its type of task asks at once) per screen. Without this script the form works as it stands. */
 
 import { countActiveSeconds, showTimeLeft } from "./clock.js";
-import { asksReasons, isFinished, layDeck, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
+import { asksReasons, isFinished, keepAlone, layDeck, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
 import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.js";
 import { labelReasons, listen, switchKeys } from "./keys.js";
 import { enlarger, retryFailures } from "./pictures.js";
@@ -89,21 +89,26 @@ function advance() {
   deck.show(ahead < 0 ? pairs.length : ahead);
 }
 
-/** Choose a radio by key: go on if the pair is finished, else on to its reasons. */
+/** Choose an input by key. A tick is set or taken away; a radio leads on if the pair is finished, else to its reasons. */
 function choose(input) {
   const pair = deck.pair();
-  const isNew = !input.checked;
-  input.checked = true;
+  const isTick = input.type === "checkbox";
+  const isNew = isTick || !input.checked;
+  input.checked = !(isTick && input.checked);
+  keepAlone(pair, input);
   if (isNew) changed(pair);
+  if (isTick) return;
   if (isFinished(pair)) return advance();
   const group = input.value === "wrong_way" ? ".wrong-ways" : ".reasons";
   const first = pair.querySelector(`${group} input:checked`) ?? pair.querySelector(`${group} input`);
   first.focus();
 }
 
-function chooseLevel(digit) {
-  const input = deck.pair()?.querySelector(`.level input[value="${digit}"]`);
+/** Choose the answer that has this key; false if the screen has none. */
+function chooseKey(key) {
+  const input = deck.pair()?.querySelector(`.level input[data-key="${key}"]`);
   if (input) choose(input);
+  return Boolean(input);
 }
 
 function chooseReason(number) {
@@ -122,7 +127,7 @@ function undo() {
   unfoldReasons(pair);
   save(pair, last.before);
   deck.show(pairs.indexOf(pair));
-  announce(`Undone: pair ${last.place}`);
+  announce(`Undone: ${pair.dataset.name.toLowerCase()}`);
 }
 
 /** Keep what can be undone over a reload, and offer to undo it. */
@@ -173,8 +178,9 @@ form.addEventListener("keydown", (event) => {
 form.addEventListener("change", (event) => {
   if (event.target.closest(".report")) return;
   const pair = event.target.closest(".pair");
+  keepAlone(pair, event.target);
   changed(pair);
-  if (pointer && isFinished(pair)) setTimeout(() => deck.pair() === pair && advance(), LOOK);
+  if (pointer && event.target.type === "radio" && isFinished(pair)) setTimeout(() => deck.pair() === pair && advance(), LOOK);
 });
 form.addEventListener("submit", submit);
 addEventListener("submit", (event) => event.target.closest(".give-back") && saver?.close());
@@ -205,7 +211,7 @@ for (const pair of pairs) {
 
 listen(
   {
-    level: chooseLevel,
+    answer: chooseKey,
     reason: chooseReason,
     previous: () => deck.show(deck.at() - 1),
     next: () => deck.show(deck.at() + 1),

@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.answers import SeatLostError, drafts_of, drop_draft, save_draft
+from annotation.answers import SeatLostError, drafts_of, save_draft
 from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.models import Assignment, Draft
 from annotation.submissions import Answer, submit_answers
@@ -46,7 +46,7 @@ def test_a_draft_for_another_hits_item_is_refused(assignment):
 
 def test_dropping_a_draft_undoes_the_answer(assignment):
     save_draft(assignment, Answer(first_item(assignment), 1))
-    drop_draft(assignment, item_id=first_item(assignment))
+    save_draft(assignment, undone=[first_item(assignment)])
     assert Draft.objects.count() == 0
 
 

@@ -28,6 +28,7 @@ ORDER = {
     "captions": "0",
     "top_k": "2",
     "control_depth": "2",
+    "task": "levels",
     "design": "eccv-18",
     "replication": "1",
     "top_up": "0",

@@ -7,8 +7,8 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.models import Match, Sample
-from hits.controls import Avoided, negative_pairs, original_pairs
-from hits.rounds import number_collection
+from hits.controls import Avoided, original_pairs, unlisted_pairs
+from hits.pair_plans import number_collection
 from mitl.search.gallery import load_lists
 from tests.factories import make_collection, make_pool, make_sample
 from tests.hits.pools import pool_of
@@ -23,7 +23,7 @@ def ids(sides, pairs):
 def negatives(pool, *, known=NOTHING, avoided=None, count=10_000, seed=0):
     sides = number_collection(pool.collection)
     rng = np.random.default_rng(seed)
-    drawn = negative_pairs(pool, sides, known=known, avoided=Avoided.of(avoided or [], sides), count=count, rng=rng)
+    drawn = unlisted_pairs(pool, sides, known=known, avoided=Avoided.of(avoided or [], sides)).draw(count, rng)
     return ids(sides, drawn)
 
 
@@ -62,7 +62,7 @@ def test_every_pair_outside_the_lists_is_drawn_equally_often(db):
     for seed in range(400):
         rng = np.random.default_rng(seed)
         args = {"known": NOTHING, "avoided": Avoided.of([], sides)}
-        drawn.update(ids(sides, negative_pairs(pool, sides, **args, count=half, rng=rng)))
+        drawn.update(ids(sides, unlisted_pairs(pool, sides, **args).draw(half, rng)))
     assert set(drawn) == allowed
     share = half / len(allowed)
     deviations = (np.array([*drawn.values()]) - 400 * share) / np.sqrt(400 * share * (1 - share))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from corpus.models import Collection, Image, Match
-from hits.rounds import number_collection
+from hits.pair_plans import number_collection
 from tests.factories import make_collection
 
 

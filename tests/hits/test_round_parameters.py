@@ -14,7 +14,7 @@ LEAST = {"round": "r", "collection": "zoo", "annotators": ["one"], "images": 5}
 def test_a_name_a_collection_annotators_and_queries_are_enough():
     plan = RoundParameters.from_json(LEAST)
     assert (plan.sample_name, plan.pool_name, plan.design.name) == ("r-queries", "r-pool", "eccv-18")
-    assert (plan.reward, plan.ceiling, plan.replication) == (Decimal("0.65"), Decimal("500"), 1)
+    assert (plan.reward, plan.ceiling, plan.seats) == (Decimal("0.65"), Decimal("500"), 1)
 
 
 def test_parameters_survive_json():

@@ -16,6 +16,7 @@ from corpus.models import Image, Match
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.rounds import figures_of, make_plan
+from hits.task_types import LEVELS
 from hits.wording import LATEST
 from mitl.models import Pool
 from mitl.search.gallery import load_lists
@@ -152,7 +153,8 @@ def test_without_a_seed_nobody_can_compute_which_pairs_are_controls(db):
     packed = [pack(f"r{number}", pool, design=SMALL, seed=None) for number in (1, 2)]
     assert packed[0].plan_hash != packed[1].plan_hash
     assert (
-        make_plan(pool, design=SMALL, seed=packed[0].seed, sharing="avoid", progress=silent).hash == packed[0].plan_hash
+        make_plan(pool, task=LEVELS, design=SMALL, seed=packed[0].seed, sharing="avoid", progress=silent).hash
+        == packed[0].plan_hash
     )
 
 
@@ -171,7 +173,8 @@ def test_another_seed_gives_another_plan(db):
 def test_the_plan_does_not_depend_on_database_ids(db):
     pool = pool_of(40)
     there, here = (
-        make_plan(one, design=SMALL, seed=0, sharing="avoid", progress=silent) for one in (pool, mirror_of(pool))
+        make_plan(one, task=LEVELS, design=SMALL, seed=0, sharing="avoid", progress=silent)
+        for one in (pool, mirror_of(pool))
     )
     assert there.items.images.tobytes() == here.items.images.tobytes()
     assert there.hash == here.hash

@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hits.task_types import LEVELS
 from simulation.profiles import load_profile
 from simulation.simulated_workers import answer_hit, make_crowd
 from simulation.truth import Seen
@@ -13,7 +14,7 @@ SEEN = [Seen(item, 1 + item % 4) for item in range(4_000)]
 
 
 def answers_of(person, *, reasons=False, seed=0):
-    return answer_hit(person, SEEN, reasons=reasons, rng=np.random.default_rng(seed))[0]
+    return answer_hit(person, SEEN, task=LEVELS, reasons=reasons, rng=np.random.default_rng(seed))[0]
 
 
 def test_an_exact_worker_says_what_they_see():
@@ -80,7 +81,9 @@ def test_presets_fail_controls_as_often_as_they_say(preset, low, high):
     for person in make_crowd(load_profile(preset), workers=1_000, seed=0):
         rng = np.random.default_rng(person.index)
         for gold in golds:
-            positive, negative = (answer.level for answer in answer_hit(person, gold, reasons=False, rng=rng)[0])
+            positive, negative = (
+                answer.level for answer in answer_hit(person, gold, task=LEVELS, reasons=False, rng=rng)[0]
+            )
             failed.append(positive > 2 or negative < 3)
     assert low <= np.mean(failed) <= high
 

@@ -1,0 +1,84 @@
+"""Plans of HITs of single pairs: packed so that they share nothing, with gold controls dealt to each."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from corpus.models import Collection
+from hits.controls import Avoided, original_pairs, unlisted_pairs
+from hits.designs import Design
+from hits.packing.dealing import Deck, deal_controls
+from hits.packing.plan import NEGATIVE, POSITIVE, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
+from mitl.models import Pool
+
+
+def plan_pairs(
+    pool: Pool,
+    sides: Sides,
+    pairs: NDArray[np.int64],
+    *,
+    design: Design,
+    seed: int,
+    sharing: Sharing,
+    avoided: Avoided,
+    progress: Progress = silent,
+) -> Plan:
+    """Pack ``pairs`` (n, 2) of codes into HITs and deal controls from the pool's, without what is ``avoided``."""
+    from hits.packing.colouring import pack_pairs  # numba takes half a second and 70 MB to import
+
+    streams = np.random.default_rng(seed).spawn(5)
+    images, captions = pairs.T
+    progress("filling HITs", 0, None)
+    hits = pack_pairs(images, captions, capacity=design.candidates, sharing=sharing, rng=streams[0])
+    candidates = Items(hits, images, captions, np.zeros_like(hits))
+    progress("dealing controls", 0, None)
+    decks = _decks(pool, sides, candidates, design, streams[1:4], avoided)
+    controls = deal_controls(candidates, design=design, decks=decks, sharing=sharing)
+    items = shuffle_places(candidates, controls, streams[4])
+    places = np.arange(len(items.hits)) % design.size + 1  # every HIT is full
+    return Plan(sides, design, seed, items, places)
+
+
+def number_collection(collection: Collection) -> Sides:
+    """Number a collection's images and captions by their keys."""
+    return Sides(_number(collection.images), _number(collection.captions))
+
+
+def _number(rows: Any) -> Numbering:
+    by_key = sorted(rows.order_by().values_list("key", "pk"))
+    return Numbering(np.array([pk for _, pk in by_key], np.int64), [key for key, _ in by_key])
+
+
+def _decks(
+    pool: Pool,
+    sides: Sides,
+    candidates: Items,
+    design: Design,
+    streams: list[np.random.Generator],
+    avoided: Avoided,
+) -> dict[str, Deck]:
+    originals = original_pairs(pool.sample, sides)
+    positives = positive_controls(originals, sides, avoided)
+    if design.positives and not len(positives):
+        raise CounterpartError(f"The queries {pool.sample.name} have no original pair to use as a positive control.")
+    decks = {POSITIVE: Deck(positives, streams[0])}
+    if design.negatives:
+        hits = -(-len(candidates.hits) // design.candidates)
+        count = 2 * (hits * design.negatives + design.candidates) + 100  # not every control fits every HIT
+        known = np.concatenate([originals, np.stack([candidates.images, candidates.captions], axis=1)])
+        negatives = unlisted_pairs(pool, sides, known=known, avoided=avoided).draw(count, streams[1])
+        decks[NEGATIVE] = Deck(negatives, streams[2])
+    return decks
+
+
+def positive_controls(originals: NDArray[np.int64], sides: Sides, avoided: Avoided) -> NDArray[np.int64]:
+    """Return the original pairs that may be controls: neither avoided nor retired as such."""
+    retired = np.isin(_cells(originals, sides), _cells(avoided.pairs, sides))
+    return originals[avoided.allows(originals) & ~retired]
+
+
+def _cells(pairs: NDArray[np.int64], sides: Sides) -> Codes:
+    return pairs[:, 0] * len(sides.captions) + pairs[:, 1]

@@ -1,0 +1,177 @@
+"""The check-box task of Hodosh, Young and Hockenmaier (2013, section 4.3.2): six images with ten captions each. One of
+the images is a control, with one to three of its own captions among captions that no annotator finds."""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from hits.controls import Avoided, Unlisted, original_pairs, unlisted_pairs
+from hits.designs import Design
+from hits.packing.dealing import draw_outside
+from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Plan, Sharing, Sides
+from hits.pair_plans import positive_controls
+from hits.question import Level
+from hits.task_types.task_type import TaskType
+from hits.wording import Wording
+from mitl.models import Pool
+
+CAPTIONS = 10
+ASKED, MOST_TRUE = 5, 3  # images of a HIT that are asked about, and true captions of a control
+DESIGN = Design("checkbox-6x10", candidates=ASKED * CAPTIONS, positives=1, negatives=CAPTIONS - 1)
+
+YES, NO = ROLES.index(POSITIVE), ROLES.index(NEGATIVE)
+Box = list[tuple[int, int, int]]
+"""The image, caption and role of the items of one screen."""
+
+
+def plan_boxes(
+    pool: Pool,
+    sides: Sides,
+    pairs: NDArray[np.int64],
+    *,
+    design: Design,
+    seed: int,
+    sharing: Sharing,
+    avoided: Avoided,
+    progress: Progress = silent,
+) -> Plan:
+    """Pack ``pairs`` (n, 2) of codes by image: ten captions a screen, six screens a HIT, the last one a control until
+    the screens are shuffled.
+
+    The captions of an image are filled up to a multiple of ten with others of the gallery, drawn at random: candidates
+    too, as in the paper. An image stands twice in a HIT only where it has more screens than there are HITs, whatever
+    ``sharing`` says. The last HIT is filled up with controls.
+    """
+    streams = np.random.default_rng(seed).spawn(4)
+    progress("filling HITs", 0, None)
+    originals = original_pairs(pool.sample, sides)
+    gallery = sides.captions.codes(list(pool.collection.captions.gallery().values_list("pk", flat=True)))
+    fit = np.setdiff1d(gallery, avoided.captions)
+    boxes = list(_boxes(pairs, originals, fit, streams[0]))
+    hits = _spread(boxes, streams[1])
+    progress("dealing controls", 0, None)
+    asked = np.array([row[:2] for box in boxes for row in box], np.int64)
+    unlisted = unlisted_pairs(pool, sides, known=np.concatenate([originals, asked]), avoided=avoided)
+    _add_controls(hits, _Controls(positive_controls(originals, sides, avoided), unlisted, streams[2]))
+    order = streams[3].permutation
+    rows = [
+        (number, *hit[box][row])
+        for number, hit in enumerate(hits)
+        for box in order(len(hit)).tolist()
+        for row in order(CAPTIONS).tolist()
+    ]
+    items = Items(*np.array(rows, np.int64).T)
+    places = np.arange(len(rows)) % design.size + 1
+    return Plan(sides, design, seed, items, places, padded=len(asked) - len(pairs))
+
+
+def _boxes(
+    pairs: NDArray[np.int64], originals: NDArray[np.int64], gallery: Codes, rng: np.random.Generator
+) -> Iterator[Box]:
+    """Yield the captions of each image, ten at a time in random order, the last ten filled up from the gallery."""
+    ordered = rng.permutation(pairs)
+    taken: dict[int, set[int]] = defaultdict(set)
+    for image, caption in np.concatenate([ordered, originals]).tolist():
+        taken[image].add(caption)
+    asked: dict[int, list[int]] = defaultdict(list)
+    for image, caption in ordered.tolist():
+        asked[image].append(caption)
+    for image, captions in sorted(asked.items()):
+        used = np.flatnonzero(np.isin(gallery, list(taken[image])))
+        missing = -len(captions) % CAPTIONS
+        captions += gallery[draw_outside(used, len(gallery), missing, rng)].tolist()
+        if len(captions) % CAPTIONS:
+            raise CounterpartError(
+                f"The gallery has too few captions to ask about {CAPTIONS} with each image. Import a larger collection."
+            )
+        for start in range(0, len(captions), CAPTIONS):
+            yield [(image, caption, 0) for caption in captions[start : start + CAPTIONS]]
+
+
+def _spread(boxes: list[Box], rng: np.random.Generator) -> list[list[Box]]:
+    """Deal the boxes to HITs of five, the last one perhaps with fewer; those of one image go to different HITs where
+    there are enough. Images of many boxes come first, each box to the emptiest HIT that lacks its image."""
+    n_hits = -(-len(boxes) // ASKED)
+    room = [ASKED] * (n_hits - 1) + [len(boxes) - ASKED * (n_hits - 1)]
+    hits: list[list[Box]] = [[] for _ in room]
+    shown: list[set[int]] = [set() for _ in room]
+    frequency = Counter(box[0][0] for box in boxes)
+    for number in sorted(rng.permutation(len(boxes)).tolist(), key=lambda one: -frequency[boxes[one][0][0]]):
+        image = boxes[number][0][0]
+        hit = max((one for one in range(n_hits) if room[one]), key=lambda one: (image not in shown[one], room[one]))
+        hits[hit].append(boxes[number])
+        shown[hit].add(image)
+        room[hit] -= 1
+    return hits
+
+
+class _Controls:
+    """Images with captions whose answers are known, in random order; one comes again only after all others."""
+
+    def __init__(self, positives: NDArray[np.int64], unlisted: Unlisted, rng: np.random.Generator) -> None:
+        self._own: dict[int, list[int]] = defaultdict(list)
+        for image, caption in positives[np.isin(positives[:, 0], unlisted.images)].tolist():
+            self._own[image].append(caption)
+        self._next = deque(rng.permutation(sorted(self._own)).tolist())
+        self._unlisted, self._rng = unlisted, rng
+
+    def deal(self, shown: set[int]) -> Box | None:
+        """Return the box of an image that is not ``shown``: one to three of its own captions, and others that no
+        annotator finds. None where no image has enough."""
+        for image in list(self._next):
+            own = self._own[image]
+            true = self._rng.choice(own, self._rng.integers(1, min(MOST_TRUE, len(own)) + 1), replace=False).tolist()
+            false = self._unlisted.captions_of(image, CAPTIONS - len(true), self._rng).tolist()
+            if image in shown or len(true) + len(false) < CAPTIONS:
+                continue
+            self._next.remove(image)
+            self._next.append(image)
+            return [(image, one, YES) for one in true] + [(image, one, NO) for one in false]
+        return None
+
+
+def _add_controls(hits: list[list[Box]], controls: _Controls) -> None:
+    """Fill every HIT up with controls, one of them at least."""
+    for number, hit in enumerate(hits, 1):
+        while len(hit) <= ASKED:
+            box = controls.deal({one[0][0] for one in hit})
+            if box is None:
+                raise CounterpartError(
+                    f"Not enough controls for HIT {number}: no other image of the queries has a caption of its own and "
+                    f"{CAPTIONS - 1} that no annotator finds. Use a larger query sample, or a smaller --control-depth."
+                )
+            hit.append(box)
+
+
+CHECKBOX = TaskType(
+    name="checkbox",
+    label="check boxes, ten captions of a picture at a time",
+    title="Which sentences describe the picture?",
+    lead="You see {n} pictures, one after the other, each with ten sentences. Tick every sentence that describes the "
+    "picture.",
+    screen=("picture", "pictures"),
+    labels={Level.YES: "ticked", Level.NO: "not ticked"},
+    wordings={
+        1: Wording(
+            levels={
+                Level.YES: "The sentence describes the picture. Small mistakes are fine, such as a wrong number or a "
+                "detail that cannot be seen. It need not mention everything.",
+                Level.NO: "The sentence describes something else, or only some part of the picture, so that it could "
+                "not stand as its description.",
+            },
+        )
+    },
+    plan=plan_boxes,
+    design=DESIGN,
+    replication=3,
+    passing=Fraction(7, 10),
+    group=CAPTIONS,
+    unticked=Level.NO,
+    mean_of={Level.YES: 1.0},
+    score_label="share of yes",
+)

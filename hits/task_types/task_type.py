@@ -1,0 +1,92 @@
+"""What a type of task declares: how its question is put, what its answers mean, and how a HIT of it is composed."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hits.designs import Design
+from hits.packing.plan import Plan
+from hits.wording import Wording
+
+Planner = Callable[..., Plan]
+"""``(pool, sides, pairs, *, design, seed, sharing, avoided, progress) -> Plan``, as ``hits.pair_plans.plan_pairs``."""
+
+
+@dataclass(frozen=True)
+class TaskType:
+    """A type of task. Its answers are stored as levels, whatever its sheet shows: 1 is the best and 4 the worst. So
+    grading, verdicts, agreement and releases read one scale; ``keys`` is the only place that knows another direction.
+
+    A HIT is shown as screens of ``group`` items that share an image. ``unticked`` is the level of the items of a screen
+    that are left unticked while others are ticked; None where each item is answered by itself.
+    """
+
+    name: str
+    label: str
+    title: str
+    """The heading of its pages: the question."""
+    lead: str
+    """What a worker does, with ``{n}`` for the number of screens."""
+    screen: tuple[str, str]
+    """What a screen shows, in the singular and the plural."""
+    labels: Mapping[int, str]
+    """The answers by the level that is stored, from the best to the worst."""
+    wordings: Mapping[int, Wording]
+    """What workers read beside the answers, by version."""
+    plan: Planner
+    keys: Mapping[int, str] = field(default_factory=dict)
+    """The figure and the key of an answer where it is not its level."""
+    design: Design | None = None
+    """The only composition of its HITs; None: the researcher chooses."""
+    replication: int = 1
+    """Answer sets wanted for each HIT by default."""
+    passing: Fraction = Fraction(1)
+    """The share of a HIT's controls that must be right for its answers to count."""
+    group: int = 1
+    unticked: int | None = None
+    asks: frozenset[int] = frozenset()
+    """The levels that ask for reasons where a round does."""
+    mean_of: Mapping[int, float] = field(default_factory=dict)
+    """What each level counts in the score of a pair, which is the mean over its votes; empty: it has no score."""
+    score_label: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def template(self) -> str:
+        """The template of one of its screens."""
+        return f"judging/task_types/{self.name}.html"
+
+    @property
+    def latest_wording(self) -> int:
+        return max(self.wordings)
+
+    def choices(self, wording: int) -> list[dict[str, Any]]:
+        """Return its answers as its pages show them, from the best to the worst."""
+        return [
+            {
+                "value": level,
+                "key": self.keys.get(level, str(level)),
+                "label": self.labels[level],
+                "asks": level in self.asks,
+                "text": text,
+            }
+            for level, text in self.wordings[wording].levels.items()
+        ]
+
+    def nearest(self, level: int) -> int:
+        """Return its answer that is nearest to a level of the paper's scale."""
+        return min(self.labels, key=lambda known: abs(known - level))
+
+    def score(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the score of pairs, from the shares of their votes at the levels 1 to 4 (…, 4)."""
+        return shares @ np.array([self.mean_of.get(level, 0.0) for level in range(1, 5)])
+
+    def screens(self, items: int) -> int:
+        """Return on how many screens a HIT of so many items is shown."""
+        return -(-items // self.group)

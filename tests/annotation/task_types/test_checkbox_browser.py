@@ -1,0 +1,92 @@
+"""A HIT of check boxes in a browser: by keyboard alone, after a reload, offline, without script, on a narrow screen."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from annotation.models import Draft, Judgment
+from hits.models import Round
+from tests.annotation.test_judging_browser import at, press, saved, stored, take
+from tests.hits.boxes import pack_boxes
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def made() -> Round:
+    return pack_boxes()
+
+
+def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, made):
+    take(page, made)
+    at(page, "1 of 6")
+    press(page, ["1", "3", "0", "3", "ArrowRight"])
+    at(page, "2 of 6")
+    press(page, ["n"])
+    at(page, "3 of 6")
+    press(page, ["n", "ArrowLeft", "2", "ArrowRight"])
+    at(page, "4 of 6")
+    press(page, ["5", "ArrowRight", "n", "9", "ArrowRight"])
+    at(page, "All answers")
+    expect(page.locator("#strip li").nth(0)).to_contain_text("2 ticked")
+    expect(page.locator("#strip li").nth(1)).to_contain_text("None of these sentences")
+    press(page, ["u", "n", "Enter"])
+    page.wait_for_url("**/receipt/")
+    yes = {1, 10, 22, 35}
+    assert stored() == {place: 1 if place in yes else 4 for place in range(1, 61)}
+
+
+def test_ticks_survive_a_reload_and_none_takes_them_away(page, made):
+    take(page, made)
+    press(page, ["1", "2"])
+    saved(page)
+    page.reload()
+    at(page, "2 of 6")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".pair:visible input:checked").count() == 2
+    page.locator(".pair:visible label.none").click()
+    at(page, "2 of 6")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(".pair:visible input:checked")).to_have_value("4")
+    page.locator(".pair:visible label").first.click()
+    at(page, "1 of 6")
+    saved(page)
+    assert sorted(Draft.objects.values_list("level", flat=True)) == [1] + [4] * 9
+
+
+def test_what_was_ticked_offline_is_kept_and_submitted(page, made):
+    take(page, made)
+    page.context.set_offline(True)
+    press(page, ["4", "ArrowRight", *"nnnnn"])
+    expect(page.locator("#saved")).to_have_text("offline: 6 answers kept on this device")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Not submitted yet: the server cannot be reached.")).to_be_visible()
+    page.context.set_offline(False)
+    page.wait_for_url("**/receipt/")
+    assert [place for place, level in stored().items() if level == 1] == [4]
+
+
+def test_a_whole_hit_without_script(open_page, made):
+    page = open_page(java_script_enabled=False)
+    take(page, made)
+    for number in range(6):
+        screen = page.locator(".pair").nth(number)
+        if number % 2:
+            screen.get_by_text("None of these sentences").click()
+        else:
+            screen.locator("label").nth(4).click()
+    page.get_by_role("button", name="Submit 6 answers").click()
+    page.wait_for_url("**/receipt/")
+    assert [place for place, level in stored().items() if level == 1] == [5, 25, 45]
+    assert Judgment.objects.count() == 60
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_sheet_has_no_barriers_and_no_sideways_scroll_at_320_pixels(page: Page, made, theme):
+    page.emulate_media(color_scheme=theme)
+    take(page, made)
+    page.keyboard.press("2")
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

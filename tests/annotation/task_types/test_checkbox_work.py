@@ -1,0 +1,171 @@
+"""Work on check boxes: the sheet and its fields, drafts, grading by a share of the controls, verdicts at 2 of 3."""
+
+import pytest
+from django.urls import reverse
+
+from annotation.answers import places_of
+from annotation.models import Assignment, Decision, Draft, Judgment
+from annotation.submissions import submit_answers
+from dataset.models import Verdict
+from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from hits.models import Item, Round
+from simulation.simulated_rounds import simulate_round
+from tests.annotation.answering import address, leased, right_answers
+from tests.factories import make_assignment, make_worker
+from tests.hits.boxes import pack_boxes
+
+
+@pytest.fixture
+def made(db) -> Round:
+    """One HIT of six pictures with ten sentences each, wanted three times."""
+    return pack_boxes()
+
+
+def screens(assignment: Assignment) -> list[list[Item]]:
+    """The items of each screen, in the order of the page."""
+    items = assignment.hit.items.select_related("control").in_bulk()
+    shown = [items[pk] for _, pk in sorted(places_of(assignment).items())]
+    return [shown[start : start + 10] for start in range(0, 60, 10)]
+
+
+def ticked(assignment: Assignment, *, wrong: int = 0) -> dict[str, str]:
+    """The form of a worker who answers all controls right but for ``wrong``, and finds no other sentence right."""
+    form = {}
+    for number, screen in enumerate(screens(assignment)):
+        for place, item in enumerate(screen, 10 * number + 1):
+            right = bool(item.control and item.control.polarity == "positive")
+            if item.control and wrong:
+                right, wrong = not right, wrong - 1
+            form |= {f"level-{place}": "1"} if right else {}
+        form |= (
+            {} if any(f"level-{10 * number + i}" in form for i in range(1, 11)) else {f"rest-{10 * number + 1}": "4"}
+        )
+    return form
+
+
+def send(client, assignment: Assignment, form: dict[str, str]):
+    return client.post(address("task", assignment), form)
+
+
+def test_the_captions_of_a_picture_stay_together_and_their_order_differs_between_workers(made):
+    orders = set()
+    for _ in range(3):
+        assignment = leased(made, worker=make_worker())
+        shown = screens(assignment)
+        assert all(len({item.image_id for item in screen}) == 1 for screen in shown)
+        orders.add(tuple(item.pk for screen in shown for item in screen))
+        Assignment.objects.filter(pk=assignment.pk).update(state="returned")
+        assignment.seat.state = "open"
+        assignment.seat.save()
+    assert len(orders) == 3
+
+
+def test_what_is_not_ticked_is_a_no_once_something_was_said_of_the_picture(stranger, made):
+    assignment = leased(made)
+    answer = send(stranger, assignment, ticked(assignment))
+    assert answer.status_code == 302
+    true = Judgment.objects.filter(item__control__polarity="positive")
+    assert set(true.values_list("level", flat=True)) == {1}
+    assert set(Judgment.objects.exclude(pk__in=true).values_list("level", flat=True)) == {4}
+    assert Judgment.objects.count() == 60
+
+
+def test_a_picture_of_which_nothing_was_said_keeps_the_form_out_and_its_answers_are_kept(stranger, made):
+    assignment = leased(made)
+    form = ticked(assignment)
+    said = {name: value for name, value in form.items() if not name.startswith(("level-2", "rest-21", "level-30"))}
+    answer = send(stranger, assignment, said)
+    assert answer.status_code == 422
+    assert "1 picture has no answer yet: 3." in answer.text
+    assert Judgment.objects.count() == 0
+    assert Draft.objects.count() == 50
+
+
+def test_a_draft_holds_the_whole_picture_and_undoing_it_leaves_nothing(stranger, made):
+    assignment = leased(made)
+    answer = stranger.post(address("draft", assignment), {"place": 11, "level-13": "1"})
+    assert answer.json() == {"saved": True}
+    places = places_of(assignment)
+    levels = dict(Draft.objects.values_list("item", "level"))
+    assert levels == {places[place]: 1 if place == 13 else 4 for place in range(11, 21)}
+    assert 'name="level-13" value="1" data-key="3" checked' in stranger.get(address("task", assignment)).text
+    stranger.post(address("draft", assignment), {"place": 11})
+    assert not Draft.objects.exists()
+    assert stranger.post(address("draft", assignment), {"place": 12}).status_code == 422
+
+
+def test_a_picture_that_does_not_load_frees_the_worker_of_its_sentences(stranger, made):
+    assignment = leased(made)
+    first = next(number for number, screen in enumerate(screens(assignment)) if not screen[0].control)
+    form = ticked(assignment) | {f"rest-{10 * first + 1}": "0"}
+    send(stranger, assignment, form)
+    assert Judgment.objects.count() == 50
+    assert assignment.worker.reports.count() == 10
+
+
+@pytest.mark.parametrize(("wrong", "state"), [(0, "accepted"), (3, "accepted"), (4, "flagged")])
+def test_work_counts_where_seven_of_ten_controls_are_right(
+    stranger, made, django_capture_on_commit_callbacks, wrong, state
+):
+    assignment = leased(made)
+    with django_capture_on_commit_callbacks(execute=True):
+        send(stranger, assignment, ticked(assignment, wrong=wrong))
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.control_failures) == (state, wrong)
+    reasons = [one.reason for one in Decision.objects.all()]
+    assert (
+        reasons == {0: ["All controls are right."], 3: ["3 controls wrong, as few as the task allows."], 4: []}[wrong]
+    )
+
+
+def vote(made: Round, *yes: bool) -> Item:
+    """Have a candidate judged by a worker each."""
+    item = Item.objects.filter(hit__round=made, control=None).first()
+    for number, is_yes in enumerate(yes, 1):
+        assignment = leased(made) if number == 1 else _on_seat(made, number)
+        answers = [
+            type(answer)(answer.item_id, 1 if answer.item_id == item.pk and is_yes else answer.level)
+            for answer in right_answers(assignment, level=4)
+        ]
+        submit_answers(assignment, answers=answers, active_seconds=60)
+    return item
+
+
+def _on_seat(made: Round, number: int) -> Assignment:
+    return make_assignment(made.hits.get().seats.get(number=number), make_worker())
+
+
+@pytest.mark.parametrize(
+    ("yes", "level", "score"),
+    [((True, True, False), 1, 2 / 3), ((True, False, False), 4, 1 / 3), ((True, False), 4, 1 / 2)],
+)
+def test_a_pair_is_relevant_where_two_of_three_say_yes(made, django_capture_on_commit_callbacks, yes, level, score):
+    with django_capture_on_commit_callbacks(execute=True):
+        item = vote(made, *yes)
+    aggregate_round(made)
+    verdict = Verdict.objects.get(image=item.image, caption=item.caption)
+    assert verdict.level == level
+    assert verdict.score == pytest.approx(score)
+
+
+def test_verdicts_are_released_as_those_of_other_rounds(made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        item = vote(made, True, True, False)
+    version = release_version(
+        "v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True
+    )
+    assert version.collection.matches.filter(source=version.name, image=item.image, caption=item.caption).exists()
+
+
+def test_a_simulated_crowd_ticks_the_boxes(made):
+    figures = simulate_round(made, workers=8, profile="careful", seed=1)
+    assert figures["submitted"] >= 3
+    assert set(Judgment.objects.values_list("level", flat=True)) == {1, 4}
+
+
+def test_the_join_page_tells_what_is_asked(client, made):
+    shown = client.get(reverse("judging:join", args=[made.join_key])).text
+    assert "Which sentences describe the picture?" in shown
+    assert "6 pictures <small>in one HIT" in shown
+    assert "100% YES" not in shown
