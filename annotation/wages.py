@@ -180,7 +180,9 @@ def _was_played(round: Round) -> bool:
 def alike_rounds(round: Round) -> Sequence[Round]:
     """Earlier rounds with as many pairs of each kind in a HIT and the same question for reasons, the latest first."""
     asked = {name: count for name, count in round.design.items() if name != "name"}
-    others = Round.objects.filter(reasons=round.reasons, published_at__isnull=False).exclude(pk=round.pk)
+    others = Round.objects.filter(task=round.task, reasons=round.reasons, published_at__isnull=False).exclude(
+        pk=round.pk
+    )
     alike = others.order_by("-published_at")
     return [
         other for other in alike if {name: count for name, count in other.design.items() if name != "name"} == asked

@@ -34,4 +34,5 @@ def wage_terms(round: Round) -> WageTerms:
 
 def wage_terms_of_plan(parameters: PackParameters) -> WageTerms:
     """Return the terms of a round that these parameters would make."""
-    return wage_terms(Round(design=parameters.design.as_json(), reward=parameters.reward, reasons=parameters.reasons))
+    design = parameters.composition.as_json()
+    return wage_terms(Round(task=parameters.task, design=design, reward=parameters.reward, reasons=parameters.reasons))

@@ -8,7 +8,9 @@ from mitl.models import Pool
 from tests.console.test_rounds import ORDER
 from tests.factories import make_annotator, make_collection, make_round, make_sample
 
-SIZES = {name: ORDER[name] for name in ("design", "replication", "top_up", "reward", "ceiling", "seed", "sharing")}
+SIZES = {
+    name: ORDER[name] for name in ("task", "design", "replication", "top_up", "reward", "ceiling", "seed", "sharing")
+}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('hits', '0004_top_ups'),
+        ('hits', '0005_seats_of_a_round'),
     ]
 
     operations = [
