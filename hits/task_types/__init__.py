@@ -3,14 +3,15 @@
 
 from hits.models import Round
 from hits.task_types.checkbox import CHECKBOX
+from hits.task_types.expert import EXPERT
 from hits.task_types.levels import LEVELS
 from hits.task_types.task_type import TaskType
 
-TASK_TYPES: dict[str, TaskType] = {one.name: one for one in (LEVELS, CHECKBOX)}
+TASK_TYPES: dict[str, TaskType] = {one.name: one for one in (LEVELS, CHECKBOX, EXPERT)}
 
 
 def task_type_of(round: Round) -> TaskType:
     return TASK_TYPES[round.task]
 
 
-__all__ = ["CHECKBOX", "LEVELS", "TASK_TYPES", "task_type_of"]
+__all__ = ["CHECKBOX", "EXPERT", "LEVELS", "TASK_TYPES", "task_type_of"]

@@ -1,0 +1,104 @@
+"""Grades of experts: 4 is the best on the sheet, level 1 is the best in the database, and nothing mixes them up."""
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.models import Assignment, Judgment
+from annotation.submissions import submit_answers
+from corpus.models import Match
+from dataset.models import Verdict
+from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from hits.models import Item, Round, Seat
+from hits.task_types import EXPERT
+from simulation.simulated_rounds import simulate_round
+from tests.annotation.answering import address, as_form, leased, right_answers
+from tests.annotation.test_judging_browser import at, press, stored, take
+from tests.factories import make_assignment, make_round, make_worker
+from tests.hits.pools import pack, pool_of
+
+
+def make_graded(**options: object) -> Round:
+    made = make_round(replication=3, **options)
+    made.task, made.wording = "expert", EXPERT.latest_wording
+    made.save()
+    return made
+
+
+def grade_pair(made: Round, *grades: int) -> Item:
+    """Have the first candidate graded by three experts, who answer the controls right."""
+    item = Item.objects.filter(hit__round=made, control=None).first()
+    for seat, grade in zip(Seat.objects.filter(hit__round=made), grades, strict=True):
+        assignment = make_assignment(seat, make_worker())
+        answers = [
+            type(answer)(answer.item_id, 5 - grade if answer.item_id == item.pk else answer.level)
+            for answer in right_answers(assignment)
+        ]
+        submit_answers(assignment, answers=answers, active_seconds=60)
+    return item
+
+
+@pytest.mark.parametrize(
+    ("grades", "mean", "level"),
+    [((4, 4, 4), 4, 1), ((4, 3, 3), 10 / 3, 2), ((4, 3, 2), 3, 2), ((1, 1, 2), 4 / 3, 4), ((4, 1, 1), 2, 4)],
+)
+def test_the_score_is_the_mean_grade_and_the_level_runs_the_other_way(
+    db, django_capture_on_commit_callbacks, grades, mean, level
+):
+    made = make_graded()
+    with django_capture_on_commit_callbacks(execute=True):
+        item = grade_pair(made, *grades)
+    figures = aggregate_round(made)
+    verdict = Verdict.objects.get(image=item.image, caption=item.caption)
+    assert verdict.score == pytest.approx(mean)
+    assert verdict.level == level
+    other = 4  # the other candidate has level 1 from all
+    assert figures["mean grade"] == pytest.approx((mean + other) / 2, abs=1e-3)
+
+
+def test_a_control_is_right_by_what_its_grade_means(stranger, db, django_capture_on_commit_callbacks):
+    """Grade 4 for a positive and grade 1 for a negative: levels 1 and 4."""
+    assignment = leased(make_graded())
+    page = stranger.get(address("task", assignment)).text
+    assert 'name="level-1" value="1" data-key="4"' in page
+    assert 'name="level-1" value="4" data-key="1"' in page
+    with django_capture_on_commit_callbacks(execute=True):
+        stranger.post(address("task", assignment), as_form(assignment, right_answers(assignment)))
+    assert Assignment.objects.get().state == "accepted"
+
+
+def test_a_release_has_the_pairs_of_good_grades(db, django_capture_on_commit_callbacks):
+    made = make_graded()
+    with django_capture_on_commit_callbacks(execute=True):
+        item = grade_pair(made, 3, 3, 4)
+    release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
+    found = Match.objects.get(source="v1", image=item.image, caption=item.caption)
+    assert (found.grade, found.score) == (2, 1)
+
+
+def test_three_experts_are_wanted_and_a_simulated_crowd_can_play_them(db):
+    packed = pack("experts", pool_of(32), task="expert")
+    assert (packed.replication, packed.wording) == (3, 1)
+    figures = simulate_round(make_graded(), workers=6, profile="careful", seed=1)
+    assert figures["submitted"] >= 3
+
+
+def test_the_join_page_explains_the_grades(client, db):
+    shown = client.get(reverse("judging:join", args=[make_graded().join_key])).text
+    assert "How well does the sentence describe the picture?" in shown
+    assert '<kbd aria-hidden="true">4</kbd> Without any error' in shown
+    assert "100% YES" not in shown
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page):
+    take(page, make_graded())
+    press(page, "4321")
+    at(page, "All answers")
+    expect(page.locator("#strip li").first).to_contain_text("Without any error")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert stored() == {1: 1, 2: 2, 3: 3, 4: 4}
+    assert {one.said for one in Judgment.objects.all()} == set(EXPERT.labels.values())
