@@ -13,8 +13,9 @@ from annotation.models import Assignment, Exclusion, Payment, PlatformState, Rej
 from annotation.payments import mark_paid
 from core.events import record
 from crowd import channels
-from crowd.channels import Platform
+from crowd.channels import OneShotBonuses, Platform
 from crowd.models import Message, Outbox, Posting
+from crowd.single_payments import pay_bonus
 
 Result = Callable[[], object]
 Call, State = Outbox.Call, Posting.State
@@ -155,7 +156,12 @@ def _dispose(platform: Platform, row: Outbox, key: str) -> Result:
 
 def _pay(platform: Platform, row: Outbox, key: str) -> Result:
     payment = Payment.objects.select_related("assignment__worker", "round").get(pk=key)
-    if payment.state == Payment.State.OWED and platform.pay(payment, token=str(row.pk)):
+    if payment.state != Payment.State.OWED:
+        return _nothing
+    if payment.kind == Payment.Kind.BONUS and isinstance(platform, OneShotBonuses):
+        pay_bonus(platform, payment, row)
+        return partial(_mark_paid, payment)
+    if platform.pay(payment, token=str(row.pk)):
         return partial(_mark_paid, payment)
     return _nothing
 

@@ -212,13 +212,17 @@ class Outbox(models.Model):
         default=0, help_text="How often in a row the platform asked to wait, for money or because of too many calls."
     )
     unclear = models.BooleanField(default=False, help_text="It was sent, and its effect is unknown.")
+    sent = models.JSONField(
+        null=True,
+        help_text="Of a call that is never repeated: that it was made, with what the platform listed before.",
+    )
     error = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField(
         default=timezone.now, help_text="It is made after this time. If it is being made, it is lost after this time."
     )
 
-    free_text = ("payload", "error")
+    free_text = ("payload", "sent", "error")
 
     class Meta:
         verbose_name_plural = "outbox"

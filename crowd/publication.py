@@ -16,7 +16,7 @@ from core.events import record
 from core.text import counted
 from corpus.models import Image
 from crowd import channels
-from crowd.channels import ChannelError, Platform, market_of
+from crowd.channels import AsksFees, ChannelError, Platform, market_of
 from crowd.offers import Offer, offer_of
 from crowd.postings import close_postings, post_open_seats
 from hits.models import Item, Round, Seat
@@ -121,6 +121,8 @@ def check_publishable(
     _refuse_shown_before(round, admission)
     _preflight(round, channel, missing)
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)
+    round.expected_seconds = expected.seconds
+    _ask_fees(round, channel, environment, offer)
     _check_funds(round, channel, environment)
     return expected
 
@@ -169,9 +171,10 @@ def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> 
 
 
 def quote(round: Round, channel: str) -> Quote:
-    """Return the cost of all seats of the round on ``channel`` with the round's offer."""
-    fee = channels.get(channel).fees(offer_of(round)).reward_fee(round.reward)
-    return Quote(Seat.objects.filter(round=round).count(), cents(round.reward), fee)
+    """Return the cost of all seats of the round on ``channel`` with the round's offer: by the fees that it was or is
+    being published with, otherwise by those that the channel states."""
+    fees = round.fee_schedule if round.fees else channels.get(channel).fees(offer_of(round))
+    return Quote(Seat.objects.filter(round=round).count(), cents(round.reward), fees.reward_fee(round.reward))
 
 
 def missing_pictures(round: Round) -> list[str]:
@@ -208,14 +211,32 @@ def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
             f"Round {round} lacks {counted(len(missing), 'picture')}: {some_of(missing)}. "
             "Import the collection again with --images, or pass --skip-missing to show those pairs without one."
         )
-    cost = quote(round, channel).total
-    if not cost:
+    if not quote(round, channel).total:
         raise CounterpartError(f"Round {round} has no seats to publish: pack it again.")
+    _check_ceiling(round, channel)
+
+
+def _check_ceiling(round: Round, channel: str) -> None:
+    cost = quote(round, channel).total
     if cost > round.ceiling:
         raise CounterpartError(
             f"Round {round} would cost ${cost} on {channel}, above its ceiling of ${round.ceiling}: "
             "pack it again with a higher --ceiling, a lower --reward or fewer pairs."
         )
+
+
+def _ask_fees(round: Round, channel: str, environment: str, offer: Offer) -> None:
+    """Set the fees that the platform itself names. Raises CounterpartError for a round that it would refuse, and for a
+    cost above the round's ceiling."""
+    platform = channels.get(channel)
+    if not isinstance(platform, AsksFees):
+        return
+    try:
+        platform.check(environment)
+        round.fees = platform.ask_fees(environment, round, offer, quote(round, channel).seats).as_json()
+    except ChannelError as error:
+        raise CounterpartError(f"Nothing was published. {error}") from error
+    _check_ceiling(round, channel)
 
 
 def _check_funds(round: Round, channel: str, environment: str) -> None:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from core.errors import CounterpartError, some_of
 from crowd.channels.base import (
     Arrival,
+    AsksFees,
     Bonus,
     Channel,
     ChannelError,
     Listed,
     Listing,
+    OneShotBonuses,
     Outcome,
     Platform,
     SessionPlatform,
@@ -17,16 +19,19 @@ from crowd.channels.base import (
 )
 from crowd.channels.browser import BrowserChannel
 from crowd.channels.mturk import MTurkChannel
+from crowd.channels.prolific import ProlificChannel
 
 __all__ = [
     "CHANNELS",
     "Arrival",
+    "AsksFees",
     "Bonus",
     "Channel",
     "ChannelError",
     "Listed",
     "Listing",
     "Market",
+    "OneShotBonuses",
     "Outcome",
     "Platform",
     "SessionPlatform",
@@ -41,7 +46,7 @@ __all__ = [
     "usable_markets",
 ]
 
-CHANNELS: dict[str, Channel] = {"browser": BrowserChannel(), "mturk": MTurkChannel()}
+CHANNELS: dict[str, Channel] = {"browser": BrowserChannel(), "mturk": MTurkChannel(), "prolific": ProlificChannel()}
 
 
 def get(name: str) -> Channel:

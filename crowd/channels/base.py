@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from annotation.models import Exclusion, Payment, Rejection
 from crowd.models import Message, Posting
 from crowd.offers import Offer
+from hits.models import Round
 from hits.prices import FeeSchedule
 
 
@@ -219,3 +220,26 @@ class SessionPlatform(Platform, Protocol):
 
     def longest_session(self, posting: Posting) -> timedelta:
         """Return how long a session may last."""
+
+
+@runtime_checkable
+class AsksFees(Platform, Protocol):
+    """A platform that tells what a round costs there; ``fees`` is only an estimate."""
+
+    def ask_fees(self, environment: str, round: Round, offer: Offer, places: int) -> FeeSchedule:
+        """Return the fees for so many answer sets of a round with its expected time set. Raises ChannelError for a
+        round that the platform would refuse."""
+
+
+@runtime_checkable
+class OneShotBonuses(Platform, Protocol):
+    """A platform that pays a bonus again whenever the call is repeated (``crowd.single_payments``)."""
+
+    def prepare_bonus(self, payment: Payment) -> dict[str, Any]:
+        """Return what paying the bonus needs and what the platform lists now, as JSON. It may be repeated."""
+
+    def send_bonus(self, payment: Payment, prepared: dict[str, Any]) -> None:
+        """Pay the bonus. It must not be repeated; ``reached`` of a ChannelError says whether it may have paid."""
+
+    def is_bonus_paid(self, payment: Payment, prepared: dict[str, Any]) -> bool:
+        """Whether the platform lists the bonus, which it does not at once."""

@@ -1,0 +1,190 @@
+"""Prolific as a channel: each method answers one question, with the modules beside it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from annotation.models import Assignment, Exclusion, Payment, Rejection
+from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, Standing
+from crowd.channels.prolific import groups, money, payments, studies, submissions
+from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
+from crowd.models import Message, Posting
+from crowd.offers import Offer
+from hits.models import Round
+from hits.prices import FeeSchedule, cents
+
+FINISH_PATH = "/submissions/complete"
+ID = re.compile(r"[0-9a-f]{24}")
+SLACK = timedelta(minutes=10)  # our lease outlasts the session, so that clocks that differ take nobody's HIT
+
+
+class ProlificChannel:
+    """Studies on Prolific. PROLIFIC_ENVIRONMENTS lists the allowed environments, by default only ``emulator``."""
+
+    environments: tuple[str, ...] = NAMES
+    label = "Prolific"
+    most_assignments = 30_000
+    most_recipients = 100
+    shortest_reason = 100
+    reversible = timedelta(0)  # a rejection is final
+
+    def describe(self, environment: str) -> str:
+        return DESCRIPTIONS[environment]
+
+    def spends(self, environment: str) -> bool:
+        return environment == "live"
+
+    def fees(self, offer: Offer) -> FeeSchedule:
+        return money.ESTIMATE
+
+    def check(self, environment: str) -> None:
+        environment_of(environment)
+
+    def ask_fees(self, environment: str, round: Round, offer: Offer, places: int) -> FeeSchedule:
+        client, minutes = client_for(environment), studies.minutes_of(round)
+        studies.check_offer(offer)
+        money.check_currency(client)
+        least = cents(money.LEAST_HOURLY * minutes / 60)
+        if round.reward < least:
+            raise ChannelError(
+                f"Prolific's floor is ${money.LEAST_HOURLY} an hour: ${least} for {minutes} minutes, more than the "
+                f"reward of ${round.reward}. Pack the round again with a higher --reward.",
+                permanent=True,
+            )
+        return money.fees(client, round.reward, places)
+
+    def funds(self, environment: str) -> Decimal:
+        client = client_for(environment)
+        money.check_currency(client)
+        return money.major(client.get(f"workspaces/{groups.workspace_of(client)}/balance/")["available_balance"])
+
+    def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
+        """Read PROLIFIC_PID, STUDY_ID and SESSION_ID, which is the submission's id.
+
+        Raises ChannelError if one is missing, malformed or has several values, and if Prolific did not fill it in.
+        """
+        worker, study, session = (_one(fields, name) for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+        finish = environment_of(environment).site + FINISH_PATH
+        return Arrival(study, session, worker, finish, {}, is_preview=False)
+
+    def origins(self, environment: str) -> tuple[str, ...]:
+        return (environment_of(environment).site,)
+
+    def confirm(self, posting: Posting, arrival: Arrival) -> bool:
+        return submissions.confirm(client_for(posting.environment), posting, arrival)
+
+    def finish(self, posting: Posting, outcome: Outcome) -> tuple[str, Mapping[str, str]]:
+        return environment_of(posting.environment).site + FINISH_PATH, {"cc": studies.code_of(posting, outcome)}
+
+    def longest_session(self, posting: Posting) -> timedelta:
+        return timedelta(minutes=studies.time_limit_of(posting.round)) + SLACK
+
+    def publish(self, posting: Posting, *, token: str) -> None:
+        studies.publish(client_for(posting.environment), posting, token=token)
+
+    def extend(self, posting: Posting, *, token: str) -> None:
+        studies.extend(client_for(posting.environment), posting)
+
+    def prolong(self, posting: Posting, until: datetime, *, token: str) -> None:
+        raise ChannelError("A study on Prolific does not expire.", permanent=True)
+
+    def close(self, posting: Posting, *, token: str) -> None:
+        studies.stop(client_for(posting.environment), posting.external_id)
+
+    def dispose(self, posting: Posting, *, token: str) -> None:
+        raise ChannelError("A study on Prolific cannot be removed.", permanent=True)
+
+    def withdraw(self, external_id: str, *, environment: str) -> None:
+        studies.stop(client_for(environment), external_id)
+
+    def collect(self, posting: Posting) -> Listing:
+        return submissions.collect(client_for(posting.environment), posting)
+
+    def answer_fields(self, content: str) -> dict[str, str]:
+        """Prolific carries no answers."""
+        return {}
+
+    def standing(self, environment: str) -> Sequence[Standing]:
+        return studies.standing(client_for(environment))
+
+    def bonuses(self, posting: Posting) -> Sequence[Bonus]:
+        return payments.bonuses(client_for(posting.environment), posting)
+
+    def pay(self, payment: Payment, *, token: str) -> bool:
+        """Approve the work, which pays its reward. A bonus goes by ``prepare_bonus`` and ``send_bonus``."""
+        if payment.kind == Payment.Kind.BONUS:
+            raise ChannelError("A bonus on Prolific is paid in two steps.", permanent=True)
+        submissions.approve(client_for(payment.assignment.environment), payment.assignment)
+        return True
+
+    def prepare_bonus(self, payment: Payment) -> dict[str, Any]:
+        return payments.prepare(client_for(payment.assignment.environment), payment)
+
+    def send_bonus(self, payment: Payment, prepared: dict[str, Any]) -> None:
+        payments.pay(client_for(payment.assignment.environment), prepared)
+
+    def is_bonus_paid(self, payment: Payment, prepared: dict[str, Any]) -> bool:
+        return payments.is_paid(client_for(payment.assignment.environment), payment, prepared)
+
+    def reject(self, rejection: Rejection, *, token: str) -> None:
+        submissions.reject(client_for(rejection.assignment.environment), rejection)
+
+    def message(self, messages: Sequence[Message], *, environment: str, token: str) -> None:
+        """Send them, with one call for each study that their workers were last in. No call is repeated: Prolific would
+        send a message twice."""
+        client, by_study = client_for(environment), defaultdict[str, dict[str, Message]](dict)
+        for message in messages:
+            message.failure = ""
+            try:
+                participant = groups.participant_of(message.worker, environment)
+                by_study[_last_study(message, environment)][participant] = message
+            except ChannelError as error:
+                message.failure = str(error)
+        is_first = True
+        for study, theirs in by_study.items():
+            body = f"{messages[0].subject}\n\n{messages[0].text}"
+            try:
+                client.post("messages/bulk/", {"ids": [*theirs], "body": body, "study_id": study})
+            except ProlificError as error:
+                if is_first and not (error.reached or error.permanent):
+                    raise
+                doubt = " It is unknown whether it arrived." if error.reached else ""
+                for message in theirs.values():
+                    message.failure = f"{error}{doubt}"
+            is_first = False
+
+    def exclude(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
+        groups.exclude(client_for(environment), groups.participant_of(exclusion.worker, environment))
+
+    def readmit(self, exclusion: Exclusion, *, environment: str, token: str) -> None:
+        groups.readmit(client_for(environment), groups.participant_of(exclusion.worker, environment))
+
+
+def _last_study(message: Message, environment: str) -> str:
+    """Return the study that a message is about: Prolific delivers none without one."""
+    theirs = Assignment.objects.filter(worker=message.worker, channel="prolific", environment=environment)
+    if found := theirs.order_by("-pk").values_list("external_posting", flat=True).first():
+        return str(found)
+    raise ChannelError(f"Worker {message.worker} was in no study on Prolific's {environment}.", permanent=True)
+
+
+def _one(fields: Mapping[str, Sequence[str]], name: str) -> str:
+    values = set(fields.get(name, ()))
+    if len(values) > 1:
+        raise _refused(f"{name} has {len(values)} different values.")
+    value = values.pop() if values else ""
+    if "{{%" in value:
+        raise ChannelError(
+            f"This study is not set up correctly: Prolific did not fill in {name}. Please tell its researchers.",
+            permanent=True,
+        )
+    if not ID.fullmatch(value):
+        raise _refused(f"{name} is {'malformed' if value else 'missing'}.")
+    return value
+
+
+def _refused(text: str) -> ChannelError:
+    return ChannelError(f"Not an address that Prolific makes: {text}", permanent=True)

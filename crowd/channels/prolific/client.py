@@ -1,0 +1,208 @@
+"""Prolific's environments and the client of each; every error becomes a ChannelError that says whether the call had an
+effect.
+
+Source: Prolific's OpenAPI description of July 2026. No call is repeated here: only the outbox repeats one, and only
+after reading back what the last attempt did.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from django.conf import settings
+
+from config.environment import env, is_local
+from crowd.channels.base import ChannelError
+
+NAMES = ("emulator", "live")
+DESCRIPTIONS = {
+    "emulator": "A rehearsal on this machine: simulated participants, no money.",
+    "live": "Real participants, and real money from the workspace's wallet.",
+}
+EMULATED_TOKEN = "emulated-prolific-token"  # noqa: S105  opens nothing
+API, SITE = "https://api.prolific.com", "https://app.prolific.com"
+
+THROTTLED_PAUSE, FUNDS_PAUSE = timedelta(seconds=20), timedelta(minutes=10)
+TIMEOUT = httpx.Timeout(30, connect=5)
+MOST_PAGES = 10_000
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The API, the site where participants finish, the token of the account and the workspace that pays."""
+
+    name: str
+    api: str
+    site: str
+    token: str = field(repr=False)
+    workspace: str
+
+
+class ProlificError(ChannelError):
+    """Prolific refused or failed a call. ``status``: that of its reply, 0 without one."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 0,
+        reached: bool,
+        permanent: bool = False,
+        retry_after: timedelta | None = None,
+    ) -> None:
+        super().__init__(message, permanent=permanent, retry_after=retry_after, reached=reached)
+        self.status = status
+
+
+class Client:
+    """The API in one environment."""
+
+    def __init__(self, environment: Environment, *, transport: httpx.BaseTransport | None = None) -> None:
+        self.environment = environment
+        self._http = httpx.Client(
+            base_url=f"{environment.api}/api/v1/",
+            headers={"Authorization": f"Token {environment.token}"},
+            timeout=TIMEOUT,
+            transport=transport,
+            trust_env=environment.name != "emulator",
+        )
+
+    def get(self, path: str, **params: str | int) -> Any:
+        return self._call("GET", path, params=params)
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        return self._call("POST", path, json=dict(body or {}))
+
+    def patch(self, path: str, body: Mapping[str, Any]) -> Any:
+        return self._call("PATCH", path, json=dict(body))
+
+    def delete(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        return self._call("DELETE", path, json=body)
+
+    def rows(self, path: str, **params: str | int) -> list[dict[str, Any]]:
+        """Return the rows of all pages of a list, each once by its id.
+
+        Raises ChannelError if rows moved from page to page meanwhile, so that one may be missing.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        wanted = 0
+        for page in self._pages(path, params):
+            wanted = page.get("meta", {}).get("count", wanted)
+            found |= {row["id"]: row for row in page["results"]}
+        if len(found) < wanted:
+            raise ProlificError("Prolific's list changed while it was read; it is read again later.", reached=False)
+        return list(found.values())
+
+    def _pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[dict[str, Any]]:
+        page = self.get(path, **params)
+        for _ in range(MOST_PAGES):
+            yield page
+            following = ((page.get("_links") or {}).get("next") or {}).get("href")
+            if not following:
+                return
+            try:
+                page = self._call("GET", self._own_address(following))
+            except ProlificError as error:
+                if error.status != 404:  # the page after a full last one is named, but does not exist
+                    raise
+                return
+        raise ProlificError(f"Prolific's list has more than {MOST_PAGES:,} pages.", reached=False, permanent=True)
+
+    def _own_address(self, url: str) -> str:
+        """The token goes nowhere else, whatever a reply names."""
+        if not url.startswith(f"{self.environment.api}/"):
+            raise ProlificError("Prolific's list goes on at another site.", reached=False, permanent=True)
+        return url
+
+    def _call(self, method: str, path: str, **options: Any) -> Any:
+        try:
+            reply = self._http.request(method, path, **options)
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            message = f"Prolific cannot be reached at {self.environment.api}. If that is its emulator, check that it is"
+            raise ProlificError(f"{message} running.", reached=False) from error
+        except httpx.HTTPError as error:
+            raise ProlificError(f"Prolific's response was lost: {type(error).__name__}.", reached=True) from error
+        if reply.is_success:
+            return _json(reply) if reply.content else None
+        raise _refusal(reply)
+
+
+def environment_of(name: str) -> Environment:
+    """Return the environment that the variables describe. Raises ChannelError unless it is allowed and complete, and
+    the emulator is on this machine or a neighbour container."""
+    if name not in NAMES:
+        raise _invalid(f"Prolific has no environment {name!r}: choose one of {', '.join(NAMES)}.")
+    # By default only the emulator, and not even that on a site that others reach.
+    if name not in env.list("PROLIFIC_ENVIRONMENTS", ["emulator"] if is_local(settings.SITE_URL) else []):
+        raise _invalid(f"Prolific's {name} is disabled. To enable it, add it to PROLIFIC_ENVIRONMENTS.")
+    if name == "emulator":
+        return _emulator()
+    token, workspace = env.str("PROLIFIC_TOKEN", ""), env.str("PROLIFIC_WORKSPACE", "")
+    if not (token and workspace):
+        raise _invalid("Prolific's live environment needs PROLIFIC_TOKEN and PROLIFIC_WORKSPACE.")
+    return Environment(name, API, SITE, token, workspace)
+
+
+def client_for(environment: str) -> Client:
+    """Return the client for an environment. Raises ChannelError if it may not be used."""
+    return _client(environment_of(environment))
+
+
+def _emulator() -> Environment:
+    url = env.str("PROLIFIC_EMULATOR_URL", "http://127.0.0.1:8950").rstrip("/")
+    host = urlsplit(url).hostname or ""
+    # A name without a dot is a neighbour in a private network, such as a compose service.
+    if not (host in ("localhost", "127.0.0.1", "::1") or ("." not in host and ":" not in host)):
+        raise _invalid(f"PROLIFIC_EMULATOR_URL is {url}, which is not on this machine.")
+    return Environment("emulator", url, env.str("PROLIFIC_EMULATOR_ORIGIN", url).rstrip("/"), EMULATED_TOKEN, "")
+
+
+@cache
+def _client(environment: Environment) -> Client:
+    return Client(environment)
+
+
+def _json(reply: httpx.Response) -> Any:
+    try:
+        return reply.json()
+    except ValueError as error:
+        raise ProlificError("Prolific's response was no JSON.", status=reply.status_code, reached=True) from error
+
+
+def _refusal(reply: httpx.Response) -> ProlificError:
+    status, told = reply.status_code, _detail(reply)
+    message = f"Prolific answered {status}: {told}"
+    if status == 429:
+        return ProlificError(message, status=status, reached=False, retry_after=_pause(reply))
+    if status >= 500:
+        return ProlificError(message, status=status, reached=True)
+    if status == 400 and "enough funds" in told.lower():
+        return ProlificError(message, status=status, reached=False, retry_after=FUNDS_PAUSE)
+    return ProlificError(message, status=status, reached=False, permanent=True)
+
+
+def _detail(reply: httpx.Response) -> str:
+    """Return what an error says: wrapped or not, a text, a list, or lists by field; "" for other bodies."""
+    try:
+        body = reply.json()
+    except ValueError:
+        return "no details"
+    told = body.get("error", body) if isinstance(body, dict) else body
+    detail = told.get("detail", told.get("message", told)) if isinstance(told, dict) else told
+    if isinstance(detail, dict):
+        detail = [f"{name}: {' '.join(map(str, texts)) if isinstance(texts, list) else texts}"
+                  for name, texts in detail.items()]  # fmt: skip
+    return " ".join(map(str, detail)) if isinstance(detail, list) else str(detail)
+
+
+def _pause(reply: httpx.Response) -> timedelta:
+    named = reply.headers.get("Retry-After", "")
+    return timedelta(seconds=int(named)) if named.isdigit() else THROTTLED_PAUSE
+
+
+def _invalid(text: str) -> ChannelError:
+    return ChannelError(text, permanent=True)

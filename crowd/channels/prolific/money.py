@@ -1,0 +1,56 @@
+"""Money on Prolific: minor units on the wire, US dollars here; what places cost, from Prolific's own calculator."""
+
+from decimal import Decimal
+from math import isqrt
+
+from crowd.channels.base import ChannelError
+from crowd.channels.prolific.client import Client
+from hits.prices import CENT, FeeSchedule, cents
+
+CURRENCY = "USD"
+LEAST_HOURLY = Decimal("8.00")  # Prolific's floor in US dollars, on the stated time
+# What pages show before Prolific was asked: the higher of its two fees, with 20% value-added tax on it.
+ESTIMATE = FeeSchedule(reward=Decimal("0.5136"), bonus=Decimal("0.5136"))
+
+
+def minor(amount: Decimal) -> int:
+    """Return US dollars as cents. Raises ChannelError for parts of a cent."""
+    if amount != cents(amount):
+        raise ChannelError(f"${amount} is not a whole number of cents.", permanent=True)
+    return int(cents(amount) / CENT)
+
+
+def major(amount: int | str) -> Decimal:
+    """Return cents as US dollars."""
+    return Decimal(amount) * CENT
+
+
+def check_currency(client: Client) -> None:
+    """Raise ChannelError unless the account pays in US dollars, as our rounds do."""
+    if (found := client.get("users/me/").get("currency_code")) != CURRENCY:
+        raise ChannelError(
+            f"The account on Prolific pays in {found}. Rewards and ceilings here are in US dollars: use an account in "
+            "USD.",
+            permanent=True,
+        )
+
+
+def fees(client: Client, reward: Decimal, places: int) -> FeeSchedule:
+    """Ask Prolific what ``places`` at this reward cost, and return its share on top, with tax. The same share is
+    expected of bonuses.
+
+    A share of a cent per place is rounded half up, so that the sum may differ from Prolific's by half a cent a place.
+    """
+    total = client.post("study-cost-calculator/", {"reward": minor(reward), "total_available_places": places})
+    share = (major(total["total_cost"]) / places - reward) / reward
+    return FeeSchedule(reward=share, bonus=share)
+
+
+def longest_minutes(minutes: int) -> int:
+    """Return the shortest time limit that Prolific takes for work of so many minutes: 2 + 2t + 2√t, rounded up.
+
+    >>> [longest_minutes(10), longest_minutes(14)]
+    [29, 38]
+    """
+    root = isqrt(4 * minutes)
+    return 2 + 2 * minutes + root + (root * root < 4 * minutes)

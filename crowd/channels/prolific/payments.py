@@ -1,0 +1,46 @@
+"""Bonuses on Prolific, in two steps: create one, which may be repeated, and pay it, which pays again each time."""
+
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+from annotation.models import Payment
+from crowd.channels.base import Bonus
+from crowd.channels.prolific.client import Client
+from crowd.channels.prolific.money import major, minor
+from crowd.models import Posting
+
+
+def prepare(client: Client, payment: Payment) -> dict[str, Any]:
+    """Create the bonus, unpaid, and return its id and the bonuses that the submission had, in cents. One that is never
+    paid costs nothing."""
+    work = payment.assignment
+    minor(payment.amount)
+    before = _paid_for(client, work.external_id)
+    body = {"study_id": work.external_posting, "csv_bonuses": f"{work.external_id},{payment.amount:.2f}"}
+    return {"order": client.post("submissions/bonus-payments/", body)["id"], "before": before}
+
+
+def pay(client: Client, prepared: dict[str, Any]) -> None:
+    """Pay a bonus that was created. Prolific does it later; a second call pays a second time."""
+    client.post(f"bulk-bonus-payments/{prepared['order']}/pay/")
+
+
+def is_paid(client: Client, payment: Payment, prepared: dict[str, Any]) -> bool:
+    """Whether the submission has one more bonus of this amount than before."""
+    new = Counter(_paid_for(client, payment.assignment.external_id)) - Counter(prepared["before"])
+    return new[minor(payment.amount)] > 0
+
+
+def bonuses(client: Client, posting: Posting) -> list[Bonus]:
+    """List the bonuses of all submissions to the study, with one call each."""
+    submissions = [row["id"] for row in client.rows("submissions/", study=posting.external_id, page_size=100)]
+    return [Bonus(one, amount, None) for one in submissions for amount in _dollars(client, one)]
+
+
+def _paid_for(client: Client, submission: str) -> list[int]:
+    return [int(amount) for amount in client.get(f"submissions/{submission}/").get("bonus_payments") or []]
+
+
+def _dollars(client: Client, submission: str) -> list[Decimal]:
+    return [major(amount) for amount in _paid_for(client, submission)]

@@ -1,0 +1,167 @@
+"""Studies on Prolific: draft, publish, add places, stop and list them. Every call may be made twice."""
+
+from hashlib import sha256
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from crowd.channels.base import ChannelError, Outcome, Standing
+from crowd.channels.prolific.client import Client, ProlificError
+from crowd.channels.prolific.groups import exclusion_group
+from crowd.channels.prolific.money import longest_minutes, major, minor
+from crowd.models import Posting
+from crowd.offers import Offer, offer_of
+from hits.models import Round
+
+ADDRESS = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+# Everything is reviewed: a code is known to all who take part, so it proves nothing.
+REVIEW = [{"action": "MANUALLY_REVIEW"}]
+RETURN = [{"action": "REQUEST_RETURN", "return_reason": "You did not agree to take part."}]
+CODES = {
+    Outcome.DONE: ("COMPLETED", REVIEW),
+    Outcome.NO_WORK: ("OTHER", REVIEW),
+    Outcome.NO_CONSENT: ("NO_CONSENT", RETURN),
+}
+STOPPABLE, FULL = ("ACTIVE", "PAUSED"), ("AWAITING REVIEW", "COMPLETED")
+BLOCKED, APPROVAL_RATE = "participant_group_blocklist", "approval_rate"
+
+
+def code_of(posting: Posting, outcome: Outcome) -> str:
+    """Return the code that ends a session of the study: the same on every call, and made of a secret of the round, so
+    that nothing that participants see leads to it."""
+    secret = f"{posting.round.join_key}:{posting.pk}:{outcome.value}"
+    return sha256(secret.encode()).hexdigest()[:10].upper()
+
+
+def minutes_of(round: Round) -> int:
+    """Return the minutes that the study states. Raises ChannelError while nobody knows how long a HIT takes."""
+    if not round.expected_seconds:
+        raise ChannelError(
+            "Prolific shows the expected minutes and judges the pay by them: state them with --expected-minutes or "
+            "--pilot.",
+            permanent=True,
+        )
+    return -(-round.expected_seconds // 60)
+
+
+def time_limit_of(round: Round) -> int:
+    """Return the minutes after which Prolific ends a session: those of the offer, or as many as Prolific requires."""
+    return max(offer_of(round).minutes, longest_minutes(minutes_of(round)))
+
+
+def check_offer(offer: Offer) -> None:
+    """Raise ChannelError for demands that Prolific is not asked for."""
+    unmet = {"countries": offer.countries, "min_approved": offer.min_approved, "top_workers": offer.top_workers}
+    if named := [name for name, value in unmet.items() if value]:
+        raise ChannelError(
+            f"{', '.join(named)} cannot be required on Prolific from here: leave them out, or set screeners on "
+            "Prolific's site before the study is published.",
+            permanent=True,
+        )
+
+
+def publish(client: Client, posting: Posting, *, token: str) -> None:
+    """Publish the study, or find it if an earlier call made or published it, and set the posting's id, status, time."""
+    study = _draft(client, posting, token)
+    if study["status"] == "UNPUBLISHED":
+        if study["total_available_places"] != posting.max_assignments:
+            study = client.patch(f"studies/{study['id']}/", {"total_available_places": posting.max_assignments})
+        study = client.post(f"studies/{study['id']}/transition/", {"action": "PUBLISH"})
+    if study["status"] in ("UNPUBLISHED", "PUBLISHING", "SCHEDULED"):
+        raise ProlificError(f"Prolific lists the study as {study['status']}; it is read again.", reached=True)
+    posting.external_id, posting.status = study["id"], study["status"]
+    posting.posted_at = parse_datetime(study.get("published_at") or "") or timezone.now()
+
+
+def extend(client: Client, posting: Posting) -> None:
+    """Raise the study's places to ``max_assignments``, an absolute number; a full study then takes people again."""
+    if client.get(f"studies/{posting.external_id}/")["total_available_places"] < posting.max_assignments:
+        client.patch(f"studies/{posting.external_id}/", {"total_available_places": posting.max_assignments})
+
+
+def stop(client: Client, study_id: str) -> str:
+    """Let nobody take a place any more; who has one may finish. Return the status that the study had."""
+    status = str(client.get(f"studies/{study_id}/")["status"])
+    if status in STOPPABLE:
+        client.post(f"studies/{study_id}/transition/", {"action": "STOP"})
+    elif status == "PUBLISHING":
+        raise ProlificError("Prolific is still publishing the study; it is stopped later.", reached=False)
+    return status
+
+
+def pause(client: Client, study_id: str, *, paused: bool) -> None:
+    """Let nobody take a place for a while, or take places again. Repeating it changes nothing."""
+    come_from, action = ("ACTIVE", "PAUSE") if paused else ("PAUSED", "START")
+    if client.get(f"studies/{study_id}/")["status"] == come_from:
+        client.post(f"studies/{study_id}/transition/", {"action": action})
+
+
+def standing(client: Client) -> list[Standing]:
+    """List the studies of the account, of all rounds and people."""
+    return [
+        Standing(
+            external_id=study["id"],
+            token=study.get("internal_name") or "",
+            terms_id="",
+            reward=major(study["reward"]),
+            max_assignments=study["total_available_places"],
+        )
+        for study in client.rows("studies/")
+    ]
+
+
+def _draft(client: Client, posting: Posting, token: str) -> dict[str, Any]:
+    """Return the study that bears the call's token, one that was published first; delete spare drafts, which a lost
+    reply leaves behind. Without one, make a draft."""
+    named = [study for study in client.rows("studies/") if study.get("internal_name") == token]
+    named.sort(key=lambda study: (study["status"] == "UNPUBLISHED", study["date_created"], study["id"]))
+    for spare in named[1:]:
+        if spare["status"] == "UNPUBLISHED":
+            client.delete(f"studies/{spare['id']}/")
+    if named:
+        found: dict[str, Any] = client.get(f"studies/{named[0]['id']}/")
+        return found
+    made: dict[str, Any] = client.post("studies/", _body(client, posting, token))
+    return made
+
+
+def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
+    round, offer = posting.round, offer_of(posting.round)
+    entry = reverse("crowd:entry", args=[posting.channel, posting.environment])
+    return {
+        "name": offer.title,
+        "internal_name": token,
+        "description": offer.description,
+        "external_study_url": f"{settings.SITE_URL}{entry}{ADDRESS}",
+        "prolific_id_option": "url_parameters",
+        "completion_codes": [
+            {"code": code_of(posting, outcome), "code_type": kind, "actor": "participant", "actions": actions}
+            for outcome, (kind, actions) in CODES.items()
+        ],
+        "total_available_places": posting.max_assignments,
+        "estimated_completion_time": minutes_of(round),
+        "maximum_allowed_time": time_limit_of(round),
+        "reward": minor(round.reward),
+        "device_compatibility": ["desktop", "tablet", "mobile"],
+        "filters": _filters(client, offer),
+        # One HIT a session: nobody can be given more of them than there are.
+        "submissions_config": {"max_submissions_per_participant": round.hits.count()},
+        "study_labels": ["annotation"],
+    }
+
+
+def _filters(client: Client, offer: Offer) -> list[dict[str, Any]]:
+    """Keep away whom we excluded, and whose approval rate is too low, as far as Prolific knows these filters."""
+    known = {one["filter_id"] for one in client.get("filters/")["results"]}
+    filters: list[dict[str, Any]] = []
+    if BLOCKED in known:
+        filters.append({"filter_id": BLOCKED, "selected_values": [exclusion_group(client)]})
+    if offer.min_approval_rate:
+        if APPROVAL_RATE not in known:
+            raise ChannelError("Prolific lists no filter of the approval rate; leave it out.", permanent=True)
+        selected = {"lower": offer.min_approval_rate, "upper": 100}
+        filters.append({"filter_id": APPROVAL_RATE, "selected_range": selected})
+    return filters

@@ -1,0 +1,132 @@
+"""Submissions on Prolific: confirm a session, list, approve and reject. Every call may be made twice."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from annotation.models import Assignment, PlatformState, Rejection
+from crowd.channels.base import Arrival, ChannelError, Listed, Listing
+from crowd.channels.prolific.client import Client, ProlificError
+from crowd.channels.prolific.studies import FULL, stop
+from crowd.models import Posting
+
+Grounds = Rejection.Grounds
+
+WORKING = ("RESERVED", "ACTIVE")
+PROCESSING = "PROCESSING"  # fleeting: what it was before or will be is read later
+# Work that was paid in part is undecided for us: a person settles the rest.
+STATES = {
+    "AWAITING REVIEW": PlatformState.SUBMITTED,
+    "APPROVED": PlatformState.APPROVED,
+    "REJECTED": PlatformState.REJECTED,
+    "RETURNED": PlatformState.RETURNED,
+    "TIMED-OUT": PlatformState.EXPIRED,
+    "SCREENED OUT": PlatformState.SUBMITTED,
+    "PARTIALLY APPROVED": PlatformState.SUBMITTED,
+}
+CATEGORIES = {
+    Grounds.EMPTY: "NO_DATA",
+    Grounds.RANDOM: "LOW_EFFORT",
+    Grounds.AUTOMATED: "OTHER",
+    Grounds.INSTRUCTIONS: "FAILED_INSTRUCTIONS",
+    Grounds.TOO_FAST: "TOO_QUICKLY",
+}
+APPROVED_AFTER = timedelta(days=21)  # Prolific approves by itself what nobody has decided
+NOT_YET = timedelta(seconds=30)
+
+
+def confirm(client: Client, posting: Posting, arrival: Arrival) -> bool:
+    """Ask whether the session is this participant's, of this study, and goes on. False: Prolific cannot be asked now.
+    Raises ChannelError if it is not."""
+    try:
+        found = client.get(f"submissions/{arrival.assignment_id}/")
+    except ProlificError as error:
+        if error.status == 404:
+            raise ChannelError("Prolific does not know this session.", permanent=True) from error
+        return False
+    if (found["participant"], found["study_id"]) != (arrival.worker_id, posting.external_id):
+        raise ChannelError("Prolific has given this session to somebody else or to another study.", permanent=True)
+    if found["status"] not in (*WORKING, PROCESSING):
+        raise ChannelError("This session is over on Prolific. Start a new one there.", permanent=True)
+    return True
+
+
+def collect(client: Client, posting: Posting) -> Listing:
+    """Read the study, then all its submissions. In this order one that ended in between is listed.
+
+    The study of a closed round that takes people again, as a place became free, is stopped again.
+    """
+    if not posting.external_id:
+        raise ChannelError("Without the id of its study, Prolific would list the whole account.", permanent=True)
+    study = client.get(f"studies/{posting.external_id}/")
+    rows = client.rows("submissions/", study=posting.external_id, page_size=100)
+    is_closed = posting.round.state == "closed"
+    if is_closed and study["status"] == "ACTIVE":
+        stop(client, posting.external_id)
+    pending = sum(row["status"] in WORKING for row in rows)
+    is_over = is_closed and study["status"] in FULL and not pending
+    return Listing(
+        status=study["status"],
+        max_assignments=study["total_available_places"],
+        pending=pending,
+        is_over=is_over,
+        expires_at=None,
+        assignments=[_listed(row) for row in rows],
+    )
+
+
+def approve(client: Client, assignment: Assignment) -> None:
+    """Approve the submission; Prolific then pays the reward."""
+    if _may_decide(client, assignment, done="APPROVED"):
+        client.post(f"submissions/{assignment.external_id}/transition/", {"action": "APPROVE"})
+
+
+def reject(client: Client, rejection: Rejection) -> None:
+    """Reject the submission, for good, with the reason that its participant reads."""
+    assignment = rejection.assignment
+    if _may_decide(client, assignment, done="REJECTED"):
+        decision = {"action": "REJECT", "message": rejection.reason}
+        category = CATEGORIES[Grounds(rejection.grounds)]
+        client.post(f"submissions/{assignment.external_id}/transition/", decision | {"rejection_category": category})
+
+
+def request_return(client: Client, assignment: Assignment, reason: str) -> None:
+    """Ask the participant to return the submission, once: each request is another message to them."""
+    if not client.get(f"submissions/{assignment.external_id}/").get("return_requested"):
+        body = {"request_return_reasons": [reason]}
+        client.post(f"submissions/{assignment.external_id}/request-return/", body)
+
+
+def _may_decide(client: Client, assignment: Assignment, *, done: str) -> bool:
+    """Whether the submission waits for a decision. False: it has the wanted one already. Raises ChannelError, to retry
+    later, while it is not finished there, and for a person to look at otherwise."""
+    status = client.get(f"submissions/{assignment.external_id}/")["status"]
+    if status in (*WORKING, PROCESSING):
+        raise ProlificError(f"Prolific still lists the submission as {status}.", reached=False, retry_after=NOT_YET)
+    if status not in ("AWAITING REVIEW", done):
+        raise ChannelError(
+            f"Prolific lists submission {assignment.external_id} as {status}, so it cannot become {done}. Sync the "
+            "round and decide again; what Prolific does not pay can be paid by a bonus.",
+            permanent=True,
+        )
+    return bool(status != done)
+
+
+def _listed(row: dict[str, Any]) -> Listed:
+    state = STATES.get(row["status"], PlatformState.UNCONFIRMED)
+    completed = _instant(row.get("completed_at"))
+    return Listed(
+        external_id=row["id"],
+        worker_id=row["participant_id"],
+        status=state,
+        submitted_at=completed,
+        auto_approval_at=completed + APPROVED_AFTER if completed and state == PlatformState.SUBMITTED else None,
+        decided_at=timezone.now() if state in (PlatformState.APPROVED, PlatformState.REJECTED) else None,
+        content="",
+    )
+
+
+def _instant(text: str | None) -> datetime | None:
+    return parse_datetime(text) if text else None
