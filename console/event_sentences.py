@@ -135,6 +135,11 @@ SENTENCES = {
     "submitted on the platform": "The platform got {what}",
     "approved on the platform": "The platform approved {what}",
     "rejected on the platform": "The platform rejected {what}",
+    "returned on the platform": "The worker returned {what} on the platform",
+    "expired on the platform": "The time for {what} ran out on the platform",
+    "opened, not confirmed": "{who} started {what}, which the platform could not confirm then",
+    "claimed by two workers": "Two workers came with the session of {what}",
+    "settled": "{who} settled {what}",
 }
 """Verb → sentence. ``who`` and ``what`` are names with links; other words are data, counts with their noun."""
 

@@ -106,6 +106,7 @@ urlpatterns = [
     path("submissions/<int:assignment_id>/pay/", platform.submission_pay, name="submission_pay"),
     path("calls/", platform.calls, name="calls"),
     path("calls/<uuid:call_id>/send/", platform.call_send, name="call_send"),
+    path("calls/<uuid:call_id>/settle/", platform.call_settle, name="call_settle"),
     path("workers/", workers.workers, name="workers"),
     path("workers/<slug:pseudonym>/", workers.worker, name="worker"),
     path("workers/<slug:pseudonym>/exclude/", workers.worker_exclude, name="worker_exclude"),

@@ -171,9 +171,11 @@ def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> 
 
 
 def quote(round: Round, channel: str) -> Quote:
-    """Return the cost of all seats of the round on ``channel`` with the round's offer: by the fees that it was or is
-    being published with, otherwise by those that the channel states."""
-    fees = round.fee_schedule if round.fees else channels.get(channel).fees(offer_of(round))
+    """Return the cost of all seats of the round on ``channel`` with the round's offer: by the fees that the platform
+    named when it was published, otherwise by those that the channel states."""
+    place = channels.get(channel)
+    asked = isinstance(place, AsksFees) and round.fees
+    fees = round.fee_schedule if asked else place.fees(offer_of(round))
     return Quote(Seat.objects.filter(round=round).count(), cents(round.reward), fees.reward_fee(round.reward))
 
 

@@ -1,10 +1,10 @@
 """Payments by a call that pays again each time it is made: such a call is made once, and its effect is read back."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Payment
@@ -41,7 +41,7 @@ def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
         raise _unclear("The platform does not list the bonus yet; it is not sent again.")
 
 
-def unclear_payments() -> Iterable[Outbox]:
+def unclear_payments() -> QuerySet[Outbox]:
     """Return the payments of which nobody knows whether they were made, the oldest first."""
     return Outbox.objects.filter(call=Outbox.Call.PAY, state=State.FAILED, sent__isnull=False)
 
@@ -82,7 +82,7 @@ def _mark_sent(row: Outbox, payment: Payment, prepared: dict[str, Any]) -> None:
         is_open = other.pk != row.pk and other.sent is not None
         if is_open and (other.state == State.SENDING or other.subject in of_this_work):
             raise ChannelError("Another payment is not confirmed yet.", reached=False, retry_after=WAIT)
-    mine = Outbox.objects.filter(pk=row.pk, state=State.SENDING, attempts=row.attempts, sent=None)
+    mine = Outbox.objects.filter(pk=row.pk, state=State.SENDING, attempts=row.attempts, sent__isnull=True)
     if not mine.update(sent=prepared):
         raise ChannelError("Another process makes this call.", reached=False, retry_after=WAIT)
     row.sent = prepared

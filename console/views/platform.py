@@ -24,6 +24,7 @@ from crowd.channels import market_of
 from crowd.models import Audit, Outbox
 from crowd.outbox import send_again, send_failed_again
 from crowd.postings import prolong_postings
+from crowd.single_payments import settle
 from hits.models import Round
 
 
@@ -112,6 +113,20 @@ def call_send(request: StaffRequest, call_id: UUID) -> HttpResponse:
         messages.success(request, "The call is being retried.")
     else:
         messages.info(request, "This call is no longer failed.")
+    return redirect("calls")
+
+
+@researchers_only
+@require_POST
+def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
+    """Note what a person has found on the platform of a payment that is unclear: it was paid, or it was not."""
+    row, was_paid = get_object_or_404(Outbox, pk=call_id), request.POST.get("was_paid") == "yes"
+    try:
+        settle(row, was_paid=was_paid, by=request.user.get_username())
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "It is marked as paid." if was_paid else "It is being paid again.")
     return redirect("calls")
 
 

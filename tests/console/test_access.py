@@ -32,7 +32,7 @@ RESEARCHERS_DO = {
     "two_reviewers",
     *("round_top_up", "round_judgments", "benchmarks"),
     *("run_register", "run_score"),
-    *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "round_calls_send"),
+    *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "call_settle", "round_calls_send"),
 }
 REVIEWERS_DO = {
     *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
@@ -113,6 +113,7 @@ def address_of_rows(name: str, site) -> str:
         "submission_pay": [1],
         **dict.fromkeys([*OF_PLATFORMS, "round_top_up"], ["open"]),
         "call_send": [call.pk],
+        "call_settle": [call.pk],
         **dict.fromkeys(["worker", *(STEWARDS_DO - {"round_write"}), "worker_forget"], [site.flagged.worker.pseudonym]),
         **dict.fromkeys(("queue", "queue_refresh", "clean_up", "two_reviewers"), ["zoo"]),
         **dict.fromkeys(("pair", "pair_conclude", "reviews_undo"), pair),

@@ -54,7 +54,7 @@ def form_page(client, on=EMULATED):
 
 def test_only_what_the_settings_allow_is_offered(researcher, draft, settings):
     offered = [one.key for one in form_page(researcher, "browser").context["environments"]]
-    assert offered == ["browser", EMULATED]
+    assert offered == ["browser", EMULATED, "prolific:emulator"]
     assert form_page(researcher, REAL).status_code == 404
 
 

@@ -204,6 +204,7 @@ def test_the_summary_says_what_the_round_holds_and_costs(db):
         "cost": {
             "browser": {"reward": "0.65", "fee": "0.00", "total": "13.00"},
             "mturk": {"reward": "0.65", "fee": "0.13", "total": "15.60"},
+            "prolific": {"reward": "0.65", "fee": "0.33", "total": "19.60"},
         },
         "plan_hash": packed.plan_hash,
     }

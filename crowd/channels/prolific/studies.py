@@ -57,9 +57,7 @@ def check_offer(offer: Offer) -> None:
     unmet = {"countries": offer.countries, "min_approved": offer.min_approved, "top_workers": offer.top_workers}
     if named := [name for name, value in unmet.items() if value]:
         raise ChannelError(
-            f"{', '.join(named)} cannot be required on Prolific from here: leave them out, or set screeners on "
-            "Prolific's site before the study is published.",
-            permanent=True,
+            f"{', '.join(named)} cannot be required on Prolific from here: leave them out.", permanent=True
         )
 
 

@@ -34,6 +34,7 @@ CATEGORIES = {
     Grounds.TOO_FAST: "TOO_QUICKLY",
 }
 APPROVED_AFTER = timedelta(days=21)  # Prolific approves by itself what nobody has decided
+PAGE = 100
 NOT_YET = timedelta(seconds=30)
 
 
@@ -61,7 +62,7 @@ def collect(client: Client, posting: Posting) -> Listing:
     if not posting.external_id:
         raise ChannelError("Without the id of its study, Prolific would list the whole account.", permanent=True)
     study = client.get(f"studies/{posting.external_id}/")
-    rows = client.rows("submissions/", study=posting.external_id, page_size=100)
+    rows = client.rows("submissions/", study=posting.external_id, page_size=PAGE)
     is_closed = posting.round.state == "closed"
     if is_closed and study["status"] == "ACTIVE":
         stop(client, posting.external_id)

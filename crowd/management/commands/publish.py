@@ -9,10 +9,11 @@ from django.core.management.base import CommandParser
 from annotation.admission import admission_of, make_admission
 from annotation.qualification_tests import find_test
 from core.commands import ActCommand
+from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.text import counted
 from crowd import channels
-from crowd.channels import CHANNELS
+from crowd.channels import CHANNELS, is_by_session
 from crowd.models import Outbox, Posting
 from crowd.offers import Offer
 from crowd.outbox import deliver_due, send_failed_again, send_waiting
@@ -39,6 +40,7 @@ class Command(ActCommand):
         parser.add_argument("round", help="the round's name")
         parser.add_argument("--channel", required=True, help=f"where to publish it: {', '.join(CHANNELS)}")
         parser.add_argument("--environment", default="", help="the channel's environment (default: its first)")
+        parser.add_argument("--yes-spend-money", action="store_true", help="needed where publishing spends real money")
         parser.add_argument(
             "--skip-missing",
             action="store_true",
@@ -59,6 +61,11 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         found = Round.objects.named(options["round"])
+        if channels.get(options["channel"]).spends(options["environment"]) and not options["yes_spend_money"]:
+            raise CounterpartError(
+                f"Publishing on {options['channel']} {options['environment']} spends real money: pass "
+                "--yes-spend-money."
+            )
         was_open = found.state == "open"
         round = publish_round(
             found,
@@ -126,7 +133,8 @@ def _posted(round: Round, progress: TerminalBar) -> str:
     deliver_due(round, progress=progress)
     postings = Posting.objects.filter(round=round)
     live, planned = (postings.filter(state=state).count() for state in ("live", "planned"))
-    posted = f"{live} of {live + planned} HITs are posted on {round.channel} {round.environment}"
+    what = "studies" if is_by_session(round.channel) else "HITs"
+    posted = f"{live} of {live + planned} {what} are posted on {round.channel} {round.environment}"
     if not planned:
         return f"{posted}. To collect submissions, run sync {round}, or keep a worker process running."
     errors = Outbox.objects.filter(round=round).exclude(error="").values_list("error", flat=True)

@@ -6,11 +6,16 @@ from crowd.channels import find_market, market_of, usable_markets
 
 
 def test_only_what_the_settings_allow_is_a_usable_market(monkeypatch):
-    assert [market.key for market in usable_markets()] == ["browser", "mturk:emulator"]
+    assert [market.key for market in usable_markets()] == ["browser", "mturk:emulator", "prolific:emulator"]
     variables = {"ENVIRONMENTS": "emulator,sandbox", "ACCESS_KEY_ID": "k", "SECRET_ACCESS_KEY": "s"}
     for name, value in variables.items():
         monkeypatch.setenv(f"MTURK_{name}", value)
-    assert [market.key for market in usable_markets()] == ["browser", "mturk:emulator", "mturk:sandbox"]
+    assert [market.key for market in usable_markets()] == [
+        "browser",
+        "mturk:emulator",
+        "mturk:sandbox",
+        "prolific:emulator",
+    ]
 
 
 def test_an_environment_without_its_keys_is_no_usable_market(monkeypatch):
@@ -28,7 +33,13 @@ def test_every_channel_says_in_words_what_each_of_its_environments_means(name):
 
 @pytest.mark.parametrize(
     ("place", "spends"),
-    [(("browser", ""), False), (("mturk", "emulator"), False), (("mturk", "production"), True)],
+    [
+        (("browser", ""), False),
+        (("mturk", "emulator"), False),
+        (("mturk", "production"), True),
+        (("prolific", "emulator"), False),
+        (("prolific", "live"), True),
+    ],
 )
 def test_a_market_says_whether_it_takes_real_money(place, spends):
     assert market_of(*place).spends is spends

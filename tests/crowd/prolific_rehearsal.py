@@ -1,0 +1,159 @@
+"""Prolific's emulator for a test: participants who come, answer, finish, return or run out of time."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.models import Assignment
+from crowd.models import Outbox
+from emulators.clock import Clock
+from emulators.prolific.emulator import Emulator
+from emulators.prolific.world import World
+from hits.models import Round
+from tests.annotation.answering import as_form, right_answers
+from tests.factories import make_round
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+FUNDS = Decimal("10000.00")
+
+
+@dataclass
+class Rehearsal:
+    """The emulator, and what people do at its site."""
+
+    emulator: Emulator
+    browsers: dict[str, Client] = field(default_factory=dict)
+
+    @property
+    def world(self) -> World:
+        return self.emulator.world
+
+    def fault(self, **declared) -> None:
+        self.emulator.plan.add(declared)
+
+    def later(self, **by: float) -> None:
+        self.world.move_clock(by=timedelta(**by), running=self.world.clock.running)
+
+    def study(self):
+        with self.world.looking() as state:
+            return next(reversed(state.studies.values()))
+
+    def studies(self) -> list:
+        with self.world.looking() as state:
+            return list(state.studies.values())
+
+    def spent(self) -> Decimal:
+        with self.world.looking() as state:
+            return FUNDS - state.ledger.available
+
+    def bonuses(self) -> list[Decimal]:
+        with self.world.looking() as state:
+            return [amount for row in state.submissions.values() for amount in row.bonuses]
+
+    def status(self, submission: str) -> str:
+        with self.world.looking() as state:
+            return state.submissions[submission].status
+
+    def statuses(self) -> list[str]:
+        with self.world.looking() as state:
+            return sorted(row.status for row in state.submissions.values())
+
+    def reserve(self, person: str = "") -> tuple[str, str]:
+        """Take a place; the submission and the participant."""
+        person = person or self.world.register()
+        done = self.world.act("reserve", study_id=self.study().id, participant_id=person)
+        return done["submission_id"], person
+
+    def start(self, submission: str, person: str) -> str:
+        """Open the study; our address."""
+        done = self.world.act("start", submission_id=submission, participant_id=person)
+        parts = urlsplit(done["url"])
+        return f"{parts.path}?{parts.query}"
+
+    def complete(self, submission: str, person: str, code: str) -> None:
+        self.world.act("complete", submission_id=submission, participant_id=person, code=code)
+
+    def give_back(self, submission: str, person: str) -> None:
+        self.world.act("return", submission_id=submission, participant_id=person)
+
+    def browser(self, person: str) -> Client:
+        return self.browsers.setdefault(person, Client())
+
+    def come(self, address: str, person: str, answer: str = "yes"):
+        """Follow the address that Prolific opens, and answer the consent page; the page that follows."""
+        browser = self.browser(person)
+        entry = browser.get(address)
+        assert entry.status_code == 303, entry.text
+        page = browser.get(entry.url)
+        sheet = re.search(r'name="sheet" value="(\d+)"', page.text)
+        return browser.post(entry.url, {"consent": answer, "sheet": sheet[1]}) if sheet else page
+
+    def open(self, person: str = "") -> tuple[str, str, str]:
+        """Take a place and open its HIT; the submission, the participant and the address of the sheet."""
+        submission, person = self.reserve(person)
+        page = self.come(self.start(submission, person), person)
+        assert page.status_code == 303, page.text
+        return submission, person, page.url
+
+    def answer(self, submission: str, person: str, sheet: str, *, wrong: bool = False) -> str:
+        """Submit every answer; the completion code."""
+        assignment = Assignment.objects.get(external_id=submission)
+        answers = right_answers(assignment)
+        form = {name: "1" for name in as_form(assignment, answers)} if wrong else as_form(assignment, answers)
+        page = self.browser(person).post(sheet, form)
+        return code_in(page.text)
+
+    def work(self, person: str = "", *, wrong: bool = False) -> Assignment:
+        """Do it all, from the place to the code."""
+        submission, person, sheet = self.open(person)
+        self.complete(submission, person, self.answer(submission, person, sheet, wrong=wrong))
+        return Assignment.objects.get(external_id=submission)
+
+
+def code_in(page: str) -> str:
+    found = re.search(r'name="cc" value="(\w+)"', page)
+    assert found, page
+    return found[1]
+
+
+@pytest.fixture
+def rehearsal(db, settings) -> Iterator[Rehearsal]:
+    with rehearsing(settings) as made:
+        yield made
+
+
+@contextmanager
+def rehearsing(settings) -> Iterator[Rehearsal]:
+    """A new emulator whose clock stands still, at the address that our variables name."""
+    settings.SYNC_LAG_SECONDS = 0
+    with (
+        Emulator(World(seed=1, clock=Clock(lambda: NOON))) as emulator,
+        patch.dict(os.environ, PROLIFIC_EMULATOR_URL=emulator.url, PROLIFIC_ENVIRONMENTS="emulator"),
+    ):
+        yield Rehearsal(emulator)
+
+
+def published(*, hits: int = 2, commit, reward: str = "2.00", **options) -> Round:
+    """A small round on the emulator, every call made."""
+    made = make_round(hits=hits, published=False, reward=reward, **options)
+    with commit(execute=True):
+        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
+    made.refresh_from_db()
+    return made
+
+
+def sync(made: Round, commit) -> None:
+    """Run the command, and then whatever it put on the queue."""
+    Outbox.objects.update(due_at="2026-01-01T00:00Z")
+    with commit(execute=True):
+        call_command("sync", made.name)
