@@ -146,7 +146,7 @@ def test_what_waited_for_money_goes_on_when_there_is_some(rehearsal, commit):
 
 def test_two_writers_of_places_agree_on_the_higher_number(rehearsal, commit):
     made = published(hits=HITS, commit=commit)
-    Seat.objects.create(hit=made.hits.first(), number=2)
+    Seat.objects.create(round=made, hit=made.hits.first(), number=2)
     rehearsal.fault(kind="crowd", operation="show_study", act="places", nth=1)
     with commit(execute=True):
         assert post_open_seats(made) == 1
@@ -158,7 +158,7 @@ def test_two_writers_of_places_agree_on_the_higher_number(rehearsal, commit):
 
 def test_a_lost_reply_to_more_places_adds_them_once(rehearsal, commit):
     made = published(hits=HITS, commit=commit)
-    Seat.objects.create(hit=made.hits.first(), number=2)
+    Seat.objects.create(round=made, hit=made.hits.first(), number=2)
     rehearsal.fault(kind="drop", operation="change_study", times=2)
     for _ in range(3):
         quiet_sync(made, commit)
