@@ -2,7 +2,7 @@
 # make check   the fast part of the tests, on SQLite                     (about seven minutes)
 # make test    everything CI runs: checks, both databases, slow and browser tests
 # make audit   known vulnerabilities of the pinned packages; asks the advisory database on the network
-# make screenshots   the pictures of docs/tour.md, light and dark, of the demo site
+# make screenshots   the pictures of docs/tour.md, light and dark, of the demo site and a simulated COCO round
 # make chaos   200 kills of a site under load on each database, written into docs/reliability.md  (half an hour or more)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)

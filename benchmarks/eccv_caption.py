@@ -11,6 +11,7 @@ seeds are fixed, so only the seconds differ between two runs.
 import argparse
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.fixtures import Stopwatch, fresh_database
@@ -38,7 +39,7 @@ def query_files(data: Path, folder: Path) -> tuple[Path, Path]:
     return files[0], files[1]
 
 
-def import_everything(data: Path, run) -> None:
+def import_everything(data: Path, run: Callable[..., None]) -> None:
     """Import the captions and all public matches."""
     run("import_collection", "coco", data / "coco_test_captions.jsonl.gz", "--format=jsonl")
     run("import_collection", "coco", data / "coco_test_extra_captions.jsonl", "--format=jsonl", "--append")

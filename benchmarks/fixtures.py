@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Stopwatch:
         print(f"{took:8.2f} s  {name}", flush=True)
 
 
-def draw_lists(collection) -> None:
+def draw_lists(collection: Any) -> None:
     """Store random retrievals of five annotators for the collection's sample, so that pooling needs no search.
 
     Each annotator chooses from the 30 likeliest items of a query, which gives the paper's share of pairs that several
