@@ -11,8 +11,13 @@ RETRY_AFTER = 5  # seconds
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer for an exception that no view and no middleware handled. The page needs no database."""
+    """Answer for an exception that no view and no middleware handled. The page needs no database, and is shown in the
+    frames that the failed page is shown in (``request.let_frame``)."""
+    known = {"is_worker": request.path.startswith("/judge/")}
     if isinstance(sys.exception(), DATABASE_LOST):
         headers = {"Retry-After": str(RETRY_AFTER), "Cache-Control": "no-store"}
-        return HttpResponse(render_to_string("503.html"), status=503, headers=headers)
-    return HttpResponse(render_to_string("500.html"), status=500)
+        answer = HttpResponse(render_to_string("503.html", known), status=503, headers=headers)
+    else:
+        answer = HttpResponse(render_to_string("500.html", known), status=500)
+    let_frame = getattr(request, "let_frame", None)
+    return let_frame(answer) if let_frame else answer

@@ -8,7 +8,7 @@ signed token. No page sets or needs a cookie.
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -72,17 +72,21 @@ def framed(view: Callable[..., HttpResponseBase]) -> View:
             site = _site(channel, environment)
         except (CounterpartError, ChannelError):
             return answered(_unknown, request)
-        response = answered(view, request, site, **kwargs)
-        # Read by the clickjacking middleware and by django-csp. A session has a tab of its own.
-        is_framed = not isinstance(site.platform, SessionPlatform)
-        response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
-        response._csp_replace = {  # type: ignore[attr-defined]
-            "frame-ancestors": [*site.origins] if is_framed else [NONE],
-            "form-action": [SELF, *site.origins],
-        }
-        return response
+        request.let_frame = partial(_let_frame, site)  # type: ignore[attr-defined] # for the page of an error
+        return _let_frame(site, answered(view, request, site, **kwargs))
 
     return page
+
+
+def _let_frame(site: Site, response: HttpResponseBase) -> HttpResponseBase:
+    # Read by the clickjacking middleware and by django-csp. A session has a tab of its own.
+    is_framed = not isinstance(site.platform, SessionPlatform)
+    response.xframe_options_exempt = is_framed  # type: ignore[attr-defined]
+    response._csp_replace = {  # type: ignore[attr-defined]
+        "frame-ancestors": [*site.origins] if is_framed else [NONE],
+        "form-action": [SELF, *site.origins],
+    }
+    return response
 
 
 def framed_assignment(view: Callable[..., HttpResponseBase]) -> View:

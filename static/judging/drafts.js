@@ -95,9 +95,9 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   }
 
   /**
-   * Store the whole form. Resolves to whether the server answered; the form then shows what it said. Sending it again
-   * is harmless: the server takes it once. The draft under way is aborted first, as the server refuses drafts after the
-   * answers themselves.
+   * Store the whole form. Resolves to "" once the server answered, and the form then shows what it said; otherwise to
+   * the cause, "offline" or "not saved". Sending it again is harmless: the server takes it once. The draft under way is
+   * aborted first, as the server refuses drafts after the answers themselves.
    */
   async function submit(form) {
     stopped.abort();
@@ -108,13 +108,13 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
       await response.text();
       if (response.status >= 500) throw new Error(`status ${response.status}`);
       if (response.ok || response.type === "opaqueredirect" || response.status === 409) close();
-      return true;
+      return "";
     } catch (failure) {
       trouble = causeOf(failure);
       stopped = new AbortController();
       if (!sending) sendAll();
       report();
-      return false;
+      return trouble;
     }
   }
 

@@ -144,7 +144,7 @@ function toggleHelp() {
 
 /**
  * Lead to what is missing, or store the whole form and then let the browser send it, for the page that follows. While
- * the server cannot be reached it is tried again, until the worker takes an answer back.
+ * the server cannot be reached or fails it is tried again, until the worker takes an answer back.
  */
 async function submit(event) {
   const missing = pairs.findIndex((pair) => !isFinished(pair));
@@ -156,7 +156,9 @@ async function submit(event) {
   byId("submit-all").textContent = "Submitting …";
   if (!saver) return;
   while (pairs.every(isFinished)) {
-    if (await saver.submit(form)) return form.submit();
+    const cause = await saver.submit(form);
+    if (!cause) return form.submit();
+    for (const told of byId("not-submitted").querySelectorAll("[data-cause]")) told.hidden = told.dataset.cause !== cause;
     byId("not-submitted").hidden = false;
     await pause();
   }

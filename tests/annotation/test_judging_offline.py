@@ -204,3 +204,22 @@ def test_the_copy_goes_with_a_hit_that_is_returned(page, made):
     page.get_by_role("button", name="Return it unanswered").click()
     page.wait_for_url("**/judge/me/**")
     assert page.evaluate(KEPT) == []
+
+
+def test_a_server_that_fails_is_not_called_unreachable(page, made):
+    take(page, made)
+    press(page, "1111")
+    saved(page)
+    page.route("**/task/*/", break_posts)
+    page.get_by_role("button", name="Submit 4 answers").click()
+    expect(page.get_by_text("Not submitted yet: the server has a problem. It is not your fault.")).to_be_visible()
+    expect(page.get_by_text(NOT_YET)).to_be_hidden()
+    page.unroute("**/task/*/")
+    page.wait_for_url("**/receipt/")
+    assert stored() == {1: 1, 2: 1, 3: 1, 4: 1}
+
+
+def break_posts(route: Route) -> None:
+    if route.request.method == "POST":
+        return route.fulfill(status=500, body="broken")
+    return route.continue_()

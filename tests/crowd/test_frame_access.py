@@ -4,6 +4,7 @@ import logging
 
 import pytest
 from django.core import signing
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -238,3 +239,17 @@ def test_a_turn_stays_with_the_posting_it_began_at(stranger, db):
     first, second = (post_hit(hit, f"HIT{hit.number}") for hit in make_round(hits=2).hits.all())
     enter(stranger, first)
     assert "another worker or HIT" in turned_away(stranger, second)
+
+
+@pytest.mark.parametrize(("failure", "status"), [(RuntimeError("broken"), 500), (OperationalError("lost"), 503)])
+def test_the_page_of_an_error_is_shown_in_the_frame_too(posting, monkeypatch, failure, status):
+    def fail(*args, **kwargs):
+        raise failure
+
+    monkeypatch.setattr("crowd.views.render", fail)
+    client = Client(raise_request_exception=False)
+    answer = client.get(frame_of(claims(posting) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}))
+    assert answer.status_code == status
+    assert f"frame-ancestors {ORIGIN}" in answer["Content-Security-Policy"]
+    assert "X-Frame-Options" not in answer
+    assert "Back to the home page" not in answer.text
