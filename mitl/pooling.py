@@ -158,10 +158,11 @@ class Overlap:
 
 def overlap(pool: Pool) -> Overlap:
     """Count over the distinct pairs of the pool, whichever direction proposed them."""
-    proposals = pool.proposals.order_by().values_list("annotator", "image", "caption").distinct()
+    proposals = pool.proposals.order_by().values_list("annotator", "image", "caption")
     rows = np.fromiter(proposals.iterator(chunk_size=20_000), dtype=np.dtype((np.int64, 3)))
     annotators, annotator_of = np.unique(rows[:, 0], return_inverse=True)
-    _, pair_of = np.unique(rows[:, 1:], axis=0, return_inverse=True)
+    images, captions = rows[:, 1].astype(np.int64), rows[:, 2].astype(np.int64)
+    _, pair_of = np.unique(images << 32 | captions, return_inverse=True)  # one number sorts faster than two
     proposed = np.zeros((len(annotators), pair_of.max(initial=-1) + 1), dtype=np.int64)
     proposed[annotator_of, pair_of] = 1
     known = Annotator.objects.in_bulk(annotators.tolist())

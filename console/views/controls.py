@@ -1,7 +1,9 @@
 """Controls of a round: how workers answer them, and rulings that retire or reinstate one."""
 
+from functools import partial
+
 from django.contrib import messages
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -12,6 +14,7 @@ from annotation.retirement import reinstate, retire
 from console.answer_sheets import right_answers
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
+from console.records import kept_if_slow
 from core.errors import CounterpartError
 from core.text import counted
 from hits.models import Control, Item, Round
@@ -25,10 +28,12 @@ def controls(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Round, name=name)
     state = request.GET.get("state", "")
     rows = found.controls.filter(state=state) if state in Control.State.values else found.controls.all()
-    failed = Count("items__judgments", filter=Q(items__judgments__in=_failures(found)))
-    page = page_of(request, rows.select_related("image", "caption").annotate(failed=failed).order_by("-failed", "pk"))
-    records = records_of(page)
-    placed = dict(Item.objects.filter(control__in=list(page)).order_by().values_list("control").annotate(Count("pk")))
+    failed = kept_if_slow(f"failures-of-round:{found.pk}", partial(_failures, found))
+    keys = sorted(rows.order_by("pk").values_list("pk", flat=True), key=lambda key: -failed.get(key, 0))
+    page = page_of(request, keys)
+    shown = Control.objects.select_related("image", "caption").in_bulk(list(page))
+    records = records_of(shown[key] for key in page)
+    placed = dict(Item.objects.filter(control__in=shown).order_by().values_list("control").annotate(Count("pk")))
     counts = dict(found.controls.order_by().values_list("state").annotate(Count("pk")))
     context = {
         "round": found,
@@ -81,5 +86,7 @@ def _page(request: HttpRequest, found: Control, trouble: str = "") -> HttpRespon
     return render(request, "console/control.html", context, status=422 if trouble else 200)
 
 
-def _failures(round: Round) -> QuerySet[Judgment]:
-    return Judgment.objects.filter(~ANSWERED_RIGHT, item__control__round=round)
+def _failures(round: Round) -> dict[int, int]:
+    """Return how many answers to each control are wrong, for those with any."""
+    wrong = Judgment.objects.filter(~ANSWERED_RIGHT, item__control__round=round).order_by()
+    return dict(wrong.values_list("item__control").annotate(Count("pk")))

@@ -4,7 +4,6 @@ from functools import partial
 
 import numpy as np
 from django.contrib import messages
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -26,7 +25,7 @@ from console.needs import needs_of
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform
-from console.records import SORTS, kept_if_slow, quality_of, workers_of
+from console.records import SORTS, kept_if_slow, quality_of, verdict_count, workers_of
 from console.tasks import start_once
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
 from console.wage_terms import wage_terms_of_plan
@@ -62,6 +61,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
     asked = request.GET.get("sort", "")
     sort = asked if asked in SORTS else "submitted"
     in_order = partial(workers_of, found, sort=sort)
+    aggregation = found.aggregations.first()
     context = _live(found) | {
         "environment": environment,
         "n_hits": found.hits.count(),
@@ -70,7 +70,8 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
         "has_link": found.state == "open" and not environment.has_postings,
         "link": join_link(found),
         "versions": found.versions.all(),
-        "aggregation": found.aggregations.annotate(verdict_count=Count("verdicts")).first(),
+        "aggregation": aggregation,
+        "verdict_count": verdict_count(aggregation) if aggregation else 0,
         "n_joined": found.participants.count(),
         "n_added": found.hits.exclude(top_up=None).count() if found.top_up else 0,
         "simulate": f"python manage.py simulate {found} --workers 50",

@@ -1,10 +1,13 @@
 """How far to trust what was concluded: a version's bias and completeness, and the effect of a round on the models."""
 
+from functools import partial
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from console.permissions import StaffRequest, members_only
+from console.records import kept_if_slow
 from console.tasks import start_measuring
 from console.trust_figures import stored_trust
 from core.errors import CounterpartError
@@ -38,12 +41,18 @@ def round_effect(request: HttpRequest, name: str) -> HttpResponse:
     """What a round's judgments say so far of the models, and whether their ranking is settled."""
     found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
     context: dict[str, object] = {"round": found}
-    try:
-        effect = measure_effect(found, LOOKS)
+    effect, context["trouble"] = kept_if_slow(f"effect-of-round:{found.pk}", partial(_effect, found))
+    if effect:
         context |= {"effect": effect, "saving": saving_of(effect), "rows": _rows(effect), "looks": _looks(effect)}
-    except CounterpartError as error:
-        context["trouble"] = str(error)
     return render(request, "console/effect.html", context)
+
+
+def _effect(found: Round) -> tuple[Effect | None, str]:
+    """Return the effect, or why there is none."""
+    try:
+        return measure_effect(found, LOOKS), ""
+    except CounterpartError as error:
+        return None, str(error)
 
 
 def _rows(effect: Effect) -> Lines:

@@ -39,7 +39,7 @@ def test_a_round_lists_its_controls_the_most_failed_first(member, control):
 
 def test_the_list_can_show_one_state(member, control):
     Control.objects.filter(pk=control.pk).update(state="suspected")
-    assert member.get("/rounds/round-1/controls/?state=suspected").context["rows"].object_list[0] == control
+    assert member.get("/rounds/round-1/controls/?state=suspected").context["rows"].object_list == [control.pk]
     assert "No controls with this state" in member.get("/rounds/round-1/controls/?state=retired").content.decode()
     assert "/rounds/round-1/controls/?state=suspected" in member.get("/rounds/round-1/").content.decode()
 
@@ -48,7 +48,7 @@ def test_a_list_of_many_controls_takes_as_many_queries(member, django_assert_max
     made = make_round(name="many", hits=12)
     for _ in range(3):
         judge(made)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(12):
         assert member.get("/rounds/many/controls/").status_code == 200
 
 
