@@ -98,6 +98,7 @@ def test_a_measured_chart_says_when_more_was_judged_since(member, db, measured, 
 def slow(monkeypatch):
     """Whatever is counted took long, and is kept until the test ends."""
     monkeypatch.setattr(records, "SLOW", -1)
+    cache.clear()  # of a round with the same number in another test
     yield
     cache.clear()
 
