@@ -37,13 +37,14 @@ Places = Mapping[int, int]
 class Answer:
     """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons; or
     NO_PICTURE, which frees them of the pair.
-    ``saved_at``: when it was saved as a draft."""
+    ``saved_at``: when it was saved as a draft. ``seconds``: how long the pair was shown and in use, if known."""
 
     item_id: int
     level: int
     shortcoming: str = ""
     wrong_way: str = ""
     saved_at: datetime | None = field(default=None, compare=False)
+    seconds: int | None = field(default=None, compare=False)
 
 
 def places_of(assignment: Assignment) -> Places:
@@ -162,9 +163,17 @@ def drafts_of(assignment: Assignment) -> QuerySet[Draft]:
 
 
 def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
-    """Return the latest draft of each item, by item."""
+    """Return the latest draft of each item, by item; without the seconds of an earlier turn at the HIT, as they are not
+    among those of this one."""
     return {
-        draft.item_id: Answer(draft.item_id, draft.level, draft.shortcoming, draft.wrong_way, draft.saved_at)
+        draft.item_id: Answer(
+            draft.item_id,
+            draft.level,
+            draft.shortcoming,
+            draft.wrong_way,
+            draft.saved_at,
+            draft.seconds if draft.assignment_id == assignment.pk else None,
+        )
         for draft in drafts_of(assignment)
     }
 
@@ -200,6 +209,7 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
             level=answer.level,
             shortcoming=answer.shortcoming,
             wrong_way=answer.wrong_way,
+            seconds=answer.seconds,
             saved_at=now,
         )
         for answer in answers
@@ -208,7 +218,7 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
         drafts,
         update_conflicts=True,
         unique_fields=["assignment", "item"],
-        update_fields=["level", "shortcoming", "wrong_way", "saved_at"],
+        update_fields=["level", "shortcoming", "wrong_way", "seconds", "saved_at"],
     )
 
 

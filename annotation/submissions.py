@@ -126,6 +126,7 @@ def store_answers(
             level=answer.level,
             shortcoming=answer.shortcoming,
             wrong_way=answer.wrong_way,
+            seconds=answer.seconds,
         )
         for answer in answers
         if answer.level != NO_PICTURE

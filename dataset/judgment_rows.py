@@ -23,7 +23,8 @@ class ReleasedJudgment(NamedTuple):
     saw the pair. ``control`` is empty for a candidate, otherwise the polarity of the gold control; ``worker`` is a
     pseudonym of this release; ``image`` and ``caption`` are the collection's own ids. ``at`` is UTC;
     ``active_seconds`` is that of the whole answer set, empty if unknown; ``wording`` is the version of the guidelines.
-    ``simulated`` is 1 if a program answered, ``counted`` is 1 if the judgment entered a verdict.
+    ``simulated`` is 1 if a program answered, ``counted`` is 1 if the judgment entered a verdict. ``seconds`` is the
+    active time on this pair, empty if unknown; None in a release that was made before it was counted.
     """
 
     round: str
@@ -45,6 +46,7 @@ class ReleasedJudgment(NamedTuple):
     channel: str
     simulated: int
     counted: int
+    seconds: int | str | None = None
 
 
 NUMBERS = ("hit", "assignment", "place", "position", "control_retired", "level", "wording", "simulated", "counted")
@@ -78,7 +80,7 @@ def _rows_of(round: Round) -> Iterator[dict[str, Any]]:
         *("item__hit__number", "item", "item__place", "item__control__polarity", "item__control__state"),
         *("assignment", *(f"assignment__{name}" for name in assignment)),
         *("worker__pseudonym", "worker__simulated", "image__key", "caption__key"),
-        *("level", "shortcoming", "wrong_way", "at"),
+        *("level", "shortcoming", "wrong_way", "seconds", "at"),
     ]
     return ordered.values(*columns).iterator(chunk_size=10_000)
 
@@ -124,6 +126,7 @@ def _rows_of_answers(
             channel=row["assignment__channel"] or round.channel or BROWSER,
             simulated=int(row["worker__simulated"] or round.rehearsal),
             counted=int(row["assignment__state"] == Assignment.State.ACCEPTED),
+            seconds="" if row["seconds"] is None else row["seconds"],
         )
 
 

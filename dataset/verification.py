@@ -162,7 +162,8 @@ def _check_judgments(version: Version, check: Check, progress: Progress) -> None
 def _differing(row: ReleasedJudgment, now: ReleasedJudgment | None) -> list[str]:
     if now is None:
         return ["it is missing"]
-    return [name for name in row._fields if str(getattr(row, name)) != str(getattr(now, name))]
+    known = [name for name in row._fields if getattr(row, name) is not None]
+    return [name for name in known if str(getattr(row, name)) != str(getattr(now, name))]
 
 
 def _side_by_side(

@@ -247,10 +247,10 @@ def load_pairs(version: Version) -> Iterator[ReleasedPair]:
 def load_judgments(version: Version) -> Iterator[ReleasedJudgment]:
     """Yield every judgment of the version, in the order of its file."""
     numbers = [ReleasedJudgment._fields.index(name) for name in NUMBERS]
-    for row in _csv_rows(version, JUDGMENTS, ReleasedJudgment._fields):
+    for row in _csv_rows(version, JUDGMENTS, ReleasedJudgment._fields, optional=1):
         for place in numbers:
             row[place] = int(row[place])
-        yield ReleasedJudgment._make(row)
+        yield ReleasedJudgment(*row)
 
 
 def load_gallery(version: Version) -> Iterator[GalleryRow]:
@@ -258,11 +258,12 @@ def load_gallery(version: Version) -> Iterator[GalleryRow]:
     return map(GalleryRow._make, _csv_rows(version, GALLERY, GalleryRow._fields))
 
 
-def _csv_rows(version: Version, name: str, columns: Sequence[str]) -> Iterator[list[Any]]:
-    """Yield the rows of a checked file. Raises CounterpartError if it has other columns."""
+def _csv_rows(version: Version, name: str, columns: Sequence[str], *, optional: int = 0) -> Iterator[list[Any]]:
+    """Yield the rows of a checked file, which may lack the last ``optional`` columns. Raises CounterpartError if it has
+    other columns."""
     with checked_file(version, name).open(newline="", encoding="utf-8") as file:
         rows = csv.reader(file)
-        if tuple(next(rows)) != tuple(columns):
+        if next(rows) not in (list(columns), list(columns[: len(columns) - optional])):
             raise CounterpartError(f"The {name} of version {version} is in the form of an earlier program; use that.")
         yield from rows
 

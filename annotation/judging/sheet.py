@@ -1,7 +1,7 @@
 """What a judging page shows: a HIT's pairs with the worker's own answers so far, the levels, the reasons."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -52,6 +52,8 @@ class Pair:
     wrong_way: str = ""
     saved: int = 0
     """When this answer was saved, in milliseconds since 1970; 0 if it was not."""
+    seconds: int | None = None
+    """How long it was shown and in use so far, if that is known."""
     reported: str = ""
     """What the worker said is wrong with the pair itself, in words."""
     picture: str = ""
@@ -247,10 +249,10 @@ def milliseconds(time: datetime | None) -> int:
     return int(time.timestamp() * 1000) if time else 0
 
 
-def _said(answer: Answer | None) -> tuple[int | None, str, str, int]:
+def _said(answer: Answer | None) -> tuple[int | None, str, str, int, int | None]:
     if answer is None:
-        return None, "", "", 0
-    return answer.level, answer.shortcoming, answer.wrong_way, milliseconds(answer.saved_at)
+        return None, "", "", 0, None
+    return answer.level, answer.shortcoming, answer.wrong_way, milliseconds(answer.saved_at), answer.seconds
 
 
 PARTS = ("level", "shortcoming", "wrong_way")
@@ -266,8 +268,9 @@ class DraftChange:
 
 
 def parse_answers(post: QueryDict, places: Places, task: TaskType) -> list[Answer]:
-    """Read the fields ``level-7``, ``shortcoming-7`` and ``wrong_way-7`` of every pair that has a level; where pairs
-    are ticked, ``rest-1`` of the screen that begins at place 1: the level of those that are not, if none is.
+    """Read the fields ``level-7``, ``shortcoming-7``, ``wrong_way-7`` and ``seconds-7`` of every pair that has a level;
+    where pairs are ticked, ``rest-1`` of the screen that begins at place 1: the level of those that are not, if none
+    is.
 
     Raises CounterpartError where a field is sent twice, is no number, or is for a pair that the HIT lacks.
     """
@@ -312,12 +315,28 @@ def parse_reports(post: QueryDict, places: Places) -> list[Complaint]:
     ]
 
 
-def parse_active_seconds(post: QueryDict, *, since: datetime, until: datetime) -> int:
-    """Return the seconds of work that the page counted, at most those from ``since`` to now or ``until``; all those
-    where it did not count."""
-    elapsed = max(0, int((min(timezone.now(), until) - since).total_seconds()))  # clocks may disagree
-    counted = post.get("active_seconds", "")
-    return min(int(counted), elapsed) if counted.isascii() and counted.isdigit() and len(counted) < 9 else elapsed
+def elapsed_seconds(*, since: datetime, until: datetime) -> int:
+    """Return the seconds from ``since`` to now or ``until``, whichever is first."""
+    return max(0, int((min(timezone.now(), until) - since).total_seconds()))  # clocks may disagree
+
+
+def believed(answers: Sequence[Answer], elapsed: int) -> list[Answer]:
+    """Return the answers; without their seconds where these make more than have passed."""
+    if sum(answer.seconds or 0 for answer in answers) <= elapsed:
+        return list(answers)
+    return [replace(answer, seconds=None) for answer in answers]
+
+
+def parse_active_seconds(post: QueryDict, answers: Sequence[Answer], elapsed: int) -> int:
+    """Return the seconds of work that the page counted, at least those of the answers and at most ``elapsed``; all
+    those where it did not count."""
+    counted = _seconds(post.get("active_seconds", ""))
+    on_pairs = sum(answer.seconds or 0 for answer in answers)
+    return elapsed if counted is None else min(max(counted, on_pairs), elapsed)
+
+
+def _seconds(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
 
 
 def parse_number(text: str, what: str) -> int:
@@ -346,4 +365,4 @@ def _answer(post: QueryDict, place: int, item_id: int, said: str, task: TaskType
     level = parse_number(said, f"the level of pair {place}")
     shortcoming = post.get(f"shortcoming-{place}", "") if level in task.asks else ""
     wrong_way = post.get(f"wrong_way-{place}", "") if shortcoming == Shortcoming.WRONG_WAY else ""
-    return Answer(item_id, level, shortcoming, wrong_way)
+    return Answer(item_id, level, shortcoming, wrong_way, seconds=_seconds(post.get(f"seconds-{place}", "")))

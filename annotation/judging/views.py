@@ -33,6 +33,8 @@ from annotation.judging.links import (
     visit_behind,
 )
 from annotation.judging.sheet import (
+    believed,
+    elapsed_seconds,
     parse_active_seconds,
     parse_answers,
     parse_draft,
@@ -76,7 +78,8 @@ def draft(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     try:
         places = places_of(assignment)
         change = parse_draft(request.POST, places, task_type_of(assignment.hit.round))
-        save_draft(assignment, *change.answers, undone=change.undone, places=places)
+        answers = believed(change.answers, _elapsed(assignment))
+        save_draft(assignment, *answers, undone=change.undone, places=places)
     except CounterpartError as error:
         return JsonResponse({"error": str(error)}, status=409 if isinstance(error, SeatLostError) else 422)
     if _is_lost(assignment):
@@ -151,8 +154,9 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
         with suppress(CounterpartError):  # a report never keeps answers out
             report_pair(assignment, complaint)
     try:
-        answers = parse_answers(request.POST, places, task_type_of(assignment.hit.round))
-        seconds = parse_active_seconds(request.POST, since=assignment.leased_at, until=assignment.deadline)
+        elapsed = _elapsed(assignment)
+        answers = believed(parse_answers(request.POST, places, task_type_of(assignment.hit.round)), elapsed)
+        seconds = parse_active_seconds(request.POST, answers, elapsed)
         submit_answers(assignment, answers=answers, active_seconds=seconds, items=items)
     except CounterpartError as error:
         _keep(assignment, answers)
@@ -160,6 +164,10 @@ def _submit(request: HttpRequest, assignment: Assignment) -> str:
             raise _lost(assignment) from error
         return str(error)
     return ""
+
+
+def _elapsed(assignment: Assignment) -> int:
+    return elapsed_seconds(since=assignment.leased_at, until=assignment.deadline)
 
 
 def _keep(assignment: Assignment, answers: list[Answer]) -> None:

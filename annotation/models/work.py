@@ -189,6 +189,7 @@ class Draft(models.Model):
     level = models.PositiveSmallIntegerField(choices=Level)
     shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
     wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
+    seconds = models.PositiveIntegerField(null=True, help_text="Active time on this pair so far; null if unknown.")
     saved_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -256,6 +257,7 @@ class Judgment(models.Model):
     level = models.PositiveSmallIntegerField(choices=Level)
     shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
     wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
+    seconds = models.PositiveIntegerField(null=True, help_text="Active time on this pair; null if unknown.")
     at = models.DateTimeField(default=timezone.now)
 
     objects = JudgmentQuerySet.as_manager()

@@ -38,6 +38,7 @@ COLUMNS = {
     "channel": "Where the worker came from.",
     "simulated": "1 if a program answered instead of a person.",
     "counted": "1 if the judgment entered a verdict.",
+    "seconds": "Active time on the pair in seconds, as far as it is known.",
     "order_seed": "Seed of the round, from which its order was drawn.",
     "text": "The caption, verbatim.",
     "file_name": "The picture's file name in the collection.",

@@ -20,7 +20,7 @@ GROUP = 65_536  # rows
 BLOCK = 1 << 19  # bytes of CSV that become one batch; the reader holds some dozens of them
 
 _SMALL = ("level", "control_retired", "simulated", "counted", "positive", "review")
-_WHOLE = ("hit", "assignment", "place", "position", "active_seconds", "wording", "votes", "simulated_votes")
+_WHOLE = ("hit", "assignment", "place", "position", "active_seconds", "seconds", "wording", "votes", "simulated_votes")
 _SHARES = ("share_1", "share_2", "share_3", "share_4", "confidence")
 NUMBERS = {
     **dict.fromkeys(_SMALL, pa.int8()),

@@ -25,18 +25,35 @@ export function showTimeLeft(element, banner, announce) {
   setInterval(tick, 1000);
 }
 
-/** Count seconds with the page visible and in use into `field`; the HIT's `copy` keeps them when the page is closed. */
-export function countActiveSeconds(field, copy) {
-  let seconds = Number(copy?.remembered("seconds")) || 0;
+/**
+ * Count seconds with the page visible and in use into the form's `active_seconds`, and those of the screen that `shown()`
+ * returns into its own hidden field. The HIT's `copy` keeps them when the page is closed; the server gives those of the
+ * answers that it has.
+ */
+export function countActiveSeconds(form, screens, copy, shown) {
+  const kept = copy?.remembered("clock") ?? {};
+  const all = form.elements.active_seconds;
+  const fields = screens.map((screen) => fieldOf(form, screen)).filter(Boolean);
+  for (const own of fields) own.value = Math.max(Number(own.value), kept[own.name] ?? 0) || "";
+  const onScreens = fields.reduce((sum, own) => sum + Number(own.value), 0);
+  all.value = Math.max(kept.active_seconds ?? 0, onScreens) || "";
   let used = performance.now();
-  field.value = seconds || "";
   for (const kind of ["pointermove", "pointerdown", "keydown", "scroll"]) {
     addEventListener(kind, () => (used = performance.now()), { passive: true });
   }
   setInterval(() => {
     if (document.hidden || performance.now() - used > IDLE_AFTER) return;
-    seconds += 1;
-    field.value = seconds;
-    copy?.remember("seconds", seconds);
+    const own = shown() && fieldOf(form, shown());
+    for (const one of own ? [all, own] : [all]) one.value = Number(one.value) + 1;
+    copy?.remember("clock", Object.fromEntries([all, ...fields].map((one) => [one.name, Number(one.value)])));
   }, 1000);
 }
+
+/** The seconds counted for a screen so far, as a field of its draft. */
+export function secondsOn(form, screen) {
+  const own = fieldOf(form, screen);
+  return own ? { [own.name]: own.value } : {};
+}
+
+// A test has none, and neither has a screen of several pairs.
+const fieldOf = (form, screen) => form.elements[`seconds-${screen.dataset.place}`];

@@ -1,6 +1,6 @@
 /* Turns the long form into one pair (or what its type of task asks at once) per screen. Without this script the form works as it stands. */
 
-import { countActiveSeconds, showTimeLeft } from "./clock.js";
+import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
 import { asksReasons, isFinished, keepAlone, layDeck, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
 import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.js";
 import { labelReasons, listen, switchKeys } from "./keys.js";
@@ -26,7 +26,7 @@ const { draftUrl, reportUrl, copy: copyKey, now } = form.dataset;
 const copy = draftUrl ? deviceCopy(copyKey, Number(now)) : null;
 const done = copy?.remembered("done") ?? []; // what can be undone: the place of a pair and its answer before
 const saver = draftUrl && draftSaver({ draftUrl, reportUrl }, copy, { show: showSaved, gone: showGone }); // a test saves nothing
-const save = (pair, answer) => saver?.save(pair.dataset.place, answer);
+const save = (pair, answer) => saver?.save(pair.dataset.place, { ...answer, ...secondsOn(form, pair) });
 const deck = layDeck(pairs, {
   place: byId("place"),
   dots: byId("dots"),
@@ -201,6 +201,7 @@ for (const link of document.querySelectorAll('a[href^="#pair-"]')) {
     deck.show(pairs.findIndex((pair) => `#${pair.id}` === link.hash));
   });
 }
+countActiveSeconds(form, pairs, copy, deck.pair);
 if (saver) restore();
 for (const pair of pairs) {
   unfoldReasons(pair);
@@ -226,7 +227,6 @@ listen(
 );
 retryFailures(pairs);
 if (byId("time")) showTimeLeft(byId("time"), byId("time-short"), announce);
-countActiveSeconds(form.elements.active_seconds, copy);
 
 const unanswered = pairs.findIndex((pair) => !isFinished(pair));
 deck.show(unanswered < 0 ? pairs.length : unanswered, { focus: false });

@@ -1,8 +1,10 @@
 """The judging page in a browser: few keys, undo, zoom, pictures that are retried, more time."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Draft
@@ -172,3 +174,31 @@ def test_the_first_page_is_small_and_takes_few_requests(page, full):
     assert len(without_pictures) <= 12
     sizes = [response.request.sizes() for response in without_pictures]
     assert sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes) < 150_000
+
+
+def seconds_on_pairs(page: Page) -> list[int]:
+    return [int(field.input_value() or 0) for field in page.locator('[name^="seconds-"]').all()]
+
+
+def test_seconds_are_counted_on_the_pair_that_is_shown_and_outlive_the_page(page, made):
+    page.clock.install()
+    take(page, made)
+    Assignment.objects.update(leased_at=timezone.now() - timedelta(minutes=5))  # The page's clock runs ahead.
+    page.clock.run_for(4_000)
+    press(page, "1")
+    at(page, "2 of 4")
+    saved(page)
+    page.clock.run_for(2_000)
+    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
+    before = seconds_on_pairs(page)
+    page.clock.run_for(30_000)
+    assert seconds_on_pairs(page) == before
+    assert before[0] >= 4
+    assert before[1] >= 2
+    assert before[2:] == [0, 0]
+    assert int(page.locator("[name=active_seconds]").input_value()) == sum(before)
+    assert Draft.objects.get().seconds >= 4
+    page.reload()
+    at(page, "2 of 4")
+    after = seconds_on_pairs(page)
+    assert [after[0], after[1] >= before[1]] == [before[0], True]

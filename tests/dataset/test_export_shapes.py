@@ -62,7 +62,7 @@ def test_the_long_form_has_every_judgment_with_the_seed_of_its_round(version, tm
     path = exported(version, tmp_path, "judgments-long")["v1_judgments_long.csv"]
     header, *rows = csv.reader(path.open(newline=""))
     assert rows == [[*map(str, judgment), "0"] for judgment in load_judgments(version)]
-    assert header[-3:] == ["simulated", "counted", "order_seed"]
+    assert header[-4:] == ["simulated", "counted", "seconds", "order_seed"]
 
 
 def test_a_text_with_a_comma_is_quoted(tmp_path):

@@ -216,13 +216,13 @@ def test_uncounted_judgments_and_controls_are_released_and_marked(round):
 
 def test_a_judgment_carries_when_where_and_by_which_guidelines_it_was_given(round):
     Assignment.objects.update(active_seconds=90)
-    Judgment.objects.update(at=datetime(2026, 11, 22, 8, 30, tzinfo=UTC))
+    Judgment.objects.update(at=datetime(2026, 11, 22, 8, 30, tzinfo=UTC), seconds=21)
     rows = list(load_judgments(release(round)))
     places = places_of(Assignment.objects.get())
     item_at = dict(round.hits.get().items.values_list("place", "pk"))
     assert {row.position: item_at[row.place] for row in rows} == places
-    assert {(row.at, row.active_seconds, row.wording, row.channel, row.assignment) for row in rows} == {
-        ("2026-11-22T08:30:00Z", "90", round.wording, "browser", 1)
+    assert {(row.at, row.active_seconds, row.seconds, row.wording, row.channel, row.assignment) for row in rows} == {
+        ("2026-11-22T08:30:00Z", "90", "21", round.wording, "browser", 1)
     }
 
 

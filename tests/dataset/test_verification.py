@@ -15,12 +15,15 @@ from annotation.disputes import top_up
 from annotation.models import Assignment, Judgment
 from core.progress import silent
 from corpus.models import Caption, Image, Match
+from dataset import release
 from dataset.aggregation import METHODS
+from dataset.judgment_rows import ReleasedJudgment, judgment_rows
 from dataset.models import Aggregation, Verdict, Version
 from dataset.packing_replay import check_packing
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from dataset.verification import verify_version
+from dataset.version_files import load_judgments
 from hits.designs import Design
 from hits.models import Control, Item, Round, Seat
 from tests.annotation.cast import answer, associate
@@ -228,3 +231,18 @@ def test_a_round_that_left_out_what_was_excluded_is_packed_again_as_it_was():
     Image.objects.update(excluded_at=None)
     Caption.objects.filter(pk=made.hits.get(number=1).items.first().caption_id).update(excluded_at=timezone.now())
     assert [*check_packing(made, {"plan_hash": made.plan_hash, "top_ups": []}, silent)] == []
+
+
+def test_a_version_from_before_seconds_of_pairs_were_counted_still_verifies(version, monkeypatch):
+    """Its file lacks the last column."""
+    columns = ReleasedJudgment._fields[:-1]
+    with monkeypatch.context() as earlier:
+        earlier.setattr(ReleasedJudgment, "_fields", columns)
+        earlier.setattr(
+            release, "judgment_rows", lambda *args, **keys: (row[:-1] for row in judgment_rows(*args, **keys))
+        )
+        made = {"collection": version.collection, "sample": version.sample, "rounds": [*version.rounds.all()]}
+        old = release_version("v2", partial=True, **made)
+    Judgment.objects.update(seconds=5)
+    assert {row.seconds for row in load_judgments(old)} == {None}
+    assert problems(old) == []
