@@ -172,6 +172,21 @@ class Message(models.Model):
         return f"to {self.worker}: {self.subject}"
 
 
+class Hint(models.Model):
+    """An event that a platform sent. It stops the same one from being acted on twice."""
+
+    channel = models.CharField(max_length=20)
+    environment = models.CharField(max_length=20)
+    external_id = models.CharField(max_length=64)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["channel", "environment", "external_id"], name="hint_once")]
+
+    def __str__(self) -> str:
+        return f"{self.channel} {self.environment} event {self.external_id}"
+
+
 class Outbox(models.Model):
     """A call that costs money or publishes, stored before it is made. Its id is the idempotency token."""
 

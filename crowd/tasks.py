@@ -10,6 +10,7 @@ from core.jobs import resend_stale_jobs
 from crowd import outbox
 from crowd.arrivals import purge_claims
 from crowd.funds import note_funds
+from crowd.hints import purge_hints
 from crowd.postings import dispose_of_finished, post_open_seats
 from crowd.sync import rounds_to_sync, sync_round
 from hits.models import Round
@@ -55,6 +56,7 @@ def reconcile() -> dict[str, int]:
         "finished HITs": dispose_of_finished,
         "late calls": outbox.deliver_due,
         "claims never confirmed": purge_claims,
+        "old hints": purge_hints,
     }
     return repair() | run_each(others)
 

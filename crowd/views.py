@@ -19,10 +19,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.consent import current_sheet, give_consent
-from annotation.judging.links import Trouble, View, answered, assignment_token, read_assignment_token
+from annotation.judging.links import Trouble, View, answered, assignment_token, read_assignment_token, refuse_large
 from annotation.judging.sheet import SAMPLE, terms_of
 from annotation.models import Assignment, Worker, WorkerIdentity
 from annotation.workers import worker_for
@@ -39,7 +39,8 @@ from crowd.arrivals import (
     posting_of,
     refuse_taken,
 )
-from crowd.channels import Arrival, ChannelError, Outcome, Platform, SessionPlatform, session_platform
+from crowd.channels import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform, session_platform
+from crowd.hints import take_hint
 from crowd.models import Posting
 from hits.models import Round
 from hits.task_types import LEVELS
@@ -119,6 +120,26 @@ def entry(request: HttpRequest, site: Site) -> HttpResponse:
     except TurnedAwayError as error:
         raise Trouble(error.title, str(error), status=error.status) from error
     return redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))
+
+
+@csrf_exempt
+@require_POST
+def hook(request: HttpRequest, channel: str, environment: str) -> HttpResponse:
+    """Take a platform's event as a hint to sync. Whoever repeats one is told that it arrived."""
+    try:
+        site = _site(channel, environment)
+        refuse_large(request)
+        if not isinstance(site.platform, SendsHooks):
+            return HttpResponse(status=404)
+        external_id = site.platform.event_id(environment, request.headers, request.body)
+    except Trouble as trouble:
+        return HttpResponse(status=trouble.status)
+    except CounterpartError:
+        return HttpResponse(status=404)
+    except ChannelError:
+        return HttpResponse(status=403)
+    take_hint(channel, environment, external_id=external_id)
+    return HttpResponse(status=200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

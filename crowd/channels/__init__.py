@@ -14,6 +14,7 @@ from crowd.channels.base import (
     OneShotBonuses,
     Outcome,
     Platform,
+    SendsHooks,
     SessionPlatform,
     Standing,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "OneShotBonuses",
     "Outcome",
     "Platform",
+    "SendsHooks",
     "SessionPlatform",
     "Standing",
     "find_market",

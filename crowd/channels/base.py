@@ -243,3 +243,11 @@ class OneShotBonuses(Platform, Protocol):
 
     def is_bonus_paid(self, payment: Payment, prepared: dict[str, Any]) -> bool:
         """Whether the platform lists the bonus, which it does not at once."""
+
+
+@runtime_checkable
+class SendsHooks(Platform, Protocol):
+    """A platform that tells us when something changes."""
+
+    def event_id(self, environment: str, headers: Mapping[str, str], body: bytes) -> str:
+        """Return the id of an event. Raises ChannelError for one that the platform has not signed."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
 from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, Standing
-from crowd.channels.prolific import groups, money, payments, studies, submissions
+from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
 from crowd.models import Message, Posting
 from crowd.offers import Offer
@@ -128,6 +128,9 @@ class ProlificChannel:
 
     def is_bonus_paid(self, payment: Payment, prepared: dict[str, Any]) -> bool:
         return payments.is_paid(client_for(payment.assignment.environment), payment, prepared)
+
+    def event_id(self, environment: str, headers: Mapping[str, str], body: bytes) -> str:
+        return hooks.event_id(headers, body, known=hooks.secrets())
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
         submissions.reject(client_for(rejection.assignment.environment), rejection)

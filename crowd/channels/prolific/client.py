@@ -77,6 +77,11 @@ class Client:
     def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         return self._call("POST", path, json=dict(body or {}))
 
+    def post_for_headers(self, path: str, body: Mapping[str, Any]) -> tuple[Any, Mapping[str, str]]:
+        """Return what ``post`` returns, and the headers of the reply."""
+        reply = self._send("POST", path, json=dict(body))
+        return _json(reply), reply.headers
+
     def patch(self, path: str, body: Mapping[str, Any]) -> Any:
         return self._call("PATCH", path, json=dict(body))
 
@@ -119,6 +124,10 @@ class Client:
         return url
 
     def _call(self, method: str, path: str, **options: Any) -> Any:
+        reply = self._send(method, path, **options)
+        return _json(reply) if reply.content else None
+
+    def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:
             reply = self._http.request(method, path, **options)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -127,7 +136,7 @@ class Client:
         except httpx.HTTPError as error:
             raise ProlificError(f"Prolific's response was lost: {type(error).__name__}.", reached=True) from error
         if reply.is_success:
-            return _json(reply) if reply.content else None
+            return reply
         raise _refusal(reply)
 
 

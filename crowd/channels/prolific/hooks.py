@@ -1,0 +1,49 @@
+"""Prolific's webhooks: whether an event is genuine, and the subscriptions that bring events."""
+
+import hashlib
+import hmac
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+
+from config.environment import env
+from crowd.channels.base import ChannelError
+from crowd.channels.prolific.client import Client
+from crowd.channels.prolific.groups import workspace_of
+
+TYPES = ("submission.status.change", "study.status.change")
+ID, TIMESTAMP, SIGNATURE = "X-Event-ID", "X-Prolific-Request-Timestamp", "X-Prolific-Request-Signature"
+
+
+def secrets() -> list[str]:
+    """Return the secrets that sign events: the current one and, for a day after a change, the one before."""
+    return [secret for secret in env.list("PROLIFIC_HOOK_SECRETS", []) if secret]
+
+
+def event_id(headers: Mapping[str, str], body: bytes, *, known: Sequence[str]) -> str:
+    """Return the id of a genuine event. Raises ChannelError if no secret signed this very body at the time that it
+    names.
+
+    The signature is base64 of the HMAC-SHA256 of timestamp and raw body: JSON that is read and written again differs.
+    The timestamp may be old, as an event that was not received is sent again for a day.
+    """
+    signed = headers.get(TIMESTAMP, "").encode() + body
+    given = headers.get(SIGNATURE, "").encode()
+    # All of them, in constant time.
+    fits = [hmac.compare_digest(b64encode(hmac.digest(one.encode(), signed, hashlib.sha256)), given) for one in known]
+    if not any(fits) or not headers.get(ID):
+        raise ChannelError("This event is not signed with a secret of ours.", permanent=True)
+    return headers[ID][:64]
+
+
+def subscribe(client: Client, address: str) -> str:
+    """Have events sent to an address, and return the new secret that signs them, which replaces the one before."""
+    workspace = workspace_of(client)
+    secret = str(client.post("hooks/secrets/", {"workspace_id": workspace})["value"])
+    known = {(one["event_type"], one["target_url"]) for one in client.get("hooks/subscriptions/")["results"]}
+    for kind in TYPES:
+        if (kind, address) in known:
+            continue
+        body = {"workspace_id": workspace, "event_type": kind, "target_url": address}
+        made, headers = client.post_for_headers("hooks/subscriptions/", body)
+        client.post(f"hooks/subscriptions/{made['id']}/", {"secret": headers["X-Hook-Secret"]})
+    return secret

@@ -1,0 +1,29 @@
+"""Have Prolific tell the site when something changes."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+from django.urls import reverse
+
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+from crowd.channels import ChannelError
+from crowd.channels.prolific import hooks
+from crowd.channels.prolific.client import NAMES, client_for
+
+
+class Command(ActCommand):
+    help = "Have Prolific tell the site when a submission or study changes, so that a sync follows at once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--environment", choices=NAMES, default=NAMES[0], help="default: %(default)s")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        address = settings.SITE_URL + reverse("crowd:hook", args=["prolific", options["environment"]])
+        try:
+            secret = hooks.subscribe(client_for(options["environment"]), address)
+        except ChannelError as error:
+            raise CounterpartError(f"No events are sent. {error}") from error
+        return f"Events go to {address}. Set PROLIFIC_HOOK_SECRETS={secret} for the site; without it, it takes none."

@@ -1,0 +1,120 @@
+"""Prolific's events: genuine ones lead to a sync, once; nothing in them is believed."""
+
+import json
+from base64 import b64encode
+from datetime import timedelta
+from hashlib import sha256
+from hmac import digest
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.models import Payment
+from crowd.hints import KEPT, purge_hints
+from crowd.models import Hint
+from emulators.prolific.courier import signature
+from tests.crowd.prolific_rehearsal import published, rehearsal
+
+__all__ = ["rehearsal"]
+
+HOOK = "/judge/at/prolific/emulator/hook/"
+BODY = b'{"event_type":"submission.status.change","resource_id":"x","participant_id":"y","status":"APPROVED"}'
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture(autouse=True)
+def secrets(monkeypatch):
+    monkeypatch.setenv("PROLIFIC_HOOK_SECRETS", "new,old")
+    monkeypatch.setenv("PROLIFIC_ENVIRONMENTS", "emulator")
+
+
+def send(client, body=BODY, *, secret="new", event="E1", signed=None, time="1795000000"):
+    headers = {
+        "X-Event-ID": event,
+        "X-Prolific-Request-Timestamp": time,
+        "X-Prolific-Request-Signature": signature(secret, time, signed or body),
+    }
+    return client.post(HOOK, body, content_type="application/json", headers=headers)
+
+
+def test_the_signature_is_of_timestamp_and_raw_body():
+    by_hand = b64encode(digest(b"new", b"1795000000" + BODY, sha256)).decode()
+    assert signature("new", "1795000000", BODY) == by_hand
+
+
+@pytest.mark.parametrize("secret", ["new", "old"])
+def test_an_event_of_a_known_secret_is_taken(client, db, secret):
+    assert send(client, secret=secret).status_code == 200
+    assert Hint.objects.get().external_id == "E1"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"secret": "other"},
+        {"signed": json.dumps(json.loads(BODY)).encode()},
+        {"signed": BODY + b" "},
+        {"event": ""},
+    ],
+)
+def test_an_event_that_is_not_signed_by_us_is_refused(client, db, changes):
+    assert send(client, **changes).status_code == 403
+    assert not Hint.objects.exists()
+
+
+def test_without_a_secret_no_event_is_taken(client, db, monkeypatch):
+    monkeypatch.setenv("PROLIFIC_HOOK_SECRETS", "")
+    assert send(client, secret="").status_code == 403
+
+
+@pytest.mark.parametrize("channel", ["mturk", "browser", "nowhere"])
+def test_other_channels_take_no_events(client, db, channel):
+    assert client.post(HOOK.replace("prolific", channel)).status_code == 404
+
+
+def test_events_of_unknown_things_are_taken_and_change_nothing(client, db):
+    assert send(client, b'{"event_type":"new","resource_id":"z"}').status_code == 200
+
+
+def test_an_event_leads_to_a_sync_and_its_repetition_to_none(client, rehearsal, commit, monkeypatch):
+    published(hits=1, commit=commit)
+    with commit(execute=True):
+        rehearsal.work()
+    with commit() as first:
+        assert send(client).status_code == 200
+    with commit() as again:
+        assert send(client).status_code == 200
+    assert (len(first), len(again)) == (1, 0)
+
+
+def test_what_an_event_claims_is_read_from_the_list(client, rehearsal, commit):
+    published(hits=1, commit=commit)
+    with commit(execute=True):
+        submission, person, sheet = rehearsal.open()
+        rehearsal.answer(submission, person, sheet)
+    lie = json.dumps({"event_type": "submission.status.change", "resource_id": submission, "status": "APPROVED"})
+    with commit(execute=True):
+        send(client, lie.encode())
+    assert Payment.objects.get().state == "owed"
+
+
+def test_old_hints_are_deleted(db):
+    Hint.objects.create(channel="prolific", environment="emulator", external_id="E1", at=timezone.now() - KEPT * 2)
+    Hint.objects.create(channel="prolific", environment="emulator", external_id="E2", at=timezone.now() - timedelta(1))
+    assert purge_hints() == 1
+
+
+def test_subscriptions_are_made_confirmed_and_not_made_twice(rehearsal, capsys):
+    call_command("subscribe_hooks")
+    call_command("subscribe_hooks")
+    with rehearsal.world.looking() as state:
+        hooks = list(state.subscriptions.values())
+        newest = state.secrets[-1]["value"]
+    assert sorted(hook.event_type for hook in hooks) == ["study.status.change", "submission.status.change"]
+    assert all(hook.enabled for hook in hooks)
+    assert newest in capsys.readouterr().out
