@@ -83,12 +83,14 @@ class Balance:
 
 @dataclass(frozen=True)
 class Earner:
-    """What one worker has earned in a round in US dollars, by pseudonym: for rewards and bonuses, paid and owed.
-    Fees are the platform's."""
+    """What one worker has earned in a round in US dollars, by pseudonym: for how many rewards and bonuses, ``base`` by
+    rewards and ``extra`` by bonuses, paid and owed. Fees are the platform's."""
 
     pseudonym: str
     rewards: int
     bonuses: int
+    base: Decimal
+    extra: Decimal
     owed: Decimal
     paid: Decimal
     fees: Decimal
@@ -143,6 +145,8 @@ def earners_of(round: Round) -> list[Earner]:
         .annotate(
             rewards=Count("pk", filter=Q(kind=Payment.Kind.REWARD)),
             bonuses=Count("pk", filter=Q(kind=Payment.Kind.BONUS)),
+            base=Sum("amount", filter=Q(kind=Payment.Kind.REWARD)),
+            extra=Sum("amount", filter=Q(kind=Payment.Kind.BONUS)),
             owed=Sum("amount", filter=owed),
             paid=Sum("amount", filter=paid),
             fees=Sum("fee"),
@@ -153,7 +157,7 @@ def earners_of(round: Round) -> list[Earner]:
             row["assignment__worker__pseudonym"],
             row["rewards"],
             row["bonuses"],
-            *(cents(row[name] or NOTHING) for name in ("owed", "paid", "fees")),
+            *(cents(row[name] or NOTHING) for name in ("base", "extra", "owed", "paid", "fees")),
         )
         for row in rows
     ]

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation import platforms
 from annotation.appeals import answer_appeal, appeal
 from annotation.decisions import decide, drop_proposal, reverse, second
 from annotation.models import Appeal, Assignment, Rejection
@@ -96,6 +97,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "form": form,
         "reviewable": assignment.state in REVIEWABLE,
         "following": _next_flagged(assignment),
+        "least_reason": platforms.postings.shortest_reason(assignment),
     }
     return render(request, "console/assignment.html", context, status=422 if form.errors else 200)
 

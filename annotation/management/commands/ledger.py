@@ -32,7 +32,13 @@ class Command(ActCommand):
             "time": str(timing) if timing else "too few timed, accepted assignments",
             "workers": [
                 {"worker": one.pseudonym, "rewards": one.rewards, "bonuses": one.bonuses}
-                | {"owed": str(one.owed), "paid": str(one.paid), "fees": str(one.fees)}
+                | {
+                    "base": str(one.base),
+                    "extra": str(one.extra),
+                    "owed": str(one.owed),
+                    "paid": str(one.paid),
+                    "fees": str(one.fees),
+                }
                 for one in earners
             ],
             "payments": round.payments.count(),

@@ -268,6 +268,7 @@ def test_each_worker_is_told_by_pseudonym_with_what_they_earned(db, platform):
     first, second = earners_of(made)
     assert (first.pseudonym, first.rewards, first.bonuses) == (other.worker.pseudonym, 1, 1)
     assert (str(first.owed), str(first.paid), str(first.fees)) == ("1.00", "0.65", "0.33")
+    assert (str(first.base), str(first.extra)) == ("0.65", "1.00")
     assert (second.pseudonym, str(second.paid)) == (one.worker.pseudonym, "0.65")
 
 
