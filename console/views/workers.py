@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -27,19 +27,34 @@ from crowd.messages import LONGEST, address_of, recipients_of, write_once, write
 from hits.models import Round
 
 MOST_PAYMENTS = 50
+SORTS = {
+    "worker": F("pseudonym").asc(),
+    "submitted": F("n_submitted").desc(),
+    "flagged": F("n_flagged").desc(),
+    "excluded": F("n_excluded").desc(),
+    "last": F("last_at").desc(nulls_last=True),
+    "first": F("created_at").desc(),
+}
+"""Orders of the list of workers: the most, or the latest, first."""
 
 
 @members_only
 @require_safe
 def workers(request: HttpRequest) -> HttpResponse:
-    """All workers, newest first; ``?show=excluded`` shows only the excluded ones."""
-    excluded = Exists(Exclusion.objects.filter(worker=OuterRef("pk"), lifted_at=None))
+    """All workers, newest first or as ``?sort=`` says; ``?show=excluded`` shows only the excluded ones."""
+    submitted = Assignment.objects.filter(worker=OuterRef("pk"), submitted_at__isnull=False)
     rows = Worker.objects.annotate(
-        excluded=excluded, n_submitted=count_of(Assignment, "worker", submitted_at__isnull=False)
-    ).order_by("-pk")
-    show = request.GET.get("show", "")
-    page = page_of(request, rows.filter(excluded=True) if show == "excluded" else rows)
-    return render(request, "console/workers.html", {"rows": page, "show": show})
+        excluded=Exists(Exclusion.objects.filter(worker=OuterRef("pk"), lifted_at=None)),
+        n_submitted=count_of(Assignment, "worker", submitted_at__isnull=False),
+        n_flagged=count_of(Assignment, "worker", state=Assignment.State.FLAGGED),
+        n_excluded=count_of(Assignment, "worker", state=Assignment.State.EXCLUDED),
+        last_at=Subquery(submitted.order_by("-submitted_at").values("submitted_at")[:1]),
+    )
+    asked, show = request.GET.get("sort", ""), request.GET.get("show", "")
+    sort = asked if asked in SORTS else "first"
+    shown = rows.filter(excluded=True) if show == "excluded" else rows
+    context = {"rows": page_of(request, shown.order_by(SORTS[sort], "-pk")), "show": show, "sort": sort}
+    return render(request, "console/workers.html", context)
 
 
 @members_only

@@ -9,10 +9,11 @@ from annotation.workers import exclude
 from core.models import Event
 from crowd import channels
 from crowd.models import Message, Outbox
+from hits.models import Seat
 from tests.annotation.answering import home_of
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.crowd.fakes import FakePlatform
-from tests.factories import make_round, make_worker
+from tests.factories import make_assignment, make_round, make_worker
 
 PLATFORM_ID = "ASECRET1"
 
@@ -221,6 +222,28 @@ def test_the_list_of_workers_asks_no_more_for_more_of_them(member, db, django_as
         make_worker()
     with django_assert_max_num_queries(6):
         assert member.get("/workers/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("submitted", ["busy", "wrong", "idle"]),
+        ("flagged", ["wrong", "idle", "busy"]),
+        ("last", ["wrong", "busy", "idle"]),
+        ("first", ["idle", "wrong", "busy"]),
+        ("nonsense", ["idle", "wrong", "busy"]),
+    ],
+)
+def test_workers_are_listed_in_the_order_asked_for(member, db, sort, order):
+    made = make_round(hits=3)
+    busy = answer_rightly(made).worker
+    wrong = answer_wrongly(made).worker
+    earlier = make_assignment(Seat.objects.filter(hit__round=made, state="open").get(), busy)
+    Assignment.objects.filter(pk=earlier.pk).update(submitted_at="2020-01-01T00:00Z", state="accepted")
+    names = {busy.pk: "busy", wrong.pk: "wrong", make_worker().pk: "idle"}
+    page = member.get("/workers/", {"sort": sort})
+    assert [names[row.pk] for row in page.context["rows"]] == order
+    assert page.text.count("aria-sort") == 1
 
 
 def test_a_simulated_worker_has_a_page(reviewer, worker):
