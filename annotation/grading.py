@@ -52,12 +52,13 @@ def grade(
 ) -> int:
     """Accept a submitted assignment that answers enough controls right, flag it otherwise. Returns how many were wrong.
 
-    Enough are all of them, or the share that the type of task wants. ``said`` is what it says, where that is known.
-    ``policy`` names the right levels of each polarity. Retired controls do not count. A pair that the worker judged
+    Enough are all of them, or the share that the type of task wants. ``said`` is what it says, where that is known;
+    what is wrong there is read again, as a control may have been retired meanwhile. ``policy`` names the right levels of each polarity. Retired controls do not count. A pair that the worker judged
     before is not stored again: an assignment that lacks a control is flagged, and so is one that skipped many pairs.
     One that was decided meanwhile stays as it is.
     """
-    said = _said_in(assignment) if said is None else said
+    if said is None or _failures(said, policy):
+        said = _said_in(assignment)
     failures, problem = _failures(said, policy), _problem_of(said)
     if problem or _lacks_control(said) or not _passes(assignment, said, failures):
         flag(assignment, control_failures=failures, problem=problem)

@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.grading import count_failures, grade, grade_waiting
+from annotation.grading import Said, count_failures, grade, grade_waiting
 from annotation.models import Assignment, Decision, Payment
 from annotation.repair import repair
 from annotation.submissions import submit_answers
@@ -55,6 +55,12 @@ def test_a_retired_control_does_not_count(submitted):
     assignment = submitted(4, 4)
     Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.RETIRED)
     assert grade(assignment) == 0
+
+
+def test_a_control_that_was_retired_after_the_answers_were_read_does_not_count(submitted):
+    assignment = submitted(4, 4)
+    Control.objects.filter(polarity=Polarity.POSITIVE).update(state=Control.State.RETIRED)
+    assert grade(assignment, said=[Said(Polarity.POSITIVE, 4, reported=False)]) == 0
 
 
 def test_a_control_that_the_worker_judged_before_does_not_count_as_right(submitted):
