@@ -52,10 +52,11 @@ def grade(
 ) -> int:
     """Accept a submitted assignment that answers enough controls right, flag it otherwise. Returns how many were wrong.
 
-    Enough are all of them, or the share that the type of task wants. ``said`` is what it says, where that is known;
-    what is wrong there is read again, as a control may have been retired meanwhile. ``policy`` names the right levels of each polarity. Retired controls do not count. A pair that the worker judged
-    before is not stored again: an assignment that lacks a control is flagged, and so is one that skipped many pairs.
-    One that was decided meanwhile stays as it is.
+    Enough are all of them, or the share that the type of task wants. ``said`` is what it says, where that is known; if
+    a control is wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the
+    right levels of each polarity. Retired controls do not count. A pair that the worker judged before is not stored
+    again: an assignment that lacks a control is flagged, and so is one that skipped many pairs. One that was decided
+    meanwhile stays as it is.
     """
     if said is None or _failures(said, policy):
         said = _said_in(assignment)
