@@ -142,7 +142,7 @@ def sheet_of(
                 reported=(reported or {}).get(item, ""),
                 picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
                 answer=_answer_fields(task.name, place, *said[:3], **fields) if task.group == 1 else "",
-                report=_report_fields(place) if reported is not None and item not in reported else "",
+                report=_report_fields(place, task.screen[0]) if reported is not None and item not in reported else "",
             )
         )
     screens = _screens(pairs, task, reasons)
@@ -201,8 +201,8 @@ def _answer_fields(
 
 
 @lru_cache
-def _report_fields(place: int) -> str:
-    context = {"place": place, "problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
+def _report_fields(place: int, what: str) -> str:
+    context = {"place": place, "what": what, "problems": Report.Problem.choices, "longest_note": LONGEST_NOTE}
     return render_to_string("judging/_report.html", context)
 
 

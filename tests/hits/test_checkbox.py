@@ -8,6 +8,7 @@ from core.errors import CounterpartError
 from corpus.models import Match
 from dataset.packing_replay import check_packing
 from hits.models import Item
+from hits.round_parameters import RoundParameters
 from hits.task_types import CHECKBOX
 from mitl.search.gallery import load_lists
 from tests.hits.boxes import pack_boxes, pool_of_boxes
@@ -130,3 +131,12 @@ def test_the_score_of_a_pair_is_its_share_of_yes():
 
 def test_each_level_is_nearest_to_one_answer():
     assert [CHECKBOX.nearest(level) for level in (1, 2, 3, 4)] == [1, 1, 4, 4]
+
+
+def test_planning_a_round_takes_the_task_too(db):
+    plan = RoundParameters.from_json(
+        {"round": "r", "collection": "c", "annotators": ["a"], "images": 5, "task": "checkbox"}
+    )
+    assert (plan.composition.size, plan.seats) == (60, 3)
+    assert RoundParameters.from_json(plan.as_json()) == plan
+    assert "--task checkbox" in plan.as_options(positional=["round"])
