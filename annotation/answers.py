@@ -88,7 +88,7 @@ def check_answer_set(answers: Sequence[Answer], places: Places, *, task: TaskTyp
 
 def check_answer(answer: Answer, *, place: int, task: TaskType, reasons: bool, complete: bool) -> None:
     """Raise CounterpartError unless the answer is well formed; ``complete`` also wants the reasons asked for."""
-    if answer.level != NO_PICTURE and answer.level not in task.labels:
+    if answer.level not in task.labels and not (answer.level == NO_PICTURE and task.on_pairs):
         raise CounterpartError(f"Pair {place} has level {answer.level}; choose one of the {len(task.labels)} answers.")
     asked = reasons and answer.level in task.asks
     if (answer.shortcoming and not asked) or answer.shortcoming not in SHORTCOMINGS:

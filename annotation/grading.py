@@ -18,6 +18,7 @@ from hits.task_types import task_type_of
 
 State, RETIRED = Assignment.State, Control.State.RETIRED
 
+NO_CONTROLS = "The task has no controls."
 ALL_RIGHT, ALL_BUT_RETIRED = "All controls are right.", "All controls are right but for retired ones."
 SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
 
@@ -73,7 +74,7 @@ def accept(assignment: Assignment, *, failures: int = 0) -> bool:
 
     Where the round's ceiling forbids to pay it, it is flagged for a person instead. False: not accepted.
     """
-    reason = f"{counted(failures, 'control')} wrong, as few as the task allows." if failures else ALL_RIGHT
+    reason = f"{counted(failures, 'control')} wrong, as few as the task allows." if failures else _all_right(assignment)
     try:
         return _accept(assignment, failures=failures, reason=reason)
     except CeilingError:
@@ -95,6 +96,10 @@ def regrade(assignment: Assignment) -> bool:
         )
     except CeilingError:
         return False
+
+
+def _all_right(assignment: Assignment) -> str:
+    return ALL_RIGHT if task_type_of(assignment.hit.round).on_pairs else NO_CONTROLS
 
 
 def flag(assignment: Assignment, *, control_failures: int, problem: str = "") -> bool:

@@ -39,7 +39,10 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
     note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if complaint.note.strip() else ""
     with transaction.atomic():
         own_places(assignment, [complaint.item_id])
-        return _store(assignment, Item.objects.get(pk=complaint.item_id), problem=complaint.problem, note=note)
+        item = Item.objects.get(pk=complaint.item_id)
+        if item.image_id is None:
+            raise CounterpartError("This HIT asks about no pairs, so there is none to report.")
+        return _store(assignment, item, problem=complaint.problem, note=note)
 
 
 def report_missing_pictures(assignment: Assignment, items: Iterable[Item]) -> None:

@@ -66,7 +66,8 @@ def refresh_queue(collection: Collection) -> dict[str, int]:
 def disagreements(collection: Collection) -> dict[Pair, str]:
     """Return the candidate pairs of whose counted votes no level has more than half, with the votes."""
     levels: dict[str, Any] = {f"n{level}": Count("pk", filter=Q(level=level)) for level in Level.values}
-    counted = Judgment.objects.counted().of_candidates().filter(assignment__hit__round__pool__collection=collection)
+    of_collection = {"assignment__hit__round__pool__collection": collection, "image__isnull": False}
+    counted = Judgment.objects.counted().of_candidates().filter(**of_collection)
     pairs = counted.order_by().values_list("image_id", "caption_id").annotate(votes=Count("pk"), **levels)
     no_majority = Q(**{f"n{level}__lte": F("votes") / 2.0 for level in Level.values})  # a tie of yes and no has none
     return {

@@ -21,6 +21,7 @@ from core.text import counted
 from dataset.outside_answers import form_of, read_long, read_raw
 from hits.models import Item, Round, Seat
 from hits.question import RIGHT_LEVELS
+from hits.task_types import require_pairs
 
 CHANNEL = "import"
 _PAIR, _ANSWER = ["image", "caption"], ["level", "shortcoming", "wrong_way"]
@@ -59,6 +60,7 @@ def import_judgments(
     Raises CounterpartError and changes nothing if the round is open, or the file cannot be read or has unknown HITs,
     pairs, controls, levels or reasons, a worker who judged a pair twice, or other answers than were imported before.
     """
+    require_pairs(round)
     if round.state == "open":
         raise CounterpartError(f"Round {round} is open: people are answering it. Close it first, or pack another one.")
     is_long = form_of(path) == "judgments-long"

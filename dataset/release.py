@@ -38,6 +38,7 @@ from dataset.review_rows import Reviewed, Row, review_rows
 from dataset.version_files import describe_files, manifest_bytes, pair_order, seal_folder, written_files
 from hits.models import Round
 from hits.question import Level
+from hits.task_types import require_pairs
 
 _BATCH = 5_000
 Name = TypeVar("Name", bound=str)
@@ -84,6 +85,8 @@ def release_version(
         precedence=_checked(precedence, PRECEDENCES, "precedence"),
     )
     rounds = sorted(rounds, key=lambda one: one.name)
+    for round in rounds:
+        require_pairs(round)
     if not partial:
         refuse_unfinished(rounds)
     with transaction.atomic(), tempfile.TemporaryDirectory() as temporary:

@@ -19,7 +19,7 @@ from dataset.contents import proposals_of
 from dataset.models import Aggregation, Verdict
 from hits.models import Control, Item, Round
 from hits.question import Level
-from hits.task_types import task_type_of
+from hits.task_types import require_pairs, task_type_of
 from hits.task_types.task_type import TaskType
 
 
@@ -41,6 +41,7 @@ def aggregate_round(
     one per annotator and direction. Raises CounterpartError for an unknown method or policy, or if no judgment
     counts; the existing verdicts are then kept.
     """
+    require_pairs(round)
     _check(method, METHODS, "aggregation method")
     _check(ties, TIES, "policy for ties")
     check_seed(seed)

@@ -20,6 +20,7 @@ from dataset.version_files import JUDGMENTS, checked_file, load_pairs
 from evaluation.judged_pairs import queries_of
 from hits.models import Control, Item, Round
 from hits.question import RIGHT_LEVELS
+from hits.task_types import require_pairs
 from mitl.models import Annotator, Direction, Proposal
 
 PAIR = ["image", "caption"]
@@ -135,6 +136,8 @@ def read_answers(round: str | None, version: str | None, *, progress: Progress) 
 
 def _of_rounds(names: Sequence[str]) -> Answered:
     rounds = [Round.objects.named(name) for name in dict.fromkeys(name.strip() for name in names)]
+    for one in rounds:
+        require_pairs(one)
     collections = {one.pool.collection for one in rounds}
     if len(collections) > 1:
         raise CounterpartError(

@@ -29,6 +29,7 @@ from evaluation.runs import read_run
 from evaluation.settling import Look, Packed, look_at
 from hits.models import Item, Round, Seat
 from hits.question import Level
+from hits.task_types import require_pairs
 from mitl.models import Direction
 from mitl.search.gallery import load_lists
 
@@ -130,6 +131,7 @@ def measure_effect(round: Round, settings: Settings | None = None, *, progress: 
 
     Raises CounterpartError for fewer than two models, for a depth beyond what the pool asked, and for invalid settings.
     """
+    require_pairs(round)
     settings = settings or Settings()
     _check(settings)
     plan = _Plan.of(round, settings.depth)

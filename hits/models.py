@@ -159,11 +159,12 @@ class HIT(models.Model):
 
 
 class Item(models.Model):
-    """A pair in a HIT, at a place from 1. ``control`` is set if the pair is a gold control."""
+    """A pair in a HIT, at a place from 1. ``control`` is set if the pair is a gold control; ``image`` is null where the
+    round's type of task asks about captions alone."""
 
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="items", db_index=False)
     place = models.PositiveSmallIntegerField()
-    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
+    image = models.ForeignKey(Image, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
     control = models.ForeignKey(Control, null=True, on_delete=models.PROTECT, related_name="items", db_index=False)
 
@@ -172,6 +173,9 @@ class Item(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["hit", "place"], name="item_place_in_hit"),
             models.UniqueConstraint(fields=["hit", "image", "caption"], name="item_pair_in_hit"),
+            models.UniqueConstraint(
+                fields=["hit", "caption"], condition=models.Q(image=None), name="item_caption_in_hit"
+            ),
         ]
         indexes = [
             models.Index(fields=["control"], condition=models.Q(control__isnull=False), name="items_of_a_control")

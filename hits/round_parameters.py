@@ -120,10 +120,10 @@ class PackParameters(Parameters):
             )
         if self.reasons and not task.asks:
             raise CounterpartError(f"Invalid option --reasons: the task {task} asks for none. Leave it out.")
-        if self.top_up and task.group > 1:
+        if self.top_up and not (task.on_pairs and task.group == 1):
             raise CounterpartError(
-                f"Invalid top-up {self.top_up}: the task {task} asks about several pairs at once. Leave --top-up out, "
-                "or use a greater --replication."
+                f"Invalid top-up {self.top_up}: the task {task} does not ask about one pair at a time. Leave --top-up "
+                "out, or use a greater --replication."
             )
         if self.top_up and self.seats < 2:
             raise CounterpartError(

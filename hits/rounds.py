@@ -224,7 +224,7 @@ def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progres
     columns: Columns = {
         "hit_id": hit_ids[plan.items.hits],
         "place": plan.places,
-        "image_id": plan.sides.images.ids[plan.items.images],
+        "image_id": np.ma.masked_where(plan.items.images < 0, plan.sides.images.ids[plan.items.images]),
         "caption_id": plan.sides.captions.ids[plan.items.captions],
         "control_id": controls,
     }

@@ -13,7 +13,7 @@ from core.progress import Progress, silent
 from core.seeds import check_seed
 from core.text import counted
 from hits.models import Round, Seat
-from hits.task_types import task_type_of
+from hits.task_types import require_pairs, task_type_of
 from simulation.doors.base import Door, Turn
 from simulation.doors.direct import DirectDoor
 from simulation.doors.platform_door import PlatformDoor, site_of
@@ -57,6 +57,7 @@ def simulate_round(
     that is not open or is on a platform where people work for money, one in which people took HITs unless
     ``among_people``, an unknown profile or source, and invalid numbers.
     """
+    require_pairs(round)
     _check(round, workers, seed)
     _check_people(round, among_people)
     site = site_of(round) if round.settles else None

@@ -19,22 +19,23 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
     """Show the pairs and what was answered so far. Its form goes to ``address``; ``problem`` says why a submission was
     not taken."""
     round = assignment.hit.round
+    task = task_type_of(round)
     rows = shown_of(assignment.hit.items.all())
     shown = sheet_of(
         rows,
         places_among(assignment, [row.item for row in rows]),
         drafted_answers(assignment),
-        task=task_type_of(round),
+        task=task,
         wording=round.wording,
         reasons=round.reasons,
         problem=problem,
         pictures=address_of_pictures(assignment),
-        reported=reported_problems(assignment),
+        reported=reported_problems(assignment) if task.on_pairs else None,
         until=longest_lease(assignment),
     )
     # The name of the copy of the answers that the browser keeps, and our time for it.
     copy = {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
-    context = shown | {"round": round, "address": address, "can_report": True, **copy, **contact()}
+    context = shown | {"round": round, "address": address, "can_report": task.on_pairs, **copy, **contact()}
     if not assignment.external_id:
         context |= {
             "visit": visit_behind(assignment),

@@ -20,9 +20,9 @@ SEALS, SEAL_LENGTH = "counterpart.judging.seal", 16
 UNSEALED_LIFE = 3600  # seconds that a browser may keep a picture which was asked for without a seal
 
 
-def sealed(image: int, sha256: str, until: datetime | None) -> str:
+def sealed(image: int | None, sha256: str, until: datetime | None) -> str:
     """Return the part of a picture's address that names its copies until then; "" for no time."""
-    if until is None:
+    if until is None or image is None:
         return ""
     text = f"{thumbnail_name(image, sha256)}-{int(until.timestamp()):x}"
     return f"seal={text}-{signature(SEALS, text, length=SEAL_LENGTH)}&"
@@ -34,7 +34,7 @@ def picture_response(item: Item | TestItem | None, *, size: str) -> HttpResponse
     Workers never get the stored file: its metadata may tell places and people, and its bytes which picture it is.
     """
     try:
-        if item is None:
+        if item is None or item.image is None:
             raise CounterpartError("No picture is shown at this place.")
         return _sent(thumbnail(item.image, _size(size)), UNSEALED_LIFE)
     except CounterpartError:

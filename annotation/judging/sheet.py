@@ -32,7 +32,7 @@ class Shown:
     """A pair as its row says, by the key of its item."""
 
     item: int
-    image: int
+    image: int | None
     sha256: str
     sentence: str
     width: int | None
@@ -225,7 +225,7 @@ def question_of_tests(round: Round) -> dict[str, Any]:
     """Return how tests and practice put their pairs to the round's workers: as ``sheet_of`` takes it. A round that does
     not ask about one pair at a time has them in the four levels."""
     task = task_type_of(round)
-    if task.group == 1:
+    if task.on_pairs and task.group == 1:
         return {"task": task, "wording": round.wording, "reasons": False}
     return {"task": LEVELS, "wording": LEVELS.latest_wording, "reasons": False}
 

@@ -245,14 +245,14 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
 class Judgment(models.Model):
     """One worker's answer on one pair. Only added: corrections stand beside it, exclusion leaves it uncounted.
 
-    ``image`` and ``caption`` repeat the item's, so that the database itself can hold to one answer per
-    worker and pair.
+    ``image`` and ``caption`` repeat the item's, so that the database itself can hold to one answer per worker and
+    pair; about a caption alone, per worker and item, as a round asks about each once.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgments")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="judgments")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="judgments")
-    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
+    image = models.ForeignKey(Image, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+")
     level = models.PositiveSmallIntegerField(choices=Level)
     shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
@@ -266,6 +266,9 @@ class Judgment(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_answer_per_worker_and_pair"),
+            models.UniqueConstraint(
+                fields=["worker", "item"], condition=Q(image=None), name="one_answer_per_worker_and_caption"
+            ),
             models.UniqueConstraint(fields=["assignment", "item"], name="one_answer_per_assignment_and_item"),
             models.CheckConstraint(condition=models.Q(level__range=(1, 4)), name="judgment_level"),
         ]

@@ -71,7 +71,7 @@ class Sides:
 
 
 class Items(NamedTuple):
-    """Pairs in HITs, an entry each: HIT (from 0), code of the image, code of the caption, role."""
+    """Pairs in HITs, an entry each: HIT (from 0), code of the image (-1: none), code of the caption, role."""
 
     hits: Codes
     images: Codes
@@ -105,8 +105,8 @@ class Plan:
             "items": len(hits),
             "positives": positives,
             "negatives": negatives,
-            "topped_up": self.n_hits * self.design.candidates - candidates,
-            "shared_images": count_shared(hits, images),
+            "topped_up": self.n_hits * self.design.candidates - candidates if self.design.controls else 0,
+            "shared_images": count_shared(hits[images >= 0], images[images >= 0]),
             "shared_captions": count_shared(hits, captions),
             **({"padded": self.padded} if self.padded else {}),
         }
@@ -116,9 +116,9 @@ class Plan:
         """SHA-256 (hex) over the plan in external keys: the same in every database with the same input."""
         keys, columns = {}, [self.items.hits, self.places, self.items.roles]
         for side, codes in (("images", self.items.images), ("captions", self.items.captions)):
-            used = np.bincount(codes).astype(bool)
+            used = np.bincount(codes[codes >= 0]).astype(bool)
             keys[side] = [getattr(self.sides, side).keys[code] for code in np.flatnonzero(used).tolist()]
-            columns.append(np.cumsum(used, dtype=np.int64)[codes])
+            columns.append(np.append(np.cumsum(used, dtype=np.int64), 0)[codes])  # 0: no image
         form = {"form": FORM, "design": self.design.as_json(), "seed": self.seed, "roles": ROLES, **keys}
         text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode() + np.stack(columns, axis=1).astype("<i4").tobytes()).hexdigest()

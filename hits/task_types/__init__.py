@@ -1,17 +1,27 @@
 """The types of task, by the name that a round stores: one module each, with the template of its screen in
 ``templates/judging/task_types/``. Only these know how a question is put and what its answers mean."""
 
+from core.errors import CounterpartError
 from hits.models import Round
 from hits.task_types.checkbox import CHECKBOX
+from hits.task_types.determinate import DETERMINATE
 from hits.task_types.expert import EXPERT
 from hits.task_types.levels import LEVELS
 from hits.task_types.task_type import TaskType
 
-TASK_TYPES: dict[str, TaskType] = {one.name: one for one in (LEVELS, CHECKBOX, EXPERT)}
+TASK_TYPES: dict[str, TaskType] = {one.name: one for one in (LEVELS, CHECKBOX, EXPERT, DETERMINATE)}
 
 
 def task_type_of(round: Round) -> TaskType:
     return TASK_TYPES[round.task]
 
 
-__all__ = ["CHECKBOX", "EXPERT", "LEVELS", "TASK_TYPES", "task_type_of"]
+def require_pairs(round: Round) -> None:
+    """Raise CounterpartError for a round whose answers say nothing of pairs: it has no verdicts, and no truth."""
+    if not task_type_of(round).on_pairs:
+        raise CounterpartError(
+            f"Round {round} has the task {round.task}: its answers are not about pairs. Use analyse {round.task}."
+        )
+
+
+__all__ = ["CHECKBOX", "DETERMINATE", "EXPERT", "LEVELS", "TASK_TYPES", "require_pairs", "task_type_of"]

@@ -46,6 +46,8 @@ class TaskType:
     """Answer sets wanted for each HIT by default."""
     passing: Fraction = Fraction(1)
     """The share of a HIT's controls that must be right for its answers to count."""
+    on_pairs: bool = True
+    """Whether its answers are about pairs of an image and a caption; if not, its items have no image."""
     group: int = 1
     unticked: int | None = None
     asks: frozenset[int] = frozenset()

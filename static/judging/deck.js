@@ -66,18 +66,23 @@ function dot(pair) {
 function thumbnail(pair) {
   const item = document.createElement("li");
   const button = document.createElement("button");
-  const image = document.createElement("img");
   const words = document.createElement("span");
   const number = document.createElement("b");
   button.type = "button";
+  number.textContent = `${pair.dataset.name.match(/\d+/)} `;
+  words.append(number, "");
+  if (pair.dataset.thumbnail) button.append(thumbnailImage(pair));
+  button.append(words);
+  item.append(button);
+  return item;
+}
+
+function thumbnailImage(pair) {
+  const image = document.createElement("img");
   image.loading = "lazy";
   image.src = pair.dataset.thumbnail;
   image.alt = pair.querySelector("img").alt;
-  number.textContent = `${pair.dataset.name.match(/\d+/)} `;
-  words.append(number, "");
-  button.append(image, words);
-  item.append(button);
-  return item;
+  return image;
 }
 
 /** Bring one pair's dot and thumbnail up to date. */

@@ -8,13 +8,14 @@ const MOVED = 6; // pixels that make a press a drag
 
 /** Load the picture of this pair and of the next two. */
 export function loadAhead(pairs, index) {
-  for (const pair of pairs.slice(index, index + 1 + AHEAD)) pair.querySelector("img").loading = "eager";
+  for (const pair of pairs.slice(index, index + 1 + AHEAD)) {
+    for (const image of pair.querySelectorAll("img")) image.loading = "eager";
+  }
 }
 
 /** Load a picture that failed again: a few times by itself, when the network is back, and on a click. */
 export function retryFailures(pairs) {
-  for (const pair of pairs) {
-    const figure = pair.querySelector(".picture");
+  for (const figure of pairs.flatMap((pair) => [...pair.querySelectorAll(".picture")])) {
     const image = figure.querySelector("img");
     const again = figure.querySelector(".picture-again");
     const { src } = image;

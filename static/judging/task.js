@@ -206,7 +206,7 @@ if (saver) restore();
 for (const pair of pairs) {
   unfoldReasons(pair);
   labelReasons(pair);
-  pair.querySelector(".picture-link").addEventListener("click", (event) => {
+  pair.querySelector(".picture-link")?.addEventListener("click", (event) => {
     event.preventDefault();
     enlarge(pair);
   });
@@ -219,7 +219,7 @@ listen(
     previous: () => deck.show(deck.at() - 1),
     next: () => deck.show(deck.at() + 1),
     undo,
-    zoom: () => deck.pair() && enlarge(deck.pair()),
+    zoom: () => deck.pair()?.querySelector(".picture-link") && enlarge(deck.pair()),
     report: () => saver && deck.pair() && reports.open(deck.pair()),
     help: toggleHelp,
   },

@@ -107,7 +107,7 @@ def test_three_workers_are_wanted_unless_the_round_says_so(db):
     [
         ({"design": {"name": "my", "candidates": 4, "positives": 1, "negatives": 1}}, "Leave --design out"),
         ({"reasons": True}, "asks for none"),
-        ({"top_up": 1}, "several pairs at once"),
+        ({"top_up": 1}, "does not ask about one pair at a time"),
         ({"task": "boxes"}, "Invalid task 'boxes'"),
     ],
 )

@@ -1,0 +1,69 @@
+"""Determinate captions: for each caption of a round that asks about captions alone, the share of yes."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db.models import Count, Q
+
+from annotation.models import Judgment
+from core.errors import CounterpartError
+from core.progress import Progress
+from evaluation.analyses import Findings, text_table
+from hits.models import Round
+from hits.question import Level
+from hits.task_types import DETERMINATE
+from mitl.bars import bar_chart
+
+HELP = "Which captions workers call determinate: the share of yes of each, in a round of the task determinate."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("round", metavar="ROUND", help="a round of the task determinate")
+
+
+def analyse(*, progress: Progress, round: str, **options: object) -> Findings:
+    """Count the answers that count by caption; one is determinate where more than half of its votes say so.
+
+    Raises CounterpartError for a round of another task, and if no judgment counts.
+    """
+    found = Round.objects.named(round)
+    if found.task != DETERMINATE.name:
+        raise CounterpartError(f"Round {found} has the task {found.task}; pack one with --task {DETERMINATE}.")
+    progress("reading judgments", 0, None)
+    rows = _rows(found)
+    if not rows:
+        raise CounterpartError(f"Round {found} has no judgments that count. Analyse it once work is accepted.")
+    determinate = sum(row["determinate"] for row in rows)
+    figures = {
+        "round": found.name,
+        "captions": len(rows),
+        "votes": sum(row["votes"] for row in rows),
+        "determinate": determinate,
+        "mean share of yes": float(f"{sum(row['yes'] for row in rows) / len(rows):.4f}"),
+    }
+    table = text_table(["share of yes", "captions"], [[share, str(count)] for share, count in _by_share(rows).items()])
+    text = f"{determinate:,} of {len(rows):,} captions are determinate by more than half of their votes.\n\n{table}"
+    bars = [{"name": share, "value": count} for share, count in _by_share(rows).items()]
+    chart = bar_chart(
+        f"Determinate captions of round {found}", "Captions by their share of yes", {"": bars}, x="captions"
+    )
+    return Findings(figures, text, chart, rows)
+
+
+def _rows(round: Round) -> list[dict[str, Any]]:
+    """Return a row for each caption with a vote, by its key."""
+    yes = Count("pk", filter=Q(level=Level.YES))
+    of_round = Judgment.objects.counted().filter(assignment__hit__round=round).order_by("caption__key")
+    counts: Any = of_round.values_list("caption__key", "caption__text").annotate(votes=Count("pk"), yes=yes)
+    return [
+        {"caption": key, "text": text, "votes": votes, "yes": yes / votes, "determinate": 2 * yes > votes}
+        for key, text, votes, yes in counts
+    ]
+
+
+def _by_share(rows: list[dict[str, Any]]) -> dict[str, int]:
+    shares = sorted((row["yes"] for row in rows), reverse=True)
+    counts: dict[str, int] = {}
+    for share in shares:
+        counts[f"{share:.2f}"] = counts.get(f"{share:.2f}", 0) + 1
+    return counts

@@ -1,0 +1,62 @@
+"""Is a caption determinate? A caption by itself, without its image: would it fit only few pictures? No paper of ours
+defines it; this definition is the project's. It has no controls, as nothing says which answer is right."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.progress import Progress, silent
+from hits.controls import Avoided
+from hits.designs import Design
+from hits.packing.plan import Items, Plan, Sharing, Sides
+from hits.question import Level
+from hits.task_types.task_type import TaskType
+from hits.wording import Wording
+from mitl.models import Pool
+
+NO_IMAGE = -1
+
+
+def plan_captions(
+    pool: Pool,
+    sides: Sides,
+    pairs: NDArray[np.int64],
+    *,
+    design: Design,
+    seed: int,
+    sharing: Sharing,
+    avoided: Avoided,
+    progress: Progress = silent,
+) -> Plan:
+    """Ask about every caption of ``pairs`` (n, 2) once, in random order; the last HIT may have fewer."""
+    progress("filling HITs", 0, None)
+    captions = np.random.default_rng(seed).permutation(np.unique(pairs[:, 1]))
+    numbers = np.arange(len(captions))
+    images, roles = np.full(len(captions), NO_IMAGE), np.zeros(len(captions), np.int64)
+    items = Items(numbers // design.candidates, images, captions, roles)
+    return Plan(sides, design, seed, items, numbers % design.candidates + 1)
+
+
+DETERMINATE = TaskType(
+    name="determinate",
+    label="is this caption determinate? A caption at a time, without a picture",
+    title="Would this sentence fit only few pictures?",
+    lead="You see {n} sentences, one after the other, that were written for pictures. You do not see the pictures. For "
+    "each sentence you say whether it would fit only few pictures.",
+    screen=("sentence", "sentences"),
+    labels={Level.YES: "Yes, only few pictures", Level.NO: "No, many pictures"},
+    keys={Level.YES: "1", Level.NO: "2"},
+    wordings={
+        1: Wording(
+            levels={
+                Level.YES: "Who reads it would know its picture among many others: it tells something particular.",
+                Level.NO: "Many pictures that differ from each other would fit it, or it tells of no picture at all.",
+            },
+        )
+    },
+    plan=plan_captions,
+    on_pairs=False,
+    design=Design("determinate-20", candidates=20, positives=0, negatives=0),
+    replication=3,
+    mean_of={Level.YES: 1.0},
+    score_label="share of yes",
+)

@@ -1,0 +1,191 @@
+"""Captions alone: is it determinate? No image, no control, no verdict on a pair."""
+
+from collections import Counter
+
+import pytest
+from django.core.management import CommandError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from annotation.answers import Answer
+from annotation.models import Assignment, Decision, Judgment
+from annotation.submissions import submit_answers
+from core.errors import CounterpartError
+from dataset.cases import disagreements
+from dataset.judgment_import import import_judgments
+from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from hits.models import Control, Item, Round, Seat
+from simulation.simulated_rounds import simulate_round
+from tests.annotation.answering import address, leased
+from tests.annotation.test_judging_browser import at, press, saved, stored, take
+from tests.evaluation.analysing import analyse, figures_of
+from tests.factories import make_assignment, make_worker
+from tests.hits.pools import mirror_of, pack, pool_of
+
+
+def make_asked(pairs: int = 25, name: str = "captions", **parameters: object) -> Round:
+    packed = pack(name, pool_of(pairs, name=f"pool-{name}"), task="determinate", **parameters)
+    Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
+    packed.refresh_from_db()
+    return packed
+
+
+@pytest.fixture
+def made(db) -> Round:
+    """25 captions in two HITs, each wanted three times."""
+    return make_asked()
+
+
+def say(made: Round, *votes: str) -> Item:
+    """Have the first HIT answered by a worker for each of ``votes``: "y" or "n" about its first caption, else no."""
+    hit = made.hits.first()
+    item = hit.items.first()
+    for number, vote in enumerate(votes, 1):
+        assignment = make_assignment(hit.seats.get(number=number), make_worker())
+        answers = [Answer(one.pk, 1 if one == item and vote == "y" else 4) for one in hit.items.all()]
+        submit_answers(assignment, answers=answers, active_seconds=60)
+    return item
+
+
+def test_every_caption_of_the_pool_is_asked_once_without_an_image_or_a_control(made):
+    asked = Counter(Item.objects.filter(hit__round=made).values_list("caption", flat=True))
+    assert set(asked) == set(made.pool.proposals.values_list("caption", flat=True))
+    assert set(asked.values()) == {1}
+    assert not Item.objects.exclude(image=None).exists()
+    assert not Control.objects.exists()
+    sizes = [hit.items.count() for hit in made.hits.all()]
+    assert sizes == [20, len(asked) - 20]
+    assert Seat.objects.filter(hit__round=made).count() == 6
+    assert (made.summary["pairs"], made.summary["topped_up"], made.summary["shared_images"]) == (len(asked), 0, 0)
+
+
+def test_the_plan_is_the_same_in_another_database_and_the_seed_changes_it(db):
+    pool = pool_of(25)
+    hashes = [
+        pack(name, one, task="determinate", seed=seed).plan_hash
+        for name, one, seed in (("here", pool, 1), ("there", mirror_of(pool), 1), ("other", pool, 2))
+    ]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_the_sheet_shows_sentences_and_no_picture(stranger, made):
+    page = stranger.get(address("task", leased(made)))
+    assert page.status_code == 200
+    assert page.text.count("<fieldset") == 20
+    assert "<img" not in page.text.replace('<div class="zoom-view"><img', "")
+    assert "does not load" not in page.text
+    assert "Report a problem" not in page.text
+    assert 'value="4" data-key="2"' in page.text
+
+
+def test_a_picture_that_does_not_load_and_a_report_are_refused(stranger, made):
+    assignment = leased(made)
+    skipped = stranger.post(address("draft", assignment), {"place": 1, "level-1": "0"})
+    assert (skipped.status_code, "choose one of the 2 answers" in skipped.json()["error"]) == (422, True)
+    report = stranger.post(address("report", assignment), {"problem-1": "text"})
+    assert (report.status_code, "asks about no pairs" in report.json()["error"]) == (422, True)
+    assert stranger.get(address("picture", assignment, 1)).status_code == 404
+
+
+def test_work_counts_and_is_owed_without_controls(made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        say(made, "y")
+    assignment = Assignment.objects.get()
+    assert (assignment.state, assignment.control_failures, assignment.payments.count()) == ("accepted", 0, 1)
+    assert Decision.objects.get().reason == "The task has no controls."
+
+
+def test_a_worker_answers_a_caption_once(made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        item = say(made, "y")
+    first = Judgment.objects.get(item=item)
+    again = make_assignment(made.hits.first().seats.get(number=2), make_worker())
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Judgment.objects.create(
+            assignment=again, item=item, worker=first.worker, image=None, caption=item.caption, level=4
+        )
+
+
+def test_the_shares_of_yes_are_analysed(made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        item = say(made, "y", "y", "n")
+    figures = figures_of("determinate", "captions")
+    assert (figures["captions"], figures["votes"], figures["determinate"]) == (20, 60, 1)
+    assert figures["mean share of yes"] == pytest.approx(2 / 3 / 20, abs=1e-4)
+    assert "1 of 20 captions are determinate" in analyse("determinate", "captions")
+    assert Judgment.objects.filter(item=item, level=1).count() == 2
+
+
+def test_a_round_of_another_task_or_without_votes_is_refused(made):
+    with pytest.raises(CommandError, match="no judgments that count"):
+        analyse("determinate", "captions")
+    Round.objects.filter(pk=made.pk).update(task="levels")
+    with pytest.raises(CommandError, match="has the task levels"):
+        analyse("determinate", "captions")
+
+
+def test_what_is_about_pairs_is_refused_with_one_line(made, tmp_path, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        say(made, "y", "n")
+    pool = made.pool
+    acts = [
+        lambda: aggregate_round(made),
+        lambda: release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[made], partial=True),
+        lambda: simulate_round(made),
+        lambda: import_judgments(made, tmp_path / "none.csv", actor="test"),
+        lambda: make_asked(name="more", top_up=1),
+    ]
+    for act in acts[:-1]:
+        with pytest.raises(CounterpartError, match="its answers are not about pairs. Use analyse determinate."):
+            act()
+    with pytest.raises(CounterpartError, match="does not ask about one pair at a time"):
+        acts[-1]()
+    with pytest.raises(CommandError, match="not about pairs"):
+        analyse("agreement", "captions")
+
+
+def test_captions_never_wait_for_a_review(made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        say(made, "y", "n")
+    assert disagreements(made.pool.collection) == {}
+
+
+def test_the_pages_of_staff_open(researcher, made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        say(made, "y", "n")
+    assignment = Assignment.objects.first()
+    addresses = [
+        *(
+            f"/rounds/captions/{rest}"
+            for rest in ("", "hits/", "hits/1/", "rehearse/", "ledger/", "pairs/", "controls/", "effect/")
+        ),
+        f"/review/{assignment.pk}/",
+        f"/workers/{assignment.worker.pseudonym}/",
+        "/review/?state=all",
+        "/rounds/",
+        "/",
+    ]
+    for one in addresses:
+        assert researcher.get(one).status_code == 200, one
+    shown = researcher.get("/rounds/captions/").text
+    assert "Sentences" in shown
+    assert "mean share of yes" in shown
+    assert "Count the votes" not in shown
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page):
+    take(page, make_asked())
+    at(page, "1 of 20")
+    press(page, "12" * 9)
+    saved(page)
+    page.reload()
+    press(page, ["z", "1", "2"])
+    at(page, "All answers")
+    expect(page.locator("#strip li").first).to_contain_text("Yes, only few pictures")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert stored() == {place: 1 if place % 2 else 4 for place in range(1, 21)}
