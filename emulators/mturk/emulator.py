@@ -3,15 +3,15 @@
 import json
 import logging
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from werkzeug import Request, Response
 from werkzeug.routing import Rule
 
-from emulators.control_panel import Controls, is_local
-from emulators.faults import FaultPlan
+from emulators.control_panel import is_local
+from emulators.market_server import MarketServer
 from emulators.mturk import control_panel
 from emulators.mturk.errors import TurkError
 from emulators.mturk.faults.calls import CallFaults
@@ -21,8 +21,7 @@ from emulators.mturk.signing import check_signature
 from emulators.mturk.site import VIEWS, WorkerVisit
 from emulators.mturk.validation import MisfitError, operation_model, read_request, write_response
 from emulators.mturk.world import World
-from emulators.server import Drop, Server, reset
-from emulators.web_pages import Pages
+from emulators.server import Drop, reset
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +29,10 @@ TARGET_PREFIX = "MTurkRequesterServiceV20170117"
 CONTENT_TYPE = "application/x-amz-json-1.1"
 
 
-class Emulator(Server):
+class Emulator(MarketServer[World]):
     """A world served over HTTP. Raises OSError for a taken port.
 
-    ``plan`` holds the faults that are set: ``faults`` make them happen to calls, ``work`` to workers. ``may_control``
-    decides which requests may use the controls.
+    ``faults`` make the faults of the plan happen to calls, ``work`` to workers.
     """
 
     def __init__(
@@ -45,29 +43,27 @@ class Emulator(Server):
         port: int = 0,
         may_control: Callable[[Request], bool] = is_local,
     ) -> None:
-        self.world = world or World()
-        self.plan = FaultPlan(KINDS, self.world.clock.now)
-        self.faults = CallFaults(self.world, self.plan)
-        self.work = Work(self.world, self.plan)
-        pages = Pages(Path(__file__).parent, name="MTurk")
-        console = Controls(
-            self.world,
-            self.plan,
-            pages,
-            may_control=may_control,
+        world = world or World()
+        super().__init__(
+            world,
+            name="MTurk",
+            folder=Path(__file__).parent,
+            currency="$",
+            kinds=KINDS,
             example=EXAMPLE,
-            readers=control_panel.readers(self.world),
-            acts=control_panel.acts(self.world),
+            readers=control_panel.readers(world),
+            acts=control_panel.acts(world),
+            may_control=may_control,
+            host=host,
+            port=port,
         )
-        rules = [
-            Rule("/", methods=["POST"], endpoint=self._answer_call),
-            *WorkerVisit.rules(
-                VIEWS, lambda request: WorkerVisit(self.world, self.work, pages, request, may_control(request))
-            ),
-            *pages.rules(),
-            *console.rules(),
-        ]
-        super().__init__(rules, host=host, port=port)
+
+    def own_rules(self) -> Iterator[Rule]:
+        self.faults, self.work = CallFaults(self.world, self.plan), Work(self.world, self.plan)
+        yield Rule("/", methods=["POST"], endpoint=self._answer_call)
+        yield from WorkerVisit.rules(
+            VIEWS, lambda request: WorkerVisit(self.world, self.work, self.pages, request, self.may_control(request))
+        )
 
     def _answer_call(self, request: Request) -> Response:
         try:

@@ -17,7 +17,7 @@ from emulators.prolific.world import World
 from emulators.server import Drop
 
 Fields = dict[str, Any]
-SHOWN_LATE = ("list_submissions", "list_study_submissions", "show_submission")
+SHOWN_LATE = ("list_submissions", "show_submission")
 DECIDING = ("AWAITING REVIEW", "APPROVED")  # what a fleeting PROCESSING hides
 
 

@@ -1,13 +1,14 @@
 """The whole emulator on one port: the API, the participants' site, the controls, and the courier of webhooks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
 from werkzeug import Request
+from werkzeug.routing import Rule
 
-from emulators.control_panel import Controls, is_local
-from emulators.faults import FaultPlan
+from emulators.control_panel import is_local
+from emulators.market_server import MarketServer
 from emulators.prolific import TOKEN, control_panel
 from emulators.prolific.api import Api
 from emulators.prolific.call_faults import CallFaults
@@ -16,17 +17,12 @@ from emulators.prolific.fault_kinds import EXAMPLE, KINDS
 from emulators.prolific.participant_acts import ParticipantActs
 from emulators.prolific.site import VIEWS, ParticipantVisit
 from emulators.prolific.world import World
-from emulators.server import Server
-from emulators.web_pages import Pages
 
 SIGNS = {"USD": "$", "GBP": "£"}
 
 
-class Emulator(Server):
-    """A world served over HTTP. Raises OSError for a taken port.
-
-    ``plan`` holds the faults that are set. ``may_control`` decides which requests may use the controls.
-    """
+class Emulator(MarketServer[World]):
+    """A world served over HTTP. Raises OSError for a taken port."""
 
     token = TOKEN
 
@@ -38,30 +34,29 @@ class Emulator(Server):
         port: int = 0,
         may_control: Callable[[Request], bool] = is_local,
     ) -> None:
-        self.world = world or World()
-        self.plan = FaultPlan(KINDS, self.world.clock.now)
-        acts = ParticipantActs(self.world, self.plan)
-        currency = self.world.look(lambda state: state.currency)
-        pages = Pages(Path(__file__).parent, name="Prolific", currency=SIGNS[currency])
-        controls = Controls(
-            self.world,
-            self.plan,
-            pages,
-            may_control=may_control,
+        world = world or World()
+        super().__init__(
+            world,
+            name="Prolific",
+            folder=Path(__file__).parent,
+            currency=SIGNS[world.look(lambda state: state.currency)],
+            kinds=KINDS,
             example=EXAMPLE,
-            readers=control_panel.readers(self.world),
-            acts=control_panel.acts(self.world),
+            readers=control_panel.readers(world),
+            acts=control_panel.acts(world),
+            may_control=may_control,
+            host=host,
+            port=port,
         )
-        rules = [
-            *Api(self.world, CallFaults(self.world, self.plan)).rules(),
-            *ParticipantVisit.rules(
-                VIEWS, lambda request: ParticipantVisit(self.world, acts, pages, request, may_control(request))
-            ),
-            *pages.rules(),
-            *controls.rules(),
-        ]
-        super().__init__(rules, host=host, port=port)
-        self._courier = Courier(self.world, self.plan)
+        self._courier = Courier(world, self.plan)
+
+    def own_rules(self) -> Iterator[Rule]:
+        acts = ParticipantActs(self.world, self.plan)
+        yield from Api(self.world, CallFaults(self.world, self.plan)).rules()
+        yield from ParticipantVisit.rules(
+            VIEWS,
+            lambda request: ParticipantVisit(self.world, acts, self.pages, request, self.may_control(request)),
+        )
 
     def __enter__(self) -> Self:
         self._courier.start()

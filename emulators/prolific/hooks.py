@@ -91,7 +91,10 @@ def list_subscriptions(state: State, query: Mapping[str, str]) -> list[dict[str,
 def create_subscription(state: State, *, workspace_id: str, event_type: str, target_url: str) -> dict[str, Any]:
     """Create a subscription, which is silent until it is confirmed with the text in the answer's X-Hook-Secret."""
     require_workspace(state, workspace_id)
-    _check(event_type, target_url)
+    if event_type not in TYPES:
+        raise invalid("event_type", f"{event_type} is no event type; GET hooks/event-types/ lists them.")
+    if not _is_near(target_url):
+        raise invalid("target_url", "The emulator sends only to this machine, such as http://127.0.0.1:8000/.")
     if not state.secrets:
         raise ProlificError("Create a secret for the workspace before you create a subscription.")
     hook = Subscription(state.mint("subscription"), event_type, target_url, f"{state.draw('confirmation'):064x}")
@@ -111,23 +114,12 @@ def confirm_subscription(state: State, *, subscription_id: str, secret: str) -> 
     return _shown(state, hook)
 
 
-def change_subscription(
-    state: State,
-    *,
-    subscription_id: str,
-    event_type: str | None = None,
-    target_url: str | None = None,
-    is_enabled: bool | None = None,
-) -> dict[str, Any]:
-    """Change a subscription; only a confirmed one can be enabled."""
+def change_subscription(state: State, *, subscription_id: str, is_enabled: bool) -> dict[str, Any]:
+    """Disable a subscription, or enable one that was confirmed."""
     hook = _found(state, subscription_id)
-    event_type, target_url = event_type or hook.event_type, target_url or hook.target_url
-    _check(event_type, target_url)
     if is_enabled and not hook.confirmed:
         raise invalid("is_enabled", "Confirm the subscription first.")
-    hook.event_type, hook.target_url = event_type, target_url
-    if is_enabled is not None:
-        hook.enabled, hook.failing_since = is_enabled, None
+    hook.enabled, hook.failing_since = is_enabled, None
     return _shown(state, hook)
 
 
@@ -141,18 +133,14 @@ def require_workspace(state: State, workspace_id: str) -> None:
         raise not_found("Workspace", workspace_id)
 
 
-def _check(event_type: str, target_url: str) -> None:
-    if event_type not in TYPES:
-        raise invalid("event_type", f"{event_type} is no event type; GET hooks/event-types/ lists them.")
-    parts = urlsplit(target_url)
+def _is_near(url: str) -> bool:
+    """Whether an address is on this machine."""
+    parts = urlsplit(url)
     try:
         is_near = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
     except ValueError:
         is_near = False
-    if parts.scheme not in ("http", "https") or not is_near:
-        raise invalid(
-            "target_url", "The emulator sends only to this machine: http://127.0.0.1:… or http://localhost:…."
-        )
+    return is_near and parts.scheme in ("http", "https")
 
 
 def _found(state: State, id: str) -> Subscription:

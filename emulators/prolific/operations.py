@@ -39,9 +39,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "show_balance": Operation("GET", "workspaces/<workspace_id>/balance/", wallet.show_balance),
     "list_projects": Operation("GET", PROJECTS, studies.list_projects, pages="limit"),
     "create_project": Operation("POST", PROJECTS, studies.create_project, 201),
-    "list_project_studies": Operation(
-        "GET", "projects/<project_id>/studies/", studies.list_studies, bare=True, pages="page"
-    ),
     "list_studies": Operation("GET", "studies/", studies.list_studies, bare=True, pages="limit"),
     "create_study": Operation("POST", "studies/", studies.create_study, 201, NewStudy, bare=True),
     "show_study": Operation("GET", STUDY, studies.show_study),
@@ -52,7 +49,6 @@ OPERATIONS: Mapping[str, Operation] = {
     "count_submissions": Operation("GET", f"{STUDY}submissions/counts/", studies.count_submissions, bare=True),
     "show_progress": Operation("GET", f"{STUDY}access-details-progress/", studies.show_progress),
     "calculate_cost": Operation("POST", "study-cost-calculator/", wallet.calculate_cost, bare=True),
-    "recommend_rewards": Operation("GET", "reward-recommendations/", wallet.recommend_rewards),
     "list_submissions": Operation("GET", "submissions/", submissions.list_submissions, bare=True, pages="page"),
     "show_submission": Operation("GET", SUBMISSION, submissions.show_submission),
     "move_submission": Operation("POST", f"{SUBMISSION}transition/", submissions.move_submission),

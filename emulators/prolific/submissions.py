@@ -16,9 +16,9 @@ SHORTEST = 100  # characters of a rejection's message
 BULK_AFTER = timedelta(seconds=30)
 
 
-def list_submissions(state: State, query: Query, *, study_id: str | None = None) -> list[dict[str, Any]]:
+def list_submissions(state: State, query: Query) -> list[dict[str, Any]]:
     """List the submissions of a study, or of the whole account if none is named, oldest first."""
-    named = query.get("study") if study_id is None else study_id
+    named = query.get("study")
     rows = find_study(state, named).submissions if named else [*state.submissions.values()]
     wanted = query.get("status", "").upper().replace("_", " ")
     return [_row(each) for each in rows if wanted in ("", each.status)]

@@ -12,7 +12,6 @@ from emulators.prolific.state import Price, State, Study, Submission
 FEE = Decimal("0.333")  # the academic rate, on rewards and bonuses alike
 VAT = Decimal("0.20")  # on the fee
 FLOORS = {"USD": 800, "GBP": 600}  # minor units an hour
-ADVISED = {"USD": 1200, "GBP": 900}
 SHORT = "You do not have enough funds in your wallet for this. Top it up and try again."
 PARTS = {"rewards": ("reward", "bonus"), "fees": ("fee", "bonus fee"), "tax": ("vat", "bonus vat")}
 
@@ -119,31 +118,6 @@ def show_balance(state: State, query: Mapping[str, str], *, workspace_id: str) -
 def calculate_cost(state: State, *, reward: Count, total_available_places: Count) -> dict[str, Any]:
     """Return the cost of so many places, fees and VAT included."""
     return {"total_cost": minor(price_of(Decimal(reward) / 100).total * total_available_places)}
-
-
-def recommend_rewards(state: State, query: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the floor and the advised reward of a currency, in minor units."""
-    currency = query.get("currency_code", state.currency)
-    try:
-        minutes = Decimal(query.get("estimated_completion_time", "60"))
-    except ArithmeticError as error:
-        raise ProlificError({"estimated_completion_time": ["A valid number is required."]}) from error
-    if currency not in FLOORS:
-        raise ProlificError({"currency_code": [f"{currency} is no currency of a workspace."]})
-
-    def reward(an_hour: int) -> int:
-        return int((an_hour * minutes / 60).quantize(Decimal(1), ROUND_HALF_UP))
-
-    return [
-        {
-            "currency_code": currency,
-            "estimated_completion_time": float(minutes),
-            "min_reward_per_hour": FLOORS[currency],
-            "recommended_reward_per_hour": ADVISED[currency],
-            "min_reward": reward(FLOORS[currency]),
-            "recommended_reward": reward(ADVISED[currency]),
-        }
-    ]
 
 
 def _enter(state: State, kind: str, price: Price, *, about: str) -> None:

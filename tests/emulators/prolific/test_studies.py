@@ -63,11 +63,6 @@ def test_a_reward_under_the_floor_cannot_be_published(api, draft, minutes, rewar
     assert (move(api, study_id, "PUBLISH").status_code == 200) == published
 
 
-def test_the_floor_and_the_advice_are_told(api):
-    [told] = api.get("reward-recommendations/", params={"estimated_completion_time": 10}).json()
-    assert (told["min_reward"], told["recommended_reward"]) == (133, 200)
-
-
 @pytest.mark.parametrize(
     ("actions", "status"),
     [

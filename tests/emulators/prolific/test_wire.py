@@ -135,6 +135,9 @@ def test_the_account_has_one_workspace_with_projects(api, draft):
     [workspace] = api.get("workspaces/").json()["results"]
     made = api.post(f"workspaces/{workspace['id']}/projects/", json={"title": "Captions"}).json()
     assert draft()["project"] == workspace["projects"][0]["id"]
-    study_id = draft(project=made["id"])["id"]
-    assert [row["id"] for row in api.get(f"projects/{made['id']}/studies/").json()["results"]] == [study_id]
+    assert draft(project=made["id"])["project"] == made["id"]
+    assert [row["title"] for row in api.get(f"workspaces/{workspace['id']}/projects/").json()["results"]] == [
+        "Project",
+        "Captions",
+    ]
     assert api.get("workspaces/none/projects/").status_code == 404
