@@ -74,6 +74,12 @@ class Browser:
         """Post ``form`` with ``fields`` filled in. Raises CounterpartError for a field or choice that it lacks."""
         return self._page("POST", form.action, refusals, data=filled_in(form, fields or {}))
 
+    def press(self, form: FormElement, name: str, value: str, *, refusals: tuple[int, ...] = ()) -> Page:
+        """Post ``form`` by the button with this name and value. Raises CounterpartError if there is none."""
+        if not form.xpath(".//button[@name=$name and @value=$value]", name=name, value=value):
+            raise CounterpartError(f"The form to {form.action} lacks a button {name}={value}; is it the right site?")
+        return self._page("POST", form.action, refusals, data=filled_in(form, {}) | {name: value})
+
     def send_json(self, url: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
         """Post JSON and return the JSON of the answer."""
         answer = self._answer("POST", url, json=content)

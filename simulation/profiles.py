@@ -9,10 +9,10 @@ from typing import Any
 from core.errors import CounterpartError, some_of
 
 PRESETS = Path(__file__).parent / "presets"
-DEFAULT, REHEARSAL = "careful", "rehearsal"
+DEFAULT = "careful"
 
 # Ways to end a turn that exist only on a platform, as shares of all turns.
-CONDUCT = ("returns", "abandons", "double_clicks", "stale_tabs")
+CONDUCT = ("returns", "abandons", "double_clicks", "stale_tabs", "lost_codes", "second_devices")
 
 # Smallest and largest value of each number in a profile.
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -40,7 +40,8 @@ class Profile:
 
     The others default to 0. ``misreading_workers``: share of workers who read the scale in reverse. On a platform,
     shares of all turns: ``returns`` returns the HIT, ``abandons`` lets its time run out, ``double_clicks`` sends every
-    form twice at once, ``stale_tabs`` sends other answers from a second tab afterwards.
+    form twice at once, ``stale_tabs`` sends other answers from a second tab afterwards, ``lost_codes`` ends without the
+    completion code, ``second_devices`` goes on at another device.
     """
 
     confusion: tuple[tuple[float, ...], ...]
@@ -55,6 +56,8 @@ class Profile:
     abandons: float = 0.0
     double_clicks: float = 0.0
     stale_tabs: float = 0.0
+    lost_codes: float = 0.0
+    second_devices: float = 0.0
 
     @property
     def misconduct(self) -> dict[str, float]:

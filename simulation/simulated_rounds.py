@@ -18,7 +18,7 @@ from simulation.doors.base import Door, Turn
 from simulation.doors.direct import DirectDoor
 from simulation.doors.platform_door import PlatformDoor, site_of
 from simulation.doors.web import PagesDoor
-from simulation.profiles import DEFAULT, REHEARSAL, Profile, load_profile
+from simulation.profiles import DEFAULT, Profile, load_profile
 from simulation.simulated_workers import Person, Reviewer, answer_hit, make_crowd
 from simulation.truth import Seen, default_source, true_levels
 
@@ -63,7 +63,7 @@ def simulate_round(
     site = site_of(round) if round.settles else None
     if site and through_http:
         raise CounterpartError(f"Round {round} is on {round.channel}, whose site is used. Leave --through-http out.")
-    shape = load_profile(profile or (REHEARSAL if site else DEFAULT))
+    shape = load_profile(profile or (site.profile if site else DEFAULT))
     source = truth or default_source(round.pool.collection)
     seen = true_levels(round, source=source, seed=seed)
     people = make_crowd(shape, workers=workers, seed=seed)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -11,6 +11,11 @@ from simulation.http_browser import Page
 from simulation.profiles import Profile
 
 TURNED_AWAY = (403, 409, 410)  # statuses of our page for workers who cannot work on this HIT
+
+
+def is_sheet(page: Page) -> bool:
+    """Whether it is our page with the pairs to judge."""
+    return any("active_seconds" in form.fields for form in page.forms)
 
 
 class Task(Protocol):
@@ -29,8 +34,17 @@ class Task(Protocol):
     def submit(self, saved: Page) -> bool:
         """Send the platform's form. False if it was refused: it has the answers already, or the time is over."""
 
+    def submit_without_code(self) -> bool:
+        """End the turn on the platform without what our last page shows for that."""
+
     def give_back(self) -> None:
         """Return the HIT."""
+
+    def leave(self, page: Page) -> None:
+        """End a turn whose page has nothing to judge."""
+
+    def elsewhere(self) -> Self:
+        """Return the task on another device of the same worker."""
 
 
 @dataclass(frozen=True)
@@ -93,11 +107,27 @@ def _double_click(filled: Filled) -> Ended:
 def _submit_from_a_stale_tab(filled: Filled) -> Ended:
     """Submit, then submit other answers from a tab that was opened before."""
     stale = filled.task.open()
-    ended = _submit(filled)
+    return _submit_again(filled, stale, _submit(filled))
+
+
+def _change_the_device(filled: Filled) -> Ended:
+    """Submit on a second device, then submit other answers on the first one."""
+    other = filled.task.elsewhere()
+    ended = _submit(replace(filled, task=other, sheet=other.open()))
+    return replace(_submit_again(filled, filled.sheet, ended), counted="on two devices")
+
+
+def _submit_again(filled: Filled, stale: Page, ended: Ended) -> Ended:
     saved = filled.task.save(stale, filled.others)
     # A sync may have come in between: then our page says that all is confirmed, and has no form.
     again = bool(saved.forms) and filled.task.submit(saved)
     return Ended(ended.taken or again, refused=ended.refused + (not again), counted="submitted twice")
+
+
+def _lose_the_code(filled: Filled) -> Ended:
+    filled.task.save(filled.sheet, filled.fields)
+    taken = filled.task.submit_without_code()
+    return Ended(taken, refused=not taken, counted="without code")
 
 
 CONDUCTS: Mapping[str, Callable[[Filled], Ended]] = {
@@ -106,4 +136,6 @@ CONDUCTS: Mapping[str, Callable[[Filled], Ended]] = {
     "abandons": _abandon,
     "double_clicks": _double_click,
     "stale_tabs": _submit_from_a_stale_tab,
+    "lost_codes": _lose_the_code,
+    "second_devices": _change_the_device,
 }

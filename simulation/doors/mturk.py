@@ -22,6 +22,8 @@ APPROVED_BEFORE = 1_000_000  # more than a round may demand, so that nobody is s
 class MTurkSite:
     """The emulator that a round is posted on. Raises CounterpartError if it cannot be used."""
 
+    profile = "rehearsal"
+
     def __init__(self, round: Round) -> None:
         try:
             environment = environment_of(round.environment)
@@ -102,6 +104,17 @@ class MTurkTask:
 
     def submit(self, saved: Page) -> bool:
         return self.visitor.framed.send(saved.form_to("/externalSubmit"), refusals=REFUSED).status not in REFUSED
+
+    def submit_without_code(self) -> bool:
+        """MTurk has no codes: nothing is submitted without our form."""
+        return False
+
+    def leave(self, page: Page) -> None:
+        self.give_back()
+
+    def elsewhere(self) -> "MTurkTask":
+        """The frame gets no cookies, so that our page cannot tell devices apart."""
+        return self
 
     def give_back(self) -> None:
         self.visitor.browser.send(self.page.form_to("/return"), refusals=REFUSED)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Protocol
 
 import numpy as np
+from django.db.models import Exists, Q
 from lxml.html import FormElement
 
 from annotation.answers import Answer
@@ -15,17 +16,20 @@ from core.errors import CounterpartError
 from core.progress import Progress
 from crowd.models import Posting
 from crowd.sync import sync_round
-from hits.models import HIT, Round, Seat
+from hits.models import Round, Seat
 from simulation.doors.base import assignment_of, form_of
-from simulation.doors.conduct import CONDUCTS, TURNED_AWAY, Filled, Task, drawn_conduct
+from simulation.doors.conduct import CONDUCTS, Filled, Task, drawn_conduct, is_sheet
 from simulation.doors.mturk import MTurkSite
+from simulation.doors.prolific import ProlificSite
 from simulation.http_browser import Page
 from simulation.profiles import Profile
 from simulation.simulated_workers import Reviewer
 
 SYNC_EVERY = 25  # turns: submissions are collected while others are at work, as a worker process does it
 FRUITLESS = 2  # times that nobody finds a HIT, after which there is nothing to wait for
-COUNTED = ("returned", "abandoned", "submitted twice", "refused", "turned away", "syncs")
+COUNTED = (
+    "returned", "abandoned", "submitted twice", "without code", "on two devices", "refused", "turned away", "syncs",
+)  # fmt: skip
 
 
 class Visitor(Protocol):
@@ -42,7 +46,9 @@ class Visitor(Protocol):
 
 
 class Site(Protocol):
-    """The emulator of a platform."""
+    """The emulator of a platform. ``profile``: how its workers behave where nobody says otherwise."""
+
+    profile: str
 
     @property
     def longest_turn(self) -> timedelta:
@@ -58,7 +64,7 @@ class Site(Protocol):
         """Move the emulator's clock on."""
 
 
-SITES: dict[str, Callable[[Round], Site]] = {"mturk": MTurkSite}
+SITES: dict[str, Callable[[Round], Site]] = {"mturk": MTurkSite, "prolific": ProlificSite}
 
 
 def site_of(round: Round) -> Site:
@@ -85,6 +91,7 @@ class PlatformDoor:
         self._site, self._reviewer, self._seed, self._progress = site, reviewer, seed, progress
         self._visitors: dict[str, Visitor] = {}
         self._had: dict[int, set[int]] = {}
+        self._hits = round.hits.count()
         self._begun = 0  # turns since the last sync
         self._fruitless = 0
         self._failures: list[str] = []
@@ -98,15 +105,17 @@ class PlatformDoor:
         if self._begun == SYNC_EVERY:
             self._sync()
         visitor = self._visitor(person)
-        listed = visitor.offers()
         had = self._had.setdefault(person, set())
+        listed = visitor.offers() if len(had) < self._hits else {}
         for posting in self._open_postings(had, first=listed) if listed else ():
             shown = posting.external_id in listed
             offer = listed[posting.external_id] if shown else visitor.offer_of(posting.external_id)
             if offer is not None and (task := visitor.accept(offer)):
-                had.add(posting.one_hit.pk)
                 self._begun += 1
-                return self._opened(task, posting.one_hit)
+                turn = self._opened(task)
+                # Where nothing is left for somebody on a whole round, they have had all that there is for them.
+                had |= {posting.hit_id or turn.hit_id} if posting.hit or turn.can_work else self._all_hits()
+                return turn
         return None
 
     def wait(self, *, begun: int) -> bool:
@@ -130,6 +139,9 @@ class PlatformDoor:
             "failures": [{"failure": line} for line in self._failures],
         }
 
+    def _all_hits(self) -> set[int]:
+        return {*self.round.hits.values_list("pk", flat=True)}
+
     def _worker_id(self, person: int) -> str:
         return self._site.worker_id(f"{self.round.name}-{self._seed}-{person}")
 
@@ -143,23 +155,25 @@ class PlatformDoor:
         """Return the live postings with open seats, those ``first`` that the person's list shows: it shows one of each
         kind."""
         wanted = Seat.objects.filter(round=self.round, state=Seat.State.OPEN).values("hit")
-        live = Posting.objects.filter(hit__in=wanted, state=Posting.State.LIVE).exclude(hit__in=had)
+        of_hits = Q(hit__in=wanted) & ~Q(hit__in=had)
+        of_round = Q(hit=None, round=self.round) & Q(Exists(wanted))
+        live = Posting.objects.filter(of_hits | of_round, state=Posting.State.LIVE)
         postings = live.select_related("hit").order_by("hit__number", "pk")
         return sorted(postings, key=lambda posting: posting.external_id not in first)
 
-    def _opened(self, task: Task, hit: HIT) -> "PlatformTurn":
+    def _opened(self, task: Task) -> "PlatformTurn":
         sheet = task.open()
-        if sheet.status in TURNED_AWAY:
+        if not is_sheet(sheet):
             self.counts["turned away"] += 1
-            task.give_back()
-        return PlatformTurn(self, hit.pk, task, sheet)
+            task.leave(sheet)
+        return PlatformTurn(self, task, sheet)
 
     def _settle(self) -> bool:
         """Sync, review, and let the time of abandoned HITs run out. Return whether that may have reopened a seat."""
         reopened = self._sync()
         if self._review_flagged():
             reopened += self._sync()
-        abandoned = Posting.objects.filter(hit__round=self.round, settled_at=None, pending__gt=0).exists()
+        abandoned = Posting.objects.filter(round=self.round, settled_at=None, pending__gt=0).exists()
         if abandoned:
             time = self._site.longest_turn + timedelta(seconds=1)
             self._site.forward(time)
@@ -193,13 +207,16 @@ class PlatformTurn:
     """An accepted HIT with our page open in it."""
 
     door: PlatformDoor
-    hit_id: int
     task: Task
     sheet: Page
 
     @property
+    def hit_id(self) -> int:
+        return assignment_of(self.sheet).hit_id if self.can_work else 0
+
+    @property
     def can_work(self) -> bool:
-        return self.sheet.status not in TURNED_AWAY
+        return is_sheet(self.sheet)
 
     def finish(self, answers: Sequence[Answer], *, seconds: int, rng: np.random.Generator) -> bool:
         """End the turn as a drawn conduct has it. What that reopens is known after the next sync."""

@@ -1,0 +1,131 @@
+"""Rounds on Prolific's emulator, played over HTTP by a simulated crowd of every conduct; one of them has 60 HITs."""
+
+import json
+from collections import Counter
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from annotation.decisions import decide
+from annotation.ledger import balances
+from annotation.models import Assignment, Judgment, Payment
+from crowd.arrivals import NOTHING_LEFT
+from crowd.differences import find_differences
+from crowd.models import Outbox
+from hits.models import Round
+from hits.round_parameters import PackParameters
+from hits.rounds import pack_round
+from simulation.simulated_rounds import simulate_round
+from simulation.simulated_workers import reviewing_user
+from tests.crowd.prolific_rehearsal import Rehearsal, rehearsing
+from tests.factories import make_collection, make_round
+from tests.hits.pools import pool_of
+from tests.simulation.test_rehearsal import EXACT
+
+CONDUCTS = ("returns", "abandons", "double_clicks", "stale_tabs", "lost_codes", "second_devices")
+
+
+@pytest.fixture
+def there(transactional_db, live_server, settings):
+    """The emulator, with our site running beside it."""
+    settings.SITE_URL = live_server.url
+    with rehearsing(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def profile(tmp_path):
+    def profile(**changes: object) -> str:
+        path = tmp_path / "crowd.json"
+        path.write_text(json.dumps({**EXACT, **changes}))
+        return str(path)
+
+    return profile
+
+
+def publish(made: Round) -> Round:
+    options = {"channel": "prolific", "environment": "emulator", "expected_minutes": Decimal(8)}
+    call_command("publish", made.name, **options, stdout=StringIO())
+    made.refresh_from_db()
+    return made
+
+
+def end(made: Round, there: Rehearsal) -> None:
+    """Close the round, pay those who answered although their session ended, and sync until nothing is on its way."""
+    call_command("close", made.name, stdout=StringIO())
+    for _ in range(4):
+        there.later(minutes=2)
+        Outbox.objects.update(due_at="2026-01-01T00:00Z")
+        call_command("sync", made.name, stdout=StringIO())
+        for late in Assignment.objects.filter(hit__round=made, state=Assignment.State.FLAGGED).exclude(problem=""):
+            votes_count = late.seat_id is not None
+            decide(late, votes_count=votes_count, paid=True, reason="It was finished.", by=reviewing_user())
+
+
+def check(made: Round, there: Rehearsal) -> None:
+    """Hold both books against each other: whoever finished is paid once, and every answer set is stored once."""
+    made.refresh_from_db()
+    books = balances(made)
+    assert (sum(books.values()), books["held"], books["owed"]) == (0, 0, 0)
+    assert not Outbox.objects.exclude(state="done").exists()
+    assert [str(one) for one in find_differences(made)] == []
+    with there.world.looking() as state:
+        rows = [*state.submissions.values()]
+        assert (state.ledger.on_hold, state.ledger.spent) == (0, books["paid"] + books["fees"])
+        paid = {row.id: [*([row.paid] if row.paid else []), *row.bonuses] for row in rows}
+    finished = Assignment.objects.exclude(receipt="").filter(hit__round=made)
+    assert {each.external_id: [made.reward] for each in finished} == {id: sums for id, sums in paid.items() if sums}
+    assert set(Payment.objects.values_list("state", flat=True)) <= {
+        "paid",
+        "withdrawn",
+    }  # a reward, where a bonus had to take its place
+    sets, sizes = Counter(Judgment.objects.values_list("assignment", flat=True)), dict[int, int]()
+    for hit in made.hits.all():
+        sizes |= dict.fromkeys(hit.assignments.values_list("pk", flat=True), hit.items.count())
+    for_nothing = finished.filter(decisions__reason=NOTHING_LEFT).values_list("pk", flat=True)
+    assert {*finished.values_list("pk", flat=True)} - {*for_nothing} == set(sets)
+    assert all(sizes[pk] == count for pk, count in sets.items())
+    assert set(Counter(Judgment.objects.values_list("worker", "image", "caption")).values()) <= {1}
+
+
+def test_every_seat_is_filled_through_the_participants_site_and_paid(there, profile):
+    made = publish(make_round(hits=4, replication=2, published=False, reward="2.00"))
+    figures = simulate_round(made, workers=4, profile=profile())
+    end(made, there)
+    assert (figures["submitted"], figures["accepted"], figures["seats still open"]) == (8, 8, 0)
+    assert figures["refused"] == figures["turned away"] == figures["not taken in yet"] == 0
+    check(made, there)
+
+
+@pytest.mark.parametrize("conduct", CONDUCTS)
+def test_a_crowd_that_often_strays_fills_every_seat_and_the_books_balance(there, profile, conduct):
+    made = publish(make_round(hits=3, published=False, reward="2.00"))
+    figures = simulate_round(made, workers=12, profile=profile(**{conduct: 0.5}), seed=3)
+    end(made, there)
+    assert figures["seats still open"] == 0
+    check(made, there)
+
+
+@pytest.mark.slow
+def test_a_round_of_60_hits_ends_with_every_answer_stored_once_and_everybody_paid_once(there, capsys):
+    hits, votes = 60, 2
+    pool = pool_of(16 * hits, images=hits, collection=make_collection(images=hits, pictures=True))
+    made = publish(pack_round("show", pool, PackParameters(replication=votes, reward=Decimal("2.00"), seed=1)))
+    call_command("simulate", "show", workers=40, seed=4, json=True)
+    crowd = json.loads(capsys.readouterr().out)
+    end(made, there)
+    strayed = ("excluded", "returned", "abandoned", "submitted twice", "without code", "on two devices")
+    assert all(crowd[conduct] for conduct in strayed), crowd
+    assert (crowd["seats still open"], crowd["not taken in yet"]) == (0, 0)
+    check(made, there)
+    with there.world.looking() as state:
+        ended = Counter(each.status for each in state.submissions.values())
+        late = [each for each in state.submissions.values() if each.bonuses]
+    assert (ended["RETURNED"], ended["TIMED-OUT"]) == (crowd["returned"], crowd["abandoned"])
+    assert late, "nobody ran out of time after answering"
+    assert {each.status for each in late} <= {"TIMED-OUT", "RETURNED"}
+    assert made.seats.filter(state="open").count() == 0
+    call_command("audit", "show", json=True)
+    assert json.loads(capsys.readouterr().out)["differences"] == 0
