@@ -56,7 +56,7 @@ def without(name: str) -> dict:
         ({**GOOD, "likeness": None}, "Invalid likeness None"),
         ({**GOOD, "excluded": True}, "Invalid excluded True"),
         ({**GOOD, "returns": -0.1}, "Invalid returns -0.1 .*: use 0 to 1"),
-        ({**GOOD, "returns": 0.6, "stale_tabs": 0.5}, "returns, abandons, double_clicks, stale_tabs .* sum to 1.1"),
+        ({**GOOD, "returns": 0.6, "stale_tabs": 0.5}, "returns, abandons, double_clicks, .* sum to 1.1"),
         ({**GOOD, "confusion": [[1, 0, 0, 0]]}, "use 4 rows of 4 shares"),
         ({**GOOD, "confusion": [*GOOD["confusion"][:3], [0.5, 0.4, 0, 0]]}, "Row 4 of confusion"),
         ({**GOOD, "confusion": [[2, -1, 0, 0], *GOOD["confusion"][1:]]}, "Row 1 of confusion"),
@@ -69,6 +69,6 @@ def test_a_bad_profile_is_refused_by_field(write, content, message):
 
 def test_an_unknown_profile_is_refused_with_the_presets():
     with pytest.raises(
-        CounterpartError, match="Unknown crowd profile 'sleepy': use careful, paper, rehearsal or a JSON file"
+        CounterpartError, match="Unknown crowd profile 'sleepy': use careful, paper, participants, rehearsal or a JSON"
     ):
         load_profile("sleepy")

@@ -21,7 +21,7 @@ class Command(ActCommand):
         parser.add_argument("--workers", type=int, default=50, help="number of workers (default 50)")
         parser.add_argument(
             "--profile",
-            help="crowd profile: careful (default), paper, rehearsal (default on an emulator), or a JSON file",
+            help="crowd profile: careful (default), paper, rehearsal, participants (defaults on emulators), or a file",
         )
         parser.add_argument(
             "--truth",
