@@ -2,8 +2,10 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import (
@@ -167,12 +169,34 @@ def pairs_seen(worker: Worker) -> Pairs:
     return set(first.union(*others))
 
 
+def has_seen_pair(worker: Worker, hit: int) -> bool:
+    """Whether the HIT holds a pair of ``pairs_seen``. Every lease asks it, and to build the statement takes longer than
+    to answer it, so it is built once."""
+    sql, parameters = _statement_of_one()
+    given = {_WORKER: worker.pk, _HIT: hit}
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [given.get(one, one) for one in parameters])
+        return cursor.fetchone() is not None
+
+
+_WORKER, _HIT = -1, -2  # keys that no row has, in their places in the statement
+
+
+@cache
+def _statement_of_one() -> tuple[str, tuple[Any, ...]]:
+    return _with_seen_pairs(Worker(pk=_WORKER), [_HIT]).query.sql_with_params()
+
+
 def hits_with_seen_pairs(worker: Worker, hits: Collection[int]) -> set[int]:
     """Return those of ``hits`` that hold a pair of ``pairs_seen``, which the database compares."""
+    return set(_with_seen_pairs(worker, hits))
+
+
+def _with_seen_pairs(worker: Worker, hits: Collection[int]) -> QuerySet[Item, int]:
     items = Item.objects.filter(hit__in=hits).order_by().values_list("hit", flat=True)
     same = {"image": OuterRef("image"), "caption": OuterRef("caption")}
     first, *others = (items.filter(Exists(theirs.filter(**same))) for theirs in _items_seen(worker))
-    return set(first.union(*others))
+    return first.union(*others)
 
 
 def _items_seen(worker: Worker) -> tuple[QuerySet[Item], QuerySet[TestItem], QuerySet[TestItem]]:

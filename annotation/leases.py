@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotation.admission import admit, hits_with_seen_pairs
+from annotation.admission import admit, has_seen_pair, hits_with_seen_pairs
 from annotation.budget import has_room_for_seat
 from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.workers import actor_of, locked
@@ -173,7 +173,7 @@ def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) ->
     almost always it does."""
     seats = _open_seats(round, worker)
     while first := seats.select_related("hit").select_for_update(skip_locked=True, of=("self",)).first():
-        if hits_with_seen_pairs(worker, [first.hit_id]):
+        if has_seen_pair(worker, first.hit_id):
             break
         if claim(first.pk):
             first.hit.round = round

@@ -90,9 +90,8 @@ def earned(works: Sequence[Work]) -> Decimal:
 
 
 def receipt_of(assignment: Assignment) -> Work | None:
-    """Return what the receipt page shows, or None while nothing was submitted."""
-    submitted = Assignment.objects.filter(pk=assignment.pk, state__in=OUTCOMES).select_related("hit__round")
-    return next(map(_work, submitted), None)
+    """Return what the receipt page shows of an assignment as it was read; None if nothing was submitted by then."""
+    return _work(assignment) if assignment.state in OUTCOMES else None
 
 
 def completion_code_of(visit: Visit, permit: Permit, *, nothing_left: bool = False) -> str:

@@ -110,8 +110,10 @@ def extend(request: HttpRequest, assignment: Assignment) -> HttpResponse:
 @require_POST
 def give_back(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Return the HIT unanswered; somebody else gets it. One that another tab has submitted shows its receipt."""
-    if not return_assignment(assignment, actor=actor_of(assignment.worker)) and receipt_of(assignment):
-        return redirect("judging:receipt", token=assignment_token(assignment))
+    if not return_assignment(assignment, actor=actor_of(assignment.worker)):
+        assignment.refresh_from_db(fields=["state"])
+        if receipt_of(assignment):
+            return redirect("judging:receipt", token=assignment_token(assignment))
     return to_home(visit_behind(assignment), "returned")
 
 
