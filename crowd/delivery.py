@@ -146,6 +146,14 @@ def _close(platform: Platform, row: Outbox, key: str) -> Result:
     return partial(mark_closed, posting)
 
 
+def _pause(platform: Platform, row: Outbox, key: str) -> Result:
+    posting, paused = _posting(key), bool(row.payload["paused"])
+    if posting.state != State.LIVE:
+        return _nothing
+    channels.session_platform(row.channel).pause(posting, paused=paused)
+    return partial(Posting.objects.filter(pk=posting.pk).update, paused_at=timezone.now() if paused else None)
+
+
 def _dispose(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
     if posting.state != State.CLOSED:
@@ -203,6 +211,7 @@ CALLS: dict[Outbox.Call, Callable[[Platform, Outbox, str], Result]] = {
     Call.EXTEND: _extend,
     Call.PROLONG: _prolong,
     Call.CLOSE: _close,
+    Call.PAUSE: _pause,
     Call.DISPOSE: _dispose,
     Call.PAY: _pay,
     Call.REJECT: _reject,

@@ -61,6 +61,7 @@ class Posting(models.Model):
     expires_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True, help_text="When its submissions were last listed.")
     tried_at = models.DateTimeField(null=True, help_text="When a sync last tried to list its submissions.")
+    paused_at = models.DateTimeField(null=True, help_text="Since when it takes no visitors, as no HIT is left.")
     over_since = models.DateTimeField(null=True, help_text="Since when the platform has listed it as over.")
     settled_at = models.DateTimeField(null=True, help_text="When it had been over for SYNC_LAG_SECONDS.")
 
@@ -195,6 +196,7 @@ class Outbox(models.Model):
         EXTEND = "extend", "post more answer sets of a posted HIT"
         PROLONG = "prolong", "let workers accept a posted HIT for longer"
         CLOSE = "close", "close a posted HIT"
+        PAUSE = "pause", "let no visitors come for a while, or let them come again"
         DISPOSE = "dispose", "remove a finished HIT from the platform"
         PAY = "pay", "pay a reward or a bonus"
         REJECT = "reject", "reject work"

@@ -28,7 +28,7 @@ from crowd.delivery import mark_closed, mark_over
 from crowd.intake import advance, take_in_waiting
 from crowd.models import Outbox, Posting, Sync, work_on_posting
 from crowd.outbox import deliver_due
-from crowd.postings import post_open_seats
+from crowd.postings import open_or_pause, post_open_seats
 from crowd.sessions import keep_sessions
 from hits.models import Round
 
@@ -197,6 +197,7 @@ def _collect(posting: Posting) -> int:
         new = sum(keep(posting, listed) for listed in listing.assignments)
     else:
         new = keep_sessions(posting, listing.assignments)
+        open_or_pause(posting, takes_visitors=listing.takes_visitors)
     _note(posting, listing)
     return new
 

@@ -65,7 +65,7 @@ class Listed:
 @dataclass(frozen=True)
 class Listing:
     """What the platform lists for one posting. ``is_over``: no worker can accept it or still works on it. A posting of
-    a whole round has no time when it expires."""
+    a whole round has no time when it expires; ``takes_visitors`` says of it whether new ones can come now."""
 
     status: str
     max_assignments: int
@@ -73,6 +73,7 @@ class Listing:
     is_over: bool
     expires_at: datetime | None
     assignments: Sequence[Listed]
+    takes_visitors: bool = False
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,9 @@ class SessionPlatform(Platform, Protocol):
 
     def longest_session(self, posting: Posting) -> timedelta:
         """Return how long a session may last."""
+
+    def pause(self, posting: Posting, *, paused: bool) -> None:
+        """Let no visitor come for a while, or let them come again. Repeating it changes nothing."""
 
 
 @runtime_checkable

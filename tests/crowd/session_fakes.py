@@ -34,6 +34,9 @@ class FakeSessions(FakePlatform):
     def longest_session(self, posting):
         return timedelta(minutes=30)
 
+    def pause(self, posting, *, paused):
+        self._take("pause" if paused else "start", str(posting.pk))
+
     def come(self, session, worker, status=""):
         """Have a worker reserve a place, or their session move on to ``status``."""
         self.sessions[session] = (worker, status)

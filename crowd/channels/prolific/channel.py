@@ -82,6 +82,9 @@ class ProlificChannel:
     def longest_session(self, posting: Posting) -> timedelta:
         return timedelta(minutes=studies.time_limit_of(posting.round)) + SLACK
 
+    def pause(self, posting: Posting, *, paused: bool) -> None:
+        studies.pause(client_for(posting.environment), posting.external_id, paused=paused)
+
     def publish(self, posting: Posting, *, token: str) -> None:
         studies.publish(client_for(posting.environment), posting, token=token)
 

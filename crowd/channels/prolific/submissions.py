@@ -75,6 +75,7 @@ def collect(client: Client, posting: Posting) -> Listing:
         is_over=is_over,
         expires_at=None,
         assignments=[_listed(row) for row in rows],
+        takes_visitors=study["status"] == "ACTIVE" and not is_closed,
     )
 
 
