@@ -140,6 +140,7 @@ SENTENCES = {
     "opened, not confirmed": "{who} started {what}, which the platform could not confirm then",
     "claimed by two workers": "Two workers came with the session of {what}",
     "settled": "{who} settled {what}",
+    "asked to return": "{who} asked the worker to return {what}",
 }
 """Verb → sentence. ``who`` and ``what`` are names with links; other words are data, counts with their noun."""
 

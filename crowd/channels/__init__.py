@@ -6,6 +6,7 @@ from core.errors import CounterpartError, some_of
 from crowd.channels.base import (
     Arrival,
     AsksFees,
+    AsksReturns,
     Bonus,
     Channel,
     ChannelError,
@@ -26,6 +27,7 @@ __all__ = [
     "CHANNELS",
     "Arrival",
     "AsksFees",
+    "AsksReturns",
     "Bonus",
     "Channel",
     "ChannelError",

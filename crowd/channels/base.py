@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
-from annotation.models import Exclusion, Payment, Rejection
+from annotation.models import Assignment, Exclusion, Payment, Rejection
 from crowd.models import Message, Posting
 from crowd.offers import Offer
 from hits.models import Round
@@ -255,3 +255,11 @@ class SendsHooks(Platform, Protocol):
 
     def event_id(self, environment: str, headers: Mapping[str, str], body: bytes) -> str:
         """Return the id of an event. Raises ChannelError for one that the platform has not signed."""
+
+
+@runtime_checkable
+class AsksReturns(Platform, Protocol):
+    """A platform where workers can be asked to return work."""
+
+    def request_return(self, assignment: Assignment, reason: str) -> None:
+        """Ask its worker, unless they were asked before."""

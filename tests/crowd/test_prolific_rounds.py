@@ -273,6 +273,29 @@ def test_a_message_reaches_a_participant_once(rehearsal, commit):
         assert len(state.messages) == 1
 
 
+def test_a_worker_is_asked_once_to_return_work(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    with commit(execute=True):
+        work = rehearsal.work(wrong=True)
+    sync(made, commit)
+    rehearsal.fault(kind="drop", operation="request_return", nth=1)
+    with pytest.raises(CommandError, match="If you ask again"):
+        call_command("request_return", str(work.pk), reason="Please return it.")
+    call_command("request_return", str(work.pk), reason="Please return it.")
+    with rehearsal.world.looking() as state:
+        assert state.submissions[work.external_id].return_requested
+        assert len(state.messages) == 1
+
+
+def test_paid_work_cannot_be_returned(rehearsal, commit):
+    made = published(hits=1, commit=commit)
+    with commit(execute=True):
+        work = rehearsal.work()
+    sync(made, commit)
+    with pytest.raises(CommandError, match="is approved on the platform"):
+        call_command("request_return", str(work.pk), reason="Please return it.")
+
+
 def test_a_closed_round_stops_its_study(rehearsal, commit):
     made = published(hits=2, commit=commit)
     submission, person, sheet = rehearsal.open()

@@ -135,6 +135,9 @@ class ProlificChannel:
     def event_id(self, environment: str, headers: Mapping[str, str], body: bytes) -> str:
         return hooks.event_id(headers, body, known=hooks.secrets())
 
+    def request_return(self, assignment: Assignment, reason: str) -> None:
+        submissions.request_return(client_for(assignment.environment), assignment, reason)
+
     def reject(self, rejection: Rejection, *, token: str) -> None:
         submissions.reject(client_for(rejection.assignment.environment), rejection)
 

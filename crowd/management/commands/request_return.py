@@ -1,0 +1,26 @@
+"""Ask a worker to return work."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotation.models import Assignment
+from core.commands import ActCommand
+from core.errors import CounterpartError
+from core.progress import TerminalBar
+from crowd.returns import request_return
+
+
+class Command(ActCommand):
+    help = "Ask a worker through their platform to return work, which is then not paid and not held against them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("assignment", type=int, help="the assignment's number, as its page shows it")
+        parser.add_argument("--reason", required=True, help="what the worker reads")
+
+    def act(self, progress: TerminalBar, **options: Any) -> str:
+        found = Assignment.objects.filter(pk=options["assignment"]).first()
+        if found is None:
+            raise CounterpartError(f"There is no assignment {options['assignment']}.")
+        request_return(found, reason=options["reason"], by="request_return")
+        return f"The worker of assignment {found.pk} was asked to return it."

@@ -1,0 +1,33 @@
+"""Requests to return work: the worker keeps a clean record, and nothing is paid for it."""
+
+from django.db import transaction
+
+from annotation.models import Assignment, PlatformState
+from core.errors import CounterpartError
+from core.events import record
+from core.text import check_words
+from crowd import channels
+from crowd.channels import AsksReturns, ChannelError
+
+LONGEST = 500
+RETURNABLE = (PlatformState.UNCONFIRMED, PlatformState.SUBMITTED)
+
+
+def request_return(assignment: Assignment, *, reason: str, by: str) -> None:
+    """Ask a worker through their platform to return work; they are free not to. Repeating it asks nobody twice.
+
+    Raises CounterpartError without a reason, for a platform that has no such request, for work that is decided or has
+    ended there, and if the platform fails.
+    """
+    words = check_words(reason, what="reason that the worker reads", at_most=LONGEST)
+    platform = channels.platforms().get(assignment.channel)
+    if not isinstance(platform, AsksReturns):
+        raise CounterpartError(f"{assignment} is on no platform that asks workers to return work.")
+    if assignment.platform_state not in RETURNABLE:
+        raise CounterpartError(f"{assignment} is {assignment.platform_state} on the platform; it cannot be returned.")
+    try:
+        platform.request_return(assignment, words)
+    except ChannelError as error:
+        raise CounterpartError(f"{error} If you ask again, it is first read whether the worker was asked.") from error
+    with transaction.atomic():
+        record("asked to return", assignment, actor=by)
