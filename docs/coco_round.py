@@ -61,7 +61,16 @@ def build(data: Path, folder: Path) -> None:
     run("retrieve", "coco", "--annotators=words,categories", "--queries=queries", f"--depth={DEPTH}")
     of_round = ("--annotators=words,categories", "--queries=queries", "--top-k=5")
     run("pool", "coco-pool", "--collection=coco", *of_round, f"--control-depth={DEPTH}")
-    run("pack", "coco-round", "--pool=coco-pool", "--reward=2.50", "--replication=2", "--ceiling=5000", "--reasons")
+    run(
+        "pack",
+        "coco-round",
+        "--pool=coco-pool",
+        "--reward=2.50",
+        "--replication=2",
+        "--ceiling=5000",
+        "--reasons",
+        "--seed=0",
+    )
     run("publish", "coco-round", "--channel=browser", "--skip-missing")
     run("simulate", "coco-round", "--workers=80", "--truth=eccv", "--seed=0")
     run("aggregate", "coco-round", "--method=ordinal")

@@ -83,7 +83,9 @@ def demo_site() -> Iterator[Places]:
     command = [sys.executable, "manage.py", "demo"]
     with subprocess.Popen(command, cwd=ROOT, env=os.environ | of_demo, stdout=subprocess.PIPE, text=True) as demo:
         try:
-            yield read_places(demo).groupdict()
+            places = read_places(demo).groupdict()
+            wait_for(places["site"])
+            yield places
         finally:
             demo.terminate()
 
@@ -107,7 +109,7 @@ def wait_for(site: str) -> None:
     """Wait until the site answers, for a minute at most."""
     for _ in range(120):
         try:
-            urlopen(f"{site}/healthz", timeout=5)  # noqa: S310 our own address
+            urlopen(f"{site.rstrip('/')}/healthz", timeout=5)  # noqa: S310 our own address
             return
         except OSError:
             sleep(0.5)
@@ -160,6 +162,7 @@ def open_hit(page: Page, join: str) -> None:
     page.check("[name=consent]")
     page.click("text=Agree and start")
     page.click("text=Judge a HIT")
+    page.wait_for_load_state("networkidle")
     page.keyboard.press("1")
     page.wait_for_load_state("networkidle")
 
