@@ -30,7 +30,7 @@ from benchmarks.judging_crowd import ACTION, Work, join, levels_of, picture_size
 
 ROOT = Path(__file__).resolve().parent.parent
 SITES = {"site": "config.wsgi", "bare": "benchmarks.judging_bare:application"}
-IMAGES, QUERIES, STORED, CROWD, PHOTOS = 2_000, 1_600, 2_902, 50, 100
+IMAGES, QUERIES, STORED, CROWD, PHOTOS = 3_000, 2_700, 2_902, 50, 100
 KINDS = {"one save a HIT": {}, "a save an answer": {"drafts": True}, "with pictures": {"pictures": True}}
 
 
@@ -143,7 +143,8 @@ def _answers(address: str) -> bool:
 
 
 def make_round() -> str:
-    """Publish a round of some 4,000 HITs whose pictures are photographs, as far as their size goes."""
+    """Publish a round of some 6,000 HITs, enough for all measurements. Their pictures are photographs, as far as their
+    size goes."""
     from django.core.management import call_command
 
     from corpus.models import Caption, Collection, Image, Match
