@@ -1,6 +1,7 @@
 """Bar charts: horizontal bars, whole or in coloured parts."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mitl.charts import COLOURS, Spec
@@ -16,22 +17,33 @@ def bar_chart(
     x: str,
     parts: Mapping[str, str] | None = None,
 ) -> Spec:
-    """Draw horizontal bars, three panels a line.
+    """Draw horizontal bars, three panels a line. Bars of parts end at the longest bar of all panels.
 
     Args:
         panels: title of each panel → rows with ``name``, ``value`` and, where there are ``parts``, ``part``.
         x: title of the axes.
         parts: the parts of each bar, in order → colour; None: bars of one colour.
     """
+    # Rounded: shares that sum to a hair over 100% would lengthen the axis to the next tick.
+    end = round(max((length for rows in panels.values() for length in _lengths(rows)), default=0), 6) if parts else None
     return {
         "title": {"text": title, "subtitle": subtitle, "offset": 16},
-        "concat": [_bar_panel(name, rows, x, parts) for name, rows in panels.items()],
+        "concat": [_bar_panel(name, rows, x, parts, end) for name, rows in panels.items()],
         "columns": 3,
         "spacing": 32,
     }
 
 
-def _bar_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str, parts: Mapping[str, str] | None) -> Spec:
+def _lengths(rows: Sequence[Mapping[str, Any]]) -> Iterable[float]:
+    lengths: Counter[str] = Counter()  # of whole bars
+    for row in rows:
+        lengths[row["name"]] += row["value"] or 0
+    return lengths.values()
+
+
+def _bar_panel(
+    title: str, rows: Sequence[Mapping[str, Any]], x: str, parts: Mapping[str, str] | None, end: float | None
+) -> Spec:
     coloured: Spec = {}
     values = [dict(row) for row in rows]
     if parts:
@@ -57,7 +69,12 @@ def _bar_panel(title: str, rows: Sequence[Mapping[str, Any]], x: str, parts: Map
                 "axis": {"labelLimit": 220},
                 "scale": {"domain": list(dict.fromkeys(row["name"] for row in rows))},
             },
-            "x": {"field": "value", "type": "quantitative", "title": x or None},
+            "x": {
+                "field": "value",
+                "type": "quantitative",
+                "title": x or None,
+                "scale": {"domainMax": end} if end else {},
+            },
             **coloured,
         },
     }

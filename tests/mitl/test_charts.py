@@ -79,6 +79,14 @@ def test_bars_are_in_the_order_given_with_their_parts(tmp_path):
     assert {"Levels", "one", "rank 9", "yes", "no", "percent"} <= set(words_in((tmp_path / "bars.svg").read_bytes()))
 
 
+def test_bars_of_parts_have_one_axis_in_all_panels():
+    shares = [33.3, 66.7 + 1e-12, 99.0]
+    rows = [{"name": "all", "part": part, "value": value} for part, value in zip(("a", "b"), shares, strict=False)]
+    short = [{"name": "all", "part": "a", "value": shares[2]}]
+    spec = bar_chart("Levels", "", {"whole": rows, "short": short}, x="percent", parts={"a": "#000", "b": "#fff"})
+    assert [panel["encoding"]["x"]["scale"]["domainMax"] for panel in spec["concat"]] == [100, 100]
+
+
 def test_a_bar_without_a_value_keeps_its_place():
     rows = [{"name": "1", "value": None}, {"name": "2-5", "value": 3}]
     panel = bar_chart("Workers", "", {"workers": rows}, x="")["concat"][0]
