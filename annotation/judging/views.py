@@ -61,7 +61,7 @@ GIVEN_AWAY = (
 def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """The HIT: its pairs, the four levels, and the one submit."""
     if assignment.is_submitted or (assignment.receipt and request.method != "POST"):
-        return _submitted(request, assignment)
+        return _submitted(request, assignment, at_once=request.method == "POST")
     if request.method == "POST":
         problem = _submit(request, assignment)
         if problem:

@@ -151,6 +151,23 @@ def test_the_same_session_goes_on_with_the_same_hit(client, made, there):
     assert Assignment.objects.count() == 1
 
 
+def test_answers_that_are_sent_twice_still_lead_back_by_themselves(client, made, there):
+    sheet = start(client, there)
+    assignment = Assignment.objects.get()
+    for _ in range(2):
+        page = client.post(sheet, as_form(assignment, right_answers(assignment))).text
+        assert "judging/sending.js" in page
+        assert 'method="get"' in page
+    assert Judgment.objects.count() == 4
+
+
+def test_the_consent_page_names_task_pay_and_time(client, made, there):
+    there.come("S1", "P1")
+    page = client.get(enter(client)).text
+    for words in ("Does the sentence describe the picture?", "4 pairs", "$0.65"):
+        assert words in page
+
+
 def test_the_same_person_in_a_new_session_gets_another_hit(client, made, there):
     work(client, there, "S1", "P1")
     work(client, there, "S2", "P1")
