@@ -75,7 +75,9 @@ def pack_round(
     }
     if existing:
         return _same(existing, fields)
-    left_out = {"avoided": avoided, "excluded_pairs": pool.n_pairs + plan.padded - plan.counts()["pairs"]}
+    asked = plan.counts()["pairs"] - plan.padded
+    excluded = pool.n_pairs - asked if TASK_TYPES[parameters.task].on_pairs else 0
+    left_out = {"avoided": avoided, "excluded_pairs": excluded}
     fields["summary"] = _summary(plan, parameters, costs) | {name: what for name, what in left_out.items() if what}
     try:
         return _write(name, fields, plan, actor, progress)

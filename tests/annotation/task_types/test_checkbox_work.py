@@ -169,3 +169,20 @@ def test_the_join_page_tells_what_is_asked(client, made):
     assert "Which sentences describe the picture?" in shown
     assert "6 pictures <small>in one HIT" in shown
     assert "100% YES" not in shown
+
+
+def test_the_pages_of_staff_open_and_speak_of_ticks(researcher, made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        item = vote(made, True, False)
+    aggregate_round(made)
+    assignment = Assignment.objects.first()
+    pages = ["", "hits/", "hits/1/", "rehearse/", "pairs/", "controls/", "effect/", "live/"]
+    addresses = [f"/rounds/boxes/{page}" for page in pages]
+    addresses += [f"/pairs/{item.image_id}/{item.caption_id}/", "/charts/round/boxes/agreement/", "/rounds/"]
+    for one in addresses:
+        assert researcher.get(one).status_code == 200, one
+    assert "not ticked" in researcher.get(f"/review/{assignment.pk}/").text
+    shown = researcher.get("/rounds/boxes/").text
+    assert "mean share of yes" in shown
+    assert "Check boxes, ten captions of a picture at a time" in shown
+    assert "Repeats within a HIT" not in shown

@@ -58,6 +58,7 @@ def test_every_caption_of_the_pool_is_asked_once_without_an_image_or_a_control(m
     sizes = [hit.items.count() for hit in made.hits.all()]
     assert sizes == [20, len(asked) - 20]
     assert Seat.objects.filter(hit__round=made).count() == 6
+    assert "excluded_pairs" not in made.summary
     assert (made.summary["pairs"], made.summary["topped_up"], made.summary["shared_images"]) == (len(asked), 0, 0)
 
 
