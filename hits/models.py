@@ -168,6 +168,8 @@ class Item(models.Model):
     caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
     control = models.ForeignKey(Control, null=True, on_delete=models.PROTECT, related_name="items", db_index=False)
 
+    content = models.JSONField(null=True, help_text="Rankings of images that are shown beside its caption.")
+
     class Meta:
         ordering = ["hit_id", "place"]
         constraints = [

@@ -72,6 +72,13 @@ class PackParameters(Parameters):
         ),
     ] = LEVELS.name
     design: Annotated[Design, DesignField(help_text="candidates and gold controls of a HIT")] = DESIGNS["eccv-18"]
+    positives: Annotated[
+        str,
+        forms.CharField(
+            required=False,
+            help_text="match source of the right images in made rankings, such as a version; for the task preference",
+        ),
+    ] = ""
     sharing: Annotated[
         Sharing,
         forms.ChoiceField(
@@ -118,6 +125,9 @@ class PackParameters(Parameters):
             raise CounterpartError(
                 f"Invalid design {self.design}: a HIT of the task {task} is always {task.design}. Leave --design out."
             )
+        if bool(self.positives) != task.from_matches:
+            advice = "name a match source" if task.from_matches else f"the task {task} needs none, leave it out"
+            raise CounterpartError(f"Invalid option --positives: {advice}.")
         if self.reasons and not task.asks:
             raise CounterpartError(f"Invalid option --reasons: the task {task} asks for none. Leave it out.")
         if self.top_up and not (task.on_pairs and task.group == 1):

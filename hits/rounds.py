@@ -1,5 +1,6 @@
 """Packing a pool into a round: its HITs, gold controls and seats, written at once, and their cost."""
 
+import json
 import secrets
 from decimal import Decimal
 from typing import Any
@@ -60,6 +61,7 @@ def pack_round(
         seed=seed,
         sharing=parameters.sharing,
         avoided=avoided,
+        positives=parameters.positives,
         progress=progress,
     )
     costs = costs_by_channel(parameters.reward, assignments=plan.n_hits * parameters.seats)
@@ -77,7 +79,7 @@ def pack_round(
         return _same(existing, fields)
     asked = plan.counts()["pairs"] - plan.padded
     excluded = pool.n_pairs - asked if TASK_TYPES[parameters.task].on_pairs else 0
-    left_out = {"avoided": avoided, "excluded_pairs": excluded}
+    left_out = {"avoided": avoided, "excluded_pairs": excluded, "positives_of": parameters.positives}
     fields["summary"] = _summary(plan, parameters, costs) | {name: what for name, what in left_out.items() if what}
     try:
         return _write(name, fields, plan, actor, progress)
@@ -103,6 +105,7 @@ def make_plan(
     seed: int,
     sharing: Sharing,
     avoided: Keys | None = None,
+    positives: str = "",
     progress: Progress,
 ) -> Plan:
     """Pack a pool's distinct pairs into HITs as their type wants them, with controls and without what is ``avoided``.
@@ -116,7 +119,10 @@ def make_plan(
     coded = Avoided.of(avoided or [], sides)
     asked = pairs[coded.allows(pairs)]
     _check_size(pool, design, asked=len(asked), excluded=len(pairs) - len(asked))
-    return task.plan(pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress)
+    further = {"positives": positives} if task.from_matches else {}
+    return task.plan(
+        pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress, **further
+    )
 
 
 def _check_size(pool: Pool, design: Design, *, asked: int, excluded: int) -> None:
@@ -223,11 +229,14 @@ def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
 
 
 def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progress) -> None:
-    columns: Columns = {
+    columns: dict[str, Any] = {
         "hit_id": hit_ids[plan.items.hits],
         "place": plan.places,
         "image_id": np.ma.masked_where(plan.items.images < 0, plan.sides.images.ids[plan.items.images]),
         "caption_id": plan.sides.captions.ids[plan.items.captions],
         "control_id": controls,
     }
+    if plan.contents:
+        contents = plan.named_contents(plan.sides.images.ids.tolist())
+        columns["content"] = np.array([json.dumps(one) for one in contents], dtype=object)
     insert_rows(Item, columns, step="writing items", progress=progress)

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from annotation.models import TestItem
 from core.errors import CounterpartError
 from core.signatures import is_signature, signature
+from corpus.models import Image
 from corpus.thumbnails import LARGEST, SIZES, thumbnail, thumbnail_name, thumbnail_path
 from hits.models import Item
 
@@ -28,17 +29,28 @@ def sealed(image: int | None, sha256: str, until: datetime | None) -> str:
     return f"seal={text}-{signature(SEALS, text, length=SEAL_LENGTH)}&"
 
 
-def picture_response(item: Item | TestItem | None, *, size: str) -> HttpResponseBase:
+def picture_response(item: Item | TestItem | None, *, size: str, number: str = "") -> HttpResponseBase:
     """Send the picture of ``item`` in one of its sizes (pixels) or else the largest; 404 where it is gone.
 
     Workers never get the stored file: its metadata may tell places and people, and its bytes which picture it is.
     """
     try:
-        if item is None or item.image is None:
+        image = _image_of(item, number)
+        if image is None:
             raise CounterpartError("No picture is shown at this place.")
-        return _sent(thumbnail(item.image, _size(size)), UNSEALED_LIFE)
+        return _sent(thumbnail(image, _size(size)), UNSEALED_LIFE)
     except CounterpartError:
         return HttpResponse("Picture not found.", status=404, content_type="text/plain")
+
+
+def _image_of(item: Item | TestItem | None, number: str) -> Image | None:
+    """Return the image of an item, or the one of this number (from 0) among all its rankings."""
+    content = getattr(item, "content", None)
+    if item is None or not content:
+        return item.image if item else None
+    ranked = [image for ranking in content["rankings"] for image in ranking]
+    chosen = ranked[int(number) : int(number) + 1] if number.isascii() and number.isdigit() else []
+    return Image.objects.filter(pk__in=chosen).first()
 
 
 def serve_sealed(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[[HttpRequest], HttpResponseBase]:

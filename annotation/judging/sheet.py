@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from django.db.models import QuerySet
@@ -37,6 +38,7 @@ class Shown:
     sentence: str
     width: int | None
     height: int | None
+    content: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Pair:
     """What the worker said is wrong with the pair itself, in words."""
     picture: str = ""
     """The address of the picture, but for its size."""
+    rankings: Sequence[Sequence[str]] = ()
+    """The addresses of the pictures of each ranking that is compared."""
     answer: str = ""
     """The fields of its answer, where it has a screen of its own."""
     report: str = ""
@@ -96,7 +100,9 @@ class Screen:
 
 def shown_of(items: Items) -> list[Shown]:
     """Return the pairs of a HIT or test, in one query."""
-    columns = ("pk", "image", "image__sha256", "caption__text", "image__width", "image__height")
+    columns: tuple[str, ...] = ("pk", "image", "image__sha256", "caption__text", "image__width", "image__height")
+    if items.model is Item:
+        columns += ("content",)
     return [Shown(*row) for row in items.order_by().values_list(*columns)]
 
 
@@ -141,6 +147,7 @@ def sheet_of(
                 *said,
                 reported=(reported or {}).get(item, ""),
                 picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
+                rankings=_rankings(one, f"{pictures}{place}/?"),
                 answer=_answer_fields(task.name, place, *said[:3], **fields) if task.group == 1 else "",
                 report=_report_fields(place, task.screen[0]) if reported is not None and item not in reported else "",
             )
@@ -157,6 +164,12 @@ def sheet_of(
         "shortcomings": reasons,
         "can_skip": can_skip,
     }
+
+
+def _rankings(shown: Shown, picture: str) -> list[list[str]]:
+    """Return the addresses of the ranked pictures, numbered through all rankings."""
+    numbers, rankings = count(), shown.content["rankings"] if shown.content else []
+    return [[f"{picture}n={next(numbers)}&" for _ in ranking] for ranking in rankings]
 
 
 def _screens(pairs: Sequence[Pair], task: TaskType, reasons: bool) -> list[Screen]:

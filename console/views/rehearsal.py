@@ -48,7 +48,7 @@ def round_rehearse(request: HttpRequest, name: str) -> HttpResponse:
 def rehearsal_picture(request: HttpRequest, name: str, place: int) -> HttpResponseBase:
     """One picture of the rehearsed HIT, as a worker gets it."""
     item = Item.objects.select_related("image").filter(hit=_first_hit(name), place=place).first()
-    return picture_response(item, size=request.GET.get("size", ""))
+    return picture_response(item, size=request.GET.get("size", ""), number=request.GET.get("n", ""))
 
 
 def _first_hit(name: str) -> HIT:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -90,6 +90,8 @@ class Plan:
     places: Codes
     padded: int = 0
     """Candidates that are not of the pool: they fill up the screens of an image."""
+    contents: Sequence[dict[str, Any]] = ()
+    """Where an item shows more than its pair: ``rankings``, lists of codes of images, and their ``systems``."""
 
     @property
     def n_hits(self) -> int:
@@ -111,6 +113,13 @@ class Plan:
             **({"padded": self.padded} if self.padded else {}),
         }
 
+    def named_contents(self, names: Sequence[Any]) -> list[dict[str, Any]]:
+        """Return the contents with the images' ``names``, by code: their keys, or their ids."""
+        return [
+            one | {"rankings": [[names[image] for image in ranking] for ranking in one["rankings"]]}
+            for one in self.contents
+        ]
+
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hex) over the plan in external keys: the same in every database with the same input."""
@@ -119,7 +128,15 @@ class Plan:
             used = np.bincount(codes[codes >= 0]).astype(bool)
             keys[side] = [getattr(self.sides, side).keys[code] for code in np.flatnonzero(used).tolist()]
             columns.append(np.append(np.cumsum(used, dtype=np.int64), 0)[codes])  # 0: no image
-        form = {"form": FORM, "design": self.design.as_json(), "seed": self.seed, "roles": ROLES, **keys}
+        form: dict[str, Any] = {
+            "form": FORM,
+            "design": self.design.as_json(),
+            "seed": self.seed,
+            "roles": ROLES,
+            **keys,
+        }
+        if self.contents:
+            form["contents"] = self.named_contents(self.sides.images.keys)
         text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode() + np.stack(columns, axis=1).astype("<i4").tobytes()).hexdigest()
 

@@ -7,9 +7,10 @@ from hits.task_types.checkbox import CHECKBOX
 from hits.task_types.determinate import DETERMINATE
 from hits.task_types.expert import EXPERT
 from hits.task_types.levels import LEVELS
+from hits.task_types.ranking_preference import PREFERENCE
 from hits.task_types.task_type import TaskType
 
-TASK_TYPES: dict[str, TaskType] = {one.name: one for one in (LEVELS, CHECKBOX, EXPERT, DETERMINATE)}
+TASK_TYPES: dict[str, TaskType] = {one.name: one for one in (LEVELS, CHECKBOX, EXPERT, DETERMINATE, PREFERENCE)}
 
 
 def task_type_of(round: Round) -> TaskType:
@@ -24,4 +25,4 @@ def require_pairs(round: Round) -> None:
         )
 
 
-__all__ = ["CHECKBOX", "DETERMINATE", "EXPERT", "LEVELS", "TASK_TYPES", "require_pairs", "task_type_of"]
+__all__ = ["CHECKBOX", "DETERMINATE", "EXPERT", "LEVELS", "PREFERENCE", "TASK_TYPES", "require_pairs", "task_type_of"]

@@ -48,6 +48,8 @@ class TaskType:
     """The share of a HIT's controls that must be right for its answers to count."""
     on_pairs: bool = True
     """Whether its answers are about pairs of an image and a caption; if not, its items have no image."""
+    from_matches: bool = False
+    """Whether it needs the matches of a source, ``positives``, to make its questions."""
     group: int = 1
     unticked: int | None = None
     asks: frozenset[int] = frozenset()

@@ -1,0 +1,82 @@
+"""Preferences between rankings: how often each was preferred to each, and strengths (ECCV Caption, appendix D.1)."""
+
+from typing import Any
+
+import numpy as np
+from django.core.management.base import CommandParser
+
+from annotation.models import Judgment
+from core.errors import CounterpartError
+from core.progress import Progress
+from evaluation.analyses import Findings, shown, text_table
+from evaluation.preference import bradley_terry_intervals
+from hits.models import Round
+from hits.task_types import PREFERENCE
+from hits.task_types.ranking_preference import SYSTEMS
+from mitl.bars import bar_chart
+
+HELP = "Which rankings workers prefer, with Bradley-Terry strengths, in a round of the task preference."
+
+
+def add_arguments(parser: CommandParser) -> None:
+    parser.add_argument("round", metavar="ROUND", help="a round of the task preference")
+
+
+def analyse(*, progress: Progress, round: str, **options: object) -> Findings:
+    """Count the preferences that count, and estimate strengths with 95% intervals.
+
+    Raises CounterpartError for a round of another task, if no judgment counts, and while a ranking was never preferred
+    to the others, or always.
+    """
+    found = Round.objects.named(round)
+    if found.task != PREFERENCE.name:
+        raise CounterpartError(f"Round {found} has the task {found.task}; pack one with --task {PREFERENCE}.")
+    progress("reading judgments", 0, None)
+    wins = wins_of(found)
+    if not wins.sum():
+        raise CounterpartError(f"Round {found} has no judgments that count. Analyse it once work is accepted.")
+    try:
+        strengths = bradley_terry_intervals(wins)
+    except ValueError as error:
+        raise CounterpartError(f"Round {found}: {error}") from error
+    rows: list[dict[str, Any]] = [
+        {
+            "system": name,
+            "meaning": meaning,
+            "strength": float(strengths.strengths[place]),
+            "low": float(strengths.low[place]),
+            "high": float(strengths.high[place]),
+            **{f"preferred to {other}": int(wins[place, column]) for column, other in enumerate(SYSTEMS)},
+        }
+        for place, (name, meaning) in enumerate(SYSTEMS.items())
+    ]
+    figures = {"round": found.name, "preferences": int(wins.sum()), "systems": rows}
+    text = f"{int(wins.sum()):,} preferences. Strengths are in percent, with 95% intervals.\n\n{_table(rows)}"
+    bars = [{"name": f"{row['system']}: {row['meaning']}", "value": row["strength"]} for row in rows]
+    chart = bar_chart(f"Preferred rankings in round {found}", "Bradley-Terry strengths", {"": bars}, x="percent")
+    return Findings(figures, text, chart, rows)
+
+
+def wins_of(round: Round) -> np.ndarray:
+    """Return how often the system of each row was preferred to that of each column, as ``bradley_terry`` takes it."""
+    places = {name: place for place, name in enumerate(SYSTEMS)}
+    wins = np.zeros((len(places), len(places)), np.int64)
+    counted = Judgment.objects.counted().filter(assignment__hit__round=round).order_by()
+    answers: Any = counted.values_list("item__content", "level")
+    for content, level in answers:
+        systems = content["systems"]
+        wins[places[systems[level - 1]], places[systems[2 - level]]] += 1
+    return wins
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    heads = ["ranking", "strength", "low", "high", *(f"over {name}" for name in SYSTEMS)]
+    lines = [
+        [
+            f"{row['system']}: {row['meaning']}",
+            *(shown(row[name], ".2f") for name in ("strength", "low", "high")),
+            *(str(row[f"preferred to {name}"]) for name in SYSTEMS),
+        ]
+        for row in rows
+    ]
+    return text_table(heads, lines)

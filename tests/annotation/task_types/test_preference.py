@@ -1,0 +1,196 @@
+"""Preferences between rankings: the study's questions, its pages, and the strengths that its answers give."""
+
+from collections import Counter, defaultdict
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.core.management import CommandError
+from django.utils import timezone
+
+from annotation.answers import Answer, places_of
+from annotation.models import Judgment
+from annotation.submissions import submit_answers
+from core.errors import CounterpartError
+from corpus.models import Match
+from dataset.verdicts import aggregate_round
+from evaluation.analyses.preference_analysis import wins_of
+from evaluation.metrics import map_at_r
+from evaluation.preference import bradley_terry
+from hits.models import HIT, Item, Round
+from hits.task_types.ranking_preference import SYSTEMS, made_rankings
+from mitl.models import Pool
+from tests.annotation.answering import address, leased
+from tests.annotation.test_judging_browser import at, press, stored, take
+from tests.evaluation.analysing import analyse, figures_of
+from tests.factories import make_assignment, make_collection, make_pool, make_sample, make_worker
+from tests.hits.pools import pack
+
+STRENGTHS = {"A": 5, "B": 2, "C": 3, "D": 1.5, "E": 1}
+
+
+def study_pool(*, captions: int = 44, name: str = "study", pictures: bool = False) -> Pool:
+    """A source ``truth`` with ``captions`` captions of 5 to 8 images, and others with 4 and 9."""
+    collection = make_collection(f"zoo-{name}", images=50, captions_each=1, pictures=pictures)
+    images, texts = list(collection.images.order_by("pk")), list(collection.captions.order_by("pk"))
+    sizes = [*(5 + number % 4 for number in range(captions)), 4, 9]
+    Match.objects.bulk_create(
+        Match(collection=collection, source="truth", image=images[(number + step) % 50], caption=texts[number], score=1)
+        for number, size in enumerate(sizes)
+        for step in range(size)
+    )
+    # A version holds its negatives with score 0.
+    Match.objects.create(collection=collection, source="truth", image=images[20], caption=texts[0], score=0)
+    pairs = [(images[(number + 30) % 50], texts[number]) for number in range(50)]
+    return make_pool(make_sample(collection, f"queries-{name}"), name=f"pool-{name}", pairs=pairs)
+
+
+def make_study(name: str = "study", pool: Pool | None = None, **parameters: object) -> Round:
+    packed = pack(
+        name, pool or study_pool(name=name), task="preference", positives="truth", ceiling="1000", **parameters
+    )
+    Round.objects.filter(pk=packed.pk).update(channel="browser", published_at=timezone.now())
+    packed.refresh_from_db()
+    return packed
+
+
+@pytest.fixture
+def made(db) -> Round:
+    return make_study()
+
+
+def test_the_five_rankings_have_the_map_at_r_of_the_paper():
+    """For eight positives: 66.0, 12.5, 10.3 and 2.5; E has 0."""
+    positives = list(range(8))
+    found = {
+        name: 100 * map_at_r(ranking, positives)
+        for name, ranking in made_rankings(positives, list(range(100, 108))).items()
+    }
+    assert found == {
+        name: pytest.approx(value, abs=0.05)
+        for name, value in {"A": 66.0, "B": 12.5, "C": 10.3, "D": 2.5, "E": 0}.items()
+    }
+
+
+def test_with_five_positives_the_third_ranking_is_the_last():
+    rankings = made_rankings([1, 2, 3, 4, 5], [6, 7, 8, 9, 10])
+    assert rankings["C"] == rankings["E"] == [6, 7, 8, 9, 10]
+
+
+def test_forty_captions_are_asked_in_all_ten_pairs_eight_times_each(made):
+    items = list(Item.objects.filter(hit__round=made))
+    assert len(items) == 400
+    assert made.hits.count() == 10
+    assert made.replication * len(items) == 3200
+    of_caption = defaultdict(Counter)
+    for item in items:
+        of_caption[item.caption_id][frozenset(item.content["systems"])] += 1
+    assert len(of_caption) == 40
+    assert all(len(pairs) == 10 and set(pairs.values()) == {1} for pairs in of_caption.values())
+    assert all(
+        HIT.objects.get(pk=hit).items.values("caption").distinct().count() == 40
+        for hit in made.hits.values_list("pk", flat=True)
+    )
+
+
+def test_left_and_right_are_at_random_and_the_lists_are_those_of_their_systems(made):
+    order = Counter()
+    for item in Item.objects.filter(hit__round=made):
+        positives = set(
+            Match.objects.filter(source="truth", score=1, caption=item.caption).values_list("image", flat=True)
+        )
+        assert 5 <= len(positives) <= 8
+        known = set(Match.objects.filter(caption=item.caption).values_list("image", flat=True))
+        proposed = set(made.pool.proposals.filter(caption=item.caption).values_list("image", flat=True))
+        for name, ranking in zip(item.content["systems"], item.content["rankings"], strict=True):
+            assert len(set(ranking)) == len(ranking) == len(positives)
+            assert not (set(ranking) - positives) & (known | proposed)
+            right = [rank for rank, image in enumerate(ranking, 1) if image in positives]
+            everywhere = range(1, len(ranking) + 1)
+            assert right == {"A": [*everywhere][1:], "B": [1], "C": [*everywhere][5:], "D": [5], "E": []}[name]
+        order[item.content["systems"] == sorted(item.content["systems"])] += 1
+    assert 150 < order[True] < 250
+
+
+def test_the_same_seed_asks_the_same(db):
+    pool = study_pool()
+    hashes = [make_study(name, pool, seed=seed).plan_hash for name, seed in (("one", 3), ("two", 3), ("three", 4))]
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_too_few_captions_and_a_missing_source_are_refused(db):
+    with pytest.raises(CounterpartError, match="truth has 39 captions with 5 to 8 images, fewer than the 40"):
+        make_study(pool=study_pool(captions=39))
+    with pytest.raises(CounterpartError, match="name a match source"):
+        pack("r", Pool.objects.get(), task="preference")
+    with pytest.raises(CounterpartError, match="the task levels needs none"):
+        pack("r", Pool.objects.get(), positives="truth")
+
+
+def answer_all(made: Round) -> None:
+    """Every seat prefers by STRENGTHS: of eight votes, as many as the shares of the two round to."""
+    for hit in made.hits.all():
+        items = list(hit.items.all())
+        for number, seat in enumerate(hit.seats.order_by("number")):
+            answers = []
+            for item in items:
+                left, right = (STRENGTHS[name] for name in item.content["systems"])
+                answers.append(Answer(item.pk, 1 if number < round(8 * left / (left + right)) else 2))
+            submit_answers(make_assignment(seat, make_worker()), answers=answers, active_seconds=60)
+
+
+def test_the_preferences_give_the_strengths(made, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer_all(made)
+    wins = wins_of(made)
+    assert wins.sum() == 3200
+    assert (wins + wins.T)[0, 1] == 320
+    figures = figures_of("preference", "study")
+    assert [row["system"] for row in figures["systems"]] == list(SYSTEMS)
+    assert [row["strength"] for row in figures["systems"]] == pytest.approx(list(bradley_terry(wins)))
+    found = {row["system"]: row["strength"] for row in figures["systems"]}
+    assert sorted(found, key=found.get) == ["E", "D", "B", "C", "A"]
+    assert "3,200 preferences" in analyse("preference", "study")
+    with pytest.raises(CounterpartError, match="Use analyse preference"):
+        aggregate_round(made)
+
+
+def test_a_round_without_votes_or_of_another_task_is_refused(made):
+    with pytest.raises(CommandError, match="no judgments that count"):
+        analyse("preference", "study")
+    with pytest.raises(CommandError, match="not about pairs"):
+        analyse("workers", "study")
+
+
+def test_the_page_shows_both_lists_and_their_pictures(stranger, db):
+    made = make_study(pool=study_pool(pictures=True))
+    assignment = leased(made)
+    shown = stranger.get(address("task", assignment)).text
+    item = Item.objects.get(pk=places_of(assignment)[1])
+    pictures = sum(map(len, item.content["rankings"]))
+    assert shown.count("/1/?n=") == 2 * pictures
+    assert not any(f'"{name}"' in shown for name in SYSTEMS)
+    picture = f"{address('picture', assignment, 1)}?n={pictures - 1}&size=320"
+    assert stranger.get(picture).status_code == 200
+    assert stranger.get(f"{address('picture', assignment, 1)}?n={pictures}&size=320").status_code == 404
+
+
+def test_the_pages_of_staff_open(researcher, made):
+    for page in ("", "hits/", "hits/1/", "rehearse/", "pairs/", "effect/"):
+        assert researcher.get(f"/rounds/study/{page}").status_code == 200, page
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page):
+    take(page, make_study(pool=study_pool(pictures=True)))
+    at(page, "1 of 40")
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    press(page, "12" * 20)
+    at(page, "All answers")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert stored() == {place: 2 - place % 2 for place in range(1, 41)}
+    assert Judgment.objects.count() == 40
