@@ -37,7 +37,9 @@ def test_a_participant_consents_answers_and_is_back_on_prolific(there, open_page
     page.get_by_role("button", name="Agree and start").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("4 pairs")
     assert person not in page.url
-    for _ in range(4):
+    expect(page.locator("#place")).not_to_be_empty()
+    for place in range(1, 5):
+        expect(page.locator(f"#pair-{place}")).to_be_visible()
         page.keyboard.press("1")
     page.locator("#submit-all").click()
     page.wait_for_url(f"{there.emulator.url}/**")
