@@ -118,6 +118,7 @@ def test_every_column_of_text_is_declared_free_or_known_to_hold_no_words_about_p
         "hits.Round.offer",
         "hits.Round.fees",
         "hits.TopUp.avoided",
+        "hits.Item.content",
         "annotation.TestAttempt.answers",
         "annotation.ConsentSheet.text",
         "annotation.Assignment.finish_fields",
