@@ -52,7 +52,6 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
     Raises CounterpartError for a row that is not unclear.
     """
     unclear = Outbox.objects.filter(pk=row.pk, call=Outbox.Call.PAY, state=State.FAILED, sent__isnull=False)
-    payment = Payment.objects.get(pk=row.subject.partition(":")[2])
     with transaction.atomic():
         if was_paid:
             changed = unclear.update(state=State.DONE, unclear=False, error="")
@@ -61,6 +60,7 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
             changed = unclear.update(**again, sent=None, unclear=False)
         if not changed:
             raise CounterpartError(f"The {row} is not unclear any more; reload the page.")
+        payment = Payment.objects.get(pk=row.subject.partition(":")[2])
         call = Payment.Call.NONE if was_paid else Payment.Call.UNDER_WAY
         Payment.objects.filter(pk=payment.pk).update(call=call)
         record("settled", row, actor=by, was_paid=was_paid)

@@ -144,7 +144,7 @@ function toggleHelp() {
 
 /**
  * Lead to what is missing, or store the whole form and then let the browser send it, for the page that follows. While
- * the server cannot be reached or fails it is tried again, until the worker takes an answer back.
+ * the server cannot be reached or fails it is tried again, until the worker takes an answer back: also after a reload.
  */
 async function submit(event) {
   const missing = pairs.findIndex((pair) => !isFinished(pair));
@@ -158,11 +158,13 @@ async function submit(event) {
   while (pairs.every(isFinished)) {
     const cause = await saver.submit(form);
     if (!cause) return form.submit();
+    copy.remember("submitted", true);
     for (const told of byId("not-submitted").querySelectorAll("[data-cause]")) told.hidden = told.dataset.cause !== cause;
     byId("not-submitted").hidden = false;
     await pause();
   }
   submitting = false;
+  copy.remember("submitted", false);
   byId("submit-all").textContent = words;
   byId("not-submitted").hidden = true;
 }
@@ -230,3 +232,7 @@ if (byId("time")) showTimeLeft(byId("time"), byId("time-short"), announce);
 
 const unanswered = pairs.findIndex((pair) => !isFinished(pair));
 deck.show(unanswered < 0 ? pairs.length : unanswered, { focus: false });
+if (saver && copy.remembered("submitted")) {
+  copy.remember("submitted", false);
+  form.requestSubmit();
+}

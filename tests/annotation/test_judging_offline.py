@@ -76,6 +76,17 @@ def test_what_was_answered_and_submitted_offline_is_stored_once(page, full):
     assert page.evaluate(KEPT) == []
 
 
+def test_what_was_submitted_offline_is_sent_by_the_page_that_is_opened_next(page, made):
+    take(page, made)
+    go_offline(page)
+    press(page, "1234")
+    page.get_by_role("button", name="Submit 4 answers").click()
+    waits(page)
+    again = reopen(page)
+    again.wait_for_url("**/receipt/")
+    assert stored() == {1: 1, 2: 2, 3: 3, 4: 4}
+
+
 def test_a_page_closed_offline_loses_nothing(page, made):
     take(page, made)
     go_offline(page)

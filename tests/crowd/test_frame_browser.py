@@ -215,10 +215,10 @@ def test_a_draft_that_the_server_reads_after_the_answers_is_not_reported_as_an_e
     troubles, is_saved, is_refused = [], Event(), Event()
     keep, send = views.save_draft, views._submitted
 
-    def keep_late(*given) -> None:
+    def keep_late(*given, **more) -> None:
         is_saved.wait(10)
         try:
-            keep(*given)
+            keep(*given, **more)
         finally:
             is_refused.set()
 

@@ -3,11 +3,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from core.errors import CounterpartError
 from core.models import Event
 from crowd import outbox
 from crowd.channels import ChannelError
 from crowd.models import Outbox, Posting
 from crowd.outbox import LOST_AFTER, MAX_ATTEMPTS, deliver, deliver_due, put, send_again
+from crowd.single_payments import settle
 from tests.factories import make_round
 
 State = Outbox.State
@@ -198,3 +200,9 @@ def test_a_late_sender_does_not_overwrite_what_its_successor_did(call, platform,
     deliver(call.pk)
     call.refresh_from_db()
     assert call.state == State.SENDING
+
+
+def test_only_an_unclear_payment_can_be_settled(call):
+    Outbox.objects.update(state=State.FAILED)
+    with pytest.raises(CounterpartError, match="is not unclear any more"):
+        settle(call, was_paid=True, by="Mina")
