@@ -26,7 +26,7 @@ LETTERS = {reason: letter for letter, reason in REASONS.items()}
 ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
 WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)")
 NO_PICTURE = 0  # in place of a level: the picture does not load, so that this is no vote
-# Enums make lists of their values anew each time that they are asked.
+# An enum makes a new list of its values at every call.
 SHORTCOMINGS, WRONG_WAYS = {"", *Shortcoming.values}, {"", *WrongWay.values}
 
 Places = Mapping[int, int]

@@ -97,7 +97,7 @@ def password_link(person: User, *, by: User) -> str:
 
 
 def mail_forgotten(email: str) -> int:
-    """Mail a password link to whoever has this address, to the address as it is stored, at most one in 15 minutes;
+    """Mail a password link to the account with this address, to the address as it is stored, at most one in 15 minutes;
     return how many were sent. Accounts that are deactivated or were made on the server get none."""
     sent = 0
     for person in User.objects.filter(email__iexact=email, is_active=True, is_superuser=False, is_staff=False):

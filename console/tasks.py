@@ -42,7 +42,7 @@ from mitl.models import Pool
 
 @app.task(name="console.tasks.mail_forgotten", ignore_result=True)
 def mail_forgotten(email: str) -> None:
-    """Mail a password link to whoever has this address. No job: it is quick, and nobody may see whether it was sent."""
+    """Mail a password link to the account with this address. No job, as nobody may see whether it was sent."""
     staff.mail_forgotten(email)
 
 

@@ -42,7 +42,7 @@ def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
 
 
 def unclear_payments() -> QuerySet[Outbox]:
-    """Return the payments of which nobody knows whether they were made, the oldest first."""
+    """Return the payments that were sent without a clear result, the oldest first."""
     return Outbox.objects.filter(call=Outbox.Call.PAY, state=State.FAILED, sent__isnull=False)
 
 

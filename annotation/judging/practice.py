@@ -22,7 +22,8 @@ from annotation.judging.links import (
     read_worker_token,
     visit_of,
 )
-from annotation.judging.sheet import parse_answers, question_of_tests, sheet_of, shown_of
+from annotation.judging.sheet import question_of_tests, sheet_of, shown_of
+from annotation.judging.sheet_answers import parse_answers
 from annotation.models import QualificationTest
 from core.errors import CounterpartError, some_of
 from hits.question import RIGHT_LEVELS

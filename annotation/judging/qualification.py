@@ -21,7 +21,8 @@ from annotation.judging.links import (
     refuse_excluded,
     visit_of,
 )
-from annotation.judging.sheet import parse_answers, parse_number, question_of_tests, sheet_of, shown_of
+from annotation.judging.sheet import question_of_tests, sheet_of, shown_of
+from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError

@@ -1,24 +1,20 @@
 """What a judging page shows: a HIT's pairs with the worker's own answers so far, the levels, the reasons."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import count
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import QueryDict
 from django.template.loader import render_to_string
-from django.utils import timezone
 
 from annotation.answers import Answer, Places
 from annotation.consent import contact
 from annotation.judging.hit_pictures import sealed
 from annotation.models import Report, TestItem
-from annotation.reports import LONGEST_NOTE, Complaint
-from core.errors import CounterpartError, some_of
-from core.text import counted
+from annotation.reports import LONGEST_NOTE
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
@@ -266,116 +262,3 @@ def _said(answer: Answer | None) -> tuple[int | None, str, str, int, int | None]
     if answer is None:
         return None, "", "", 0, None
     return answer.level, answer.shortcoming, answer.wrong_way, milliseconds(answer.saved_at), answer.seconds
-
-
-PARTS = ("level", "shortcoming", "wrong_way")
-REST = "rest"
-
-
-@dataclass(frozen=True)
-class DraftChange:
-    """A screen as it now stands: its answers, and the items whose answer was undone."""
-
-    answers: Sequence[Answer]
-    undone: Sequence[int]
-
-
-def parse_answers(post: QueryDict, places: Places, task: TaskType) -> list[Answer]:
-    """Read the fields ``level-7``, ``shortcoming-7``, ``wrong_way-7`` and ``seconds-7`` of every pair that has a level;
-    where pairs are ticked, ``rest-1`` of the screen that begins at place 1: the level of those that are not, if none
-    is.
-
-    Raises CounterpartError where a field is sent twice, is no number, or is for a pair that the HIT lacks.
-    """
-    _refuse_odd_fields(post, places)
-    answers = []
-    for start in range(1, len(places) + 1, task.group):
-        screen = [place for place in range(start, start + task.group) if place in places]
-        untold = _untold(post, screen, task)
-        for place in screen:
-            if said := post.get(f"level-{place}") or untold:
-                answers.append(_answer(post, place, places[place], said, task))
-    return answers
-
-
-def parse_draft(post: QueryDict, places: Places, task: TaskType) -> DraftChange:
-    """Read ``place`` and the fields of the screen that begins there. Raises CounterpartError as ``parse_answers``
-    does."""
-    start = parse_number(post.get("place", ""), "the pair")
-    if start not in places or (start - 1) % task.group:
-        raise CounterpartError(f"This HIT has no pair {start}; reload the page.")
-    screen = [places[place] for place in range(start, start + task.group) if place in places]
-    answers = [answer for answer in parse_answers(post, places, task) if answer.item_id in screen]
-    answered = {answer.item_id for answer in answers}
-    return DraftChange(answers, [item for item in screen if item not in answered])
-
-
-def _untold(post: QueryDict, screen: Sequence[int], task: TaskType) -> str:
-    """Return the level of the pairs of a screen that are not ticked; "" where each is answered by itself, or where
-    nothing was said of the screen."""
-    if task.unticked is None:
-        return ""
-    is_ticked = any(post.get(f"level-{place}") for place in screen)
-    return post.get(f"{REST}-{screen[0]}", "") or (str(task.unticked) if is_ticked else "")
-
-
-def parse_reports(post: QueryDict, places: Places) -> list[Complaint]:
-    """Read the fields ``problem-7`` and ``note-7`` of every pair that has a problem."""
-    return [
-        Complaint(item_id, problem, post.get(f"note-{place}", ""))
-        for place, item_id in places.items()
-        if (problem := post.get(f"problem-{place}", ""))
-    ]
-
-
-def elapsed_seconds(*, since: datetime, until: datetime) -> int:
-    """Return the seconds from ``since`` to now or ``until``, whichever is first."""
-    return max(0, int((min(timezone.now(), until) - since).total_seconds()))  # clocks may disagree
-
-
-def believed(answers: Sequence[Answer], elapsed: int) -> list[Answer]:
-    """Return the answers; without their seconds where these make more than have passed."""
-    if sum(answer.seconds or 0 for answer in answers) <= elapsed:
-        return list(answers)
-    return [replace(answer, seconds=None) for answer in answers]
-
-
-def parse_active_seconds(post: QueryDict, answers: Sequence[Answer], elapsed: int) -> int:
-    """Return the seconds of work that the page counted, at least those of the answers and at most ``elapsed``; all
-    those where it did not count."""
-    counted = _seconds(post.get("active_seconds", ""))
-    on_pairs = sum(answer.seconds or 0 for answer in answers)
-    return elapsed if counted is None else min(max(counted, on_pairs), elapsed)
-
-
-def _seconds(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else None
-
-
-def parse_number(text: str, what: str) -> int:
-    """Read a number of at most five digits. Raises CounterpartError that says what it was expected for."""
-    if text.isascii() and text.isdigit() and len(text) < 6:
-        return int(text)
-    raise CounterpartError(f"A number was expected for {what}; reload the page and choose again.")
-
-
-def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
-    if doubled := [name for name, values in post.lists() if len(values) > 1]:
-        raise CounterpartError(
-            f"{counted(len(doubled), 'field was', 'fields were')} sent twice: {some_of(doubled)}. Reload the page."
-        )
-    parts = (*PARTS, REST)
-    known = {f"{part}-{place}" for part in parts for place in places}
-    asked = [name for name in post if name.startswith(tuple(f"{part}-" for part in parts))]
-    if foreign := [name for name in asked if name not in known]:
-        raise CounterpartError(
-            f"{counted(len(foreign), 'answer is', 'answers are')} to pairs that this HIT lacks; reload the page."
-        )
-
-
-def _answer(post: QueryDict, place: int, item_id: int, said: str, task: TaskType) -> Answer:
-    """Read one pair. Reasons left over from a level that was changed since are dropped."""
-    level = parse_number(said, f"the level of pair {place}")
-    shortcoming = post.get(f"shortcoming-{place}", "") if level in task.asks else ""
-    wrong_way = post.get(f"wrong_way-{place}", "") if shortcoming == Shortcoming.WRONG_WAY else ""
-    return Answer(item_id, level, shortcoming, wrong_way, seconds=_seconds(post.get(f"seconds-{place}", "")))

@@ -32,7 +32,7 @@ from annotation.judging.links import (
     read_assignment_token,
     visit_behind,
 )
-from annotation.judging.sheet import (
+from annotation.judging.sheet_answers import (
     believed,
     elapsed_seconds,
     parse_active_seconds,

@@ -30,9 +30,7 @@ from annotation.judging.links import (
     visit_of,
     visit_token,
 )
-from annotation.judging.sheet import (
-    terms_of,
-)
+from annotation.judging.sheet import terms_of
 from annotation.leases import lease_seat
 from annotation.models import Assignment, Invitation, Rejection
 from annotation.repair import repair_if_due

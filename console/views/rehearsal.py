@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.answers import Answer
 from annotation.judging.hit_pictures import picture_response
-from annotation.judging.sheet import parse_answers, parse_number, sheet_of, shown_of
+from annotation.judging.sheet import sheet_of, shown_of
+from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.wages import fair_reward
 from console.permissions import researchers_only
 from core.errors import CounterpartError, some_of

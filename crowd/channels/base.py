@@ -228,7 +228,7 @@ class SessionPlatform(Platform, Protocol):
 
 @runtime_checkable
 class AsksFees(Platform, Protocol):
-    """A platform that tells what a round costs there; ``fees`` is only an estimate."""
+    """A platform that can be asked what a round costs there; ``fees`` is only an estimate."""
 
     def ask_fees(self, environment: str, round: Round, offer: Offer, places: int) -> FeeSchedule:
         """Return the fees for so many answer sets of a round with its expected time set. Raises ChannelError for a
