@@ -140,7 +140,9 @@ def _at_candidates(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
         )
     found["turn"] = (found["answer"] - 1) % found["turns"].astype(int)
     found = found.merge(candidates, on=[*_PAIR, "turn"])
-    return found.assign(assignment=found["answer"], simulated=0, counted=1, active_seconds=np.nan, at=timezone.now())
+    return found.assign(
+        assignment=found["answer"], simulated=0, counted=1, active_seconds=np.nan, seconds=None, at=timezone.now()
+    )
 
 
 def _check_once(rows: pd.DataFrame) -> None:
@@ -287,7 +289,7 @@ def _store(
             "assignment_id": np.array([assignments[key].pk for key in keys]),
             "worker_id": np.array([workers[name].pk for name in rows["worker"]]),
             **{name: rows[name].to_numpy(np.int64) for name in ("item_id", "image_id", "caption_id", "level")},
-            **{name: rows[name].to_numpy(object) for name in ("shortcoming", "wrong_way")},
+            **{name: rows[name].to_numpy(object) for name in ("shortcoming", "wrong_way", "seconds")},
             "at": np.array([at[one] for one in rows["at"]], object),
         },
         step="judgments",

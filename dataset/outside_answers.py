@@ -17,6 +17,7 @@ LONG = (
     *("round", "hit", "assignment", "control", "worker", "image", "caption", "level", "shortcoming", "wrong_way", "at"),
     *("active_seconds", "simulated", "counted"),
 )
+SECONDS = "seconds"  # which files of before it was counted lack
 RAW = ("model", "ranking", "score", "cid", "iid", "annotation", "shortcoming", "shortcoming2")
 _NAMES = {"cid": "caption", "iid": "image", "annotation": "level", "shortcoming2": "wrong_way"}
 _ANSWER = ["level", "shortcoming", "wrong_way"]
@@ -36,12 +37,13 @@ def form_of(path: Path) -> Form:
 
 
 def read_long(path: Path, *, round: str | None, default: str) -> pd.DataFrame:
-    """Read the judgments of one round of a file of the long form, one row each, with the columns of ``LONG``.
+    """Read the judgments of one round of a file of the long form, one row each, with the columns of ``LONG`` and
+    ``seconds``, None where the active time on the pair is unknown.
 
     ``round`` is the round's name in the file; None means the only one, or ``default`` of several. Raises
     CounterpartError for a file without that round, and for invalid values.
     """
-    rows = _read(path, LONG)
+    rows = _read(path, LONG, SECONDS)
     names = rows["round"].unique().tolist()
     wanted = round or (names[0] if len(names) == 1 else default)
     if wanted not in names:
@@ -52,6 +54,10 @@ def read_long(path: Path, *, round: str | None, default: str) -> pd.DataFrame:
     for column in ("hit", "assignment", "simulated", "counted"):
         rows[column] = _whole(path, rows[column])
     rows["active_seconds"] = pd.to_numeric(rows["active_seconds"], errors="coerce")
+    if SECONDS not in rows:
+        rows[SECONDS] = ""
+    known = rows[SECONDS] != ""
+    rows[SECONDS] = _whole(path, rows[SECONDS].where(known, "0")).astype(object).where(known, None)
     at = pd.to_datetime(rows["at"], utc=True, errors="coerce", format="ISO8601")
     if at.isna().any():
         raise CounterpartError(_wrong(path, rows["at"], at.isna(), "use UTC times as in 2026-11-22T07:30:00Z"))
@@ -81,9 +87,10 @@ def read_raw(path: Path) -> pd.DataFrame:
     return kept.drop(columns=["run", "model", "ranking", "score"])
 
 
-def _read(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+def _read(path: Path, columns: Sequence[str], *optional: str) -> pd.DataFrame:
+    wanted = {*columns, *optional}
     try:
-        return pd.read_csv(path, usecols=list(columns), dtype=str, keep_default_na=False)
+        return pd.read_csv(path, usecols=lambda name: name in wanted, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         raise CounterpartError(f"Cannot read {path}: {error}.") from error
 

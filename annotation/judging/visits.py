@@ -99,7 +99,11 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_POST
 def take(request: HttpRequest, token: str) -> HttpResponse:
-    """Lease a seat and show its HIT, or the one that the worker has open. The page then names the HIT's own address."""
+    """Lease a seat and show its HIT, or the one that the worker has open.
+
+    A script of the page then names the HIT's own address. Without scripts the worker is sent there: whoever went back
+    to a page at this address, and sent its form again, would take another HIT.
+    """
     visit = visit_of(token)
     if not (visit.worker.simulated or TAKES.admits(request, visit.round.pk)):
         return _back_to_held(visit)
@@ -113,7 +117,8 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
         raise Trouble("No HIT can be taken now", str(error), status=410, home=visit.token) from error
     if assignment is None:
         return to_home(visit, "nothing-left")
-    return hit_page(request, assignment, address=reverse("judging:task", args=[assignment_token(assignment)]))
+    address = reverse("judging:task", args=[assignment_token(assignment)])
+    return redirect(address) if "no-script" in request.POST else hit_page(request, assignment, address=address)
 
 
 @require_POST

@@ -237,6 +237,18 @@ def test_without_javascript_the_long_form_submits(open_page, asking):
     assert Judgment.objects.get(item=fourth).shortcoming == "grammar"
 
 
+def test_without_javascript_going_back_after_the_submission_takes_no_other_hit(open_page, made):
+    page = open_page(java_script_enabled=False)
+    take(page, made)
+    for place in range(1, 5):
+        page.locator(f"[name=level-{place}]").first.check()
+    page.get_by_role("button", name="Submit 4 answers").click()
+    expect(page.locator(".receipt-code")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".receipt-code")).to_be_visible()
+    assert Assignment.objects.count() == 1
+
+
 def test_without_javascript_a_missing_answer_is_named_and_the_rest_kept(open_page, made):
     page = open_page(java_script_enabled=False)
     take(page, made)

@@ -30,6 +30,7 @@ def round():
     for item in second.items.all():
         say(assignment, item, 3 if item.place == 1 else 2, "wrong_way", "color")
     Assignment.objects.filter(pk=assignment.pk).update(state="accepted", active_seconds=240)
+    assignment.judgments.filter(level=3).update(seconds=17)
     Seat.objects.update(state="filled")
     propose(made, candidates(first) + candidates(second), make_annotator("vsrn"))
     return made
@@ -73,12 +74,23 @@ def test_released_exported_and_imported_judgments_give_the_same_verdicts(version
 def test_every_answer_keeps_what_is_known_of_it(version, again, tmp_path):
     import_judgments(again, file_of(version, tmp_path))
     kept = ("hit", "assignment", "place", "control", "image", "caption", "level", "shortcoming", "wrong_way")
-    more = ("at", "active_seconds", "simulated", "counted")
+    more = ("at", "active_seconds", "simulated", "counted", "seconds")
     before, after = (
         [[getattr(row, name) for name in (*kept, *more)] for row in load_judgments(one)]
         for one in (version, released(again, "v2"))
     )
     assert before == after
+
+
+def test_a_file_of_before_seconds_were_counted_is_imported_without_them(version, again, tmp_path):
+    path = file_of(version, tmp_path)
+    rows = list(csv.DictReader(path.open(newline="")))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "seconds"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert import_judgments(again, path).judgments == 25
+    assert set(Judgment.objects.filter(item__hit__round=again).values_list("seconds", flat=True)) == {None}
 
 
 def test_imported_votes_are_marked_by_their_channel(version, again, tmp_path):
@@ -145,6 +157,7 @@ def test_answers_missing_from_an_imported_answer_set_are_refused(version, again,
         ({"level": "5"}, r"1 invalid value: '5' in line 2; level is one of 1, 2, 3, 4. Correct the file"),
         ({"shortcoming": "ugly"}, "1 invalid value: 'ugly' in line 2; shortcoming is one of nothing, not_in_image"),
         ({"hit": "one"}, "1 invalid value: 'one' in line 2; hit is a whole number"),
+        ({"seconds": "-3"}, "1 invalid value: '-3' in line 2; seconds is a whole number"),
         ({"at": "yesterday"}, "1 invalid value: 'yesterday' in line 2; use UTC times"),
     ],
 )
