@@ -64,9 +64,14 @@ PLOTS = {
     "diversity": Plot(
         "Similarity of rankings", "How alike the annotators rank the same queries (table A.1); darker is more alike."
     ),
+    "hubness": Plot(
+        "Hubs",
+        "How many items are in the first ten places of at least so many queries' lists. The further right a line ends, "
+        "the larger the hubs of that annotator; the figures have the skewness of N₁, N₅ and N₁₀.",
+    ),
 }
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
-OFFERED = {"round": OF_ANSWERS, "version": ("positives", *OF_ANSWERS, "uncertainty"), "pool": ("diversity",)}
+OFFERED = {"round": OF_ANSWERS, "version": ("positives", *OF_ANSWERS, "uncertainty"), "pool": ("diversity", "hubness")}
 """The charts of each kind of thing."""
 OF_ANNOTATORS = {"uncertainty": ("pcme",)}
 """The charts that are drawn for one annotator, and the kinds that they are drawn for."""

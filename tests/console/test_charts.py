@@ -4,6 +4,7 @@ import csv
 import re
 
 import pytest
+from django.core.cache import cache
 from django.core.management import call_command
 
 from console.plots import OFFERED, PLOTS, THEME, drawn
@@ -11,7 +12,7 @@ from evaluation.analyses import subjects
 from mitl.bars import LEVEL_COLOURS, bar_chart
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.console.conftest import answer_rightly
-from tests.factories import make_annotator, make_round
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
 
 
 def test_every_chart_is_a_subject_of_the_command():
@@ -48,6 +49,23 @@ def test_a_version_shows_how_many_positives_its_queries_have(member, site):
 
 def test_a_version_shows_the_charts_of_its_answers(member, site):
     assert "python manage.py analyse workers --version v1" in member.get("/charts/version/v1/workers/").text
+
+
+def test_a_pool_shows_the_hubs_of_its_annotators(member, db):
+    sample = make_sample(make_collection(images=12))
+    make_pool(sample, [make_retrieval(make_annotator(name), sample, depth=10) for name in ("a", "b")])
+    page = member.get("/charts/pool/pool/hubness/")
+    assert "python manage.py analyse hubness zoo --annotators a,b --queries queries" in page.text
+    assert {"skewness_1", "hs_sum", "largest_hub"} <= set(page.context["heads"])
+    assert page.context["n_rows"] == 4
+    assert "/charts/pool/pool/hubness/" in member.get("/pools/pool/").text
+
+
+def test_a_pool_with_short_lists_says_why_its_hubs_cannot_be_drawn(member, db):
+    sample = make_sample(make_collection(images=12))
+    make_pool(sample, [make_retrieval(make_annotator(), sample, depth=5)])
+    cache.clear()  # of a pool of another test
+    assert "10" in member.get("/charts/pool/pool/hubness/").context["trouble"]
 
 
 def test_a_round_without_answers_says_why_there_is_nothing_to_draw(member, db):
