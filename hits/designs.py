@@ -36,6 +36,7 @@ class Design:
         return asdict(self)
 
 
+DEFAULT = "eccv-18"
 DESIGNS = {  # section 3.2 of the paper, and the 20 questions of its appendix B
     "eccv-18": Design("eccv-18", candidates=16, positives=1, negatives=1),
     "eccv-20": Design("eccv-20", candidates=18, positives=1, negatives=1),

@@ -1,13 +1,18 @@
 """What planning and publishing a round would take, before anything is searched: pairs to score, HITs and cost."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import ceil
+
+import numpy as np
+from django.db.models import Count
 
 from corpus.models import Collection, Sample
 from hits.round_parameters import PackParameters, RoundParameters
+from hits.task_types import TASK_TYPES
+from hits.task_types.task_type import Pooled
 from mitl.annotators import is_cross_encoder
-from mitl.models import Annotator, Direction, Retrieval
+from mitl.models import Annotator, Direction, Pool, Retrieval
 
 MANY = 20_000  # pairs: minutes of a network that reads picture and caption together
 
@@ -52,6 +57,18 @@ class _Sizes:
             first, second = min(depth, first), min(depth, second)
         return self.images * first + self.captions * second
 
+    def pooled(self, places: int, directions: Sequence[str]) -> Pooled:
+        """Return what a pool holds at most that takes so many places of all lists of a query together."""
+        by_image = min(places, self.gallery_captions) if Direction.IMAGE_TO_CAPTION in directions else 0
+        by_caption = min(places, self.gallery_images) if Direction.CAPTION_TO_IMAGE in directions else 0
+        found = self.captions * by_caption
+        # An image more needs a check-box screen more: the captions' lists name as many different ones as they can.
+        spread = np.ones(min(found, self.gallery_images), np.int64)
+        spread[:1] += found - len(spread)
+        asked = np.append(np.full(self.images if by_image else 0, by_image), spread)
+        captions = min(self.images * by_image + (self.captions if by_caption else 0), self.gallery_captions)
+        return Pooled(self.images * by_image + found, captions, asked)
+
 
 def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
     """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator."""
@@ -59,19 +76,24 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
     sizes = _sizes(collection, parameters)
     annotators = Annotator.objects.all_named(parameters.annotators)
     depth = parameters.cascade_depth if parameters.cascade else None
-    asked = {
-        Direction.IMAGE_TO_CAPTION.value: sizes.images * min(parameters.top_k, sizes.gallery_captions),
-        Direction.CAPTION_TO_IMAGE.value: sizes.captions * min(parameters.top_k, sizes.gallery_images),
-    }
-    pairs = len(annotators) * sum(n for one, n in asked.items() if parameters.direction in ("both", one))
+    directions = Direction.values if parameters.direction == "both" else [parameters.direction]
+    pooled = sizes.pooled(len(annotators) * parameters.top_k, directions)
     scorings = [_scoring(one, sizes.pairs(depth)) for one in annotators if is_cross_encoder(one)]
-    return replace(estimate_round(pairs, parameters), scorings=scorings)
+    return replace(_estimate(pooled, parameters), scorings=scorings)
 
 
-def estimate_round(pairs: int, parameters: PackParameters) -> PlanEstimate:
-    """Count the HITs that ``pairs`` fill, and their rewards in US dollars."""
-    hits = ceil(pairs / parameters.composition.candidates)
-    return PlanEstimate(scorings=[], pairs=pairs, hits=hits, cost=hits * parameters.seats * parameters.reward)
+def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
+    """Count the HITs of a pool as the type of task makes them, and their rewards in US dollars."""
+    proposed = pool.proposals.order_by()
+    by_image = proposed.values("image").annotate(captions=Count("caption", distinct=True))
+    counts = np.fromiter(by_image.values_list("captions", flat=True), np.int64)
+    captions = proposed.values("caption").distinct().count()
+    return _estimate(Pooled(pool.n_pairs, captions, counts), parameters)
+
+
+def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:
+    hits = TASK_TYPES[parameters.task].count_hits(pooled, parameters.composition)
+    return PlanEstimate(scorings=[], pairs=pooled.pairs, hits=hits, cost=hits * parameters.seats * parameters.reward)
 
 
 def _sizes(collection: Collection, parameters: RoundParameters) -> _Sizes:

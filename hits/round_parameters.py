@@ -11,7 +11,7 @@ from core.errors import CounterpartError
 from core.parameters import FlagField, NamesField, Parameters
 from core.seeds import SeedField
 from core.text import MAX_NAME
-from hits.designs import DESIGNS, Design, load_design, parse_design
+from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.prices import cents
 from hits.task_types import LEVELS, TASK_TYPES
@@ -41,19 +41,25 @@ class DollarField(forms.DecimalField):
 
 
 class DesignField(forms.Field):
-    """The composition of a HIT: the name of one in DESIGNS, a JSON object, or a Design. Files are not read here."""
+    """The composition of a HIT: the name of one in DESIGNS, a JSON object, or a Design; None for that of the type of
+    task. Files are not read here."""
 
     metavar = "|".join([*DESIGNS, "FILE"])
     widget = forms.Select(
         choices=[
-            (name, f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls")
-            for name, design in DESIGNS.items()
+            ("", f"as the type of task has it, otherwise {DEFAULT}"),
+            *(
+                (name, f"{name}: {design.candidates} candidates, {design.positives} + {design.negatives} controls")
+                for name, design in DESIGNS.items()
+            ),
         ]
     )
 
-    def to_python(self, value: Any) -> Design:
+    def to_python(self, value: Any) -> Design | None:
         if isinstance(value, Design):
             return value
+        if value in self.empty_values:
+            return None
         try:
             return parse_design(value)
         except CounterpartError as error:
@@ -71,7 +77,13 @@ class PackParameters(Parameters):
             help_text="type of task: what is asked, and how",
         ),
     ] = LEVELS.name
-    design: Annotated[Design, DesignField(help_text="candidates and gold controls of a HIT")] = DESIGNS["eccv-18"]
+    design: Annotated[
+        Design | None,
+        DesignField(
+            required=False,
+            help_text=f"candidates and gold controls of a HIT (default {DEFAULT}; some types of task have their own)",
+        ),
+    ] = None
     positives: Annotated[
         str,
         forms.CharField(
@@ -121,7 +133,7 @@ class PackParameters(Parameters):
     def __post_init__(self) -> None:
         super().__post_init__()
         task = TASK_TYPES[self.task]
-        if task.design and self.design != DESIGNS["eccv-18"]:
+        if task.design and self.design:
             raise CounterpartError(
                 f"Invalid design {self.design}: a HIT of the task {task} is always {task.design}. Leave --design out."
             )
@@ -144,7 +156,7 @@ class PackParameters(Parameters):
     @property
     def composition(self) -> Design:
         """The design of a HIT: the type's own where it has one."""
-        return TASK_TYPES[self.task].design or self.design
+        return TASK_TYPES[self.task].design or self.design or DESIGNS[DEFAULT]
 
     @property
     def seats(self) -> int:
@@ -154,7 +166,8 @@ class PackParameters(Parameters):
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Read the options of a command, and the design from its file."""
-        return super().from_options({**options, "design": load_design(options["design"])})
+        design = options["design"]
+        return super().from_options({**options, "design": load_design(design) if design else None})
 
 
 @dataclass(frozen=True, kw_only=True)

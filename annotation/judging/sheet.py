@@ -102,9 +102,6 @@ def shown_of(items: Items) -> list[Shown]:
     return [Shown(*row) for row in items.order_by().values_list(*columns)]
 
 
-USUAL_MINUTES = (5, 10)
-"""What a HIT takes where nobody has measured or stated it."""
-
 SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)
 """The answer shown under the drawn picture of a preview."""
 
@@ -241,7 +238,7 @@ def question_of_tests(round: Round) -> dict[str, Any]:
 
 def _minutes(round: Round) -> str:
     """How long a HIT takes: as measured or stated for this round, or else what such HITs usually take."""
-    fastest, slowest = USUAL_MINUTES
+    fastest, slowest = task_type_of(round).usual_minutes
     return f"about {max(1, -(-round.expected_seconds // 60))}" if round.expected_seconds else f"{fastest}–{slowest}"
 
 
@@ -249,7 +246,7 @@ def _hourly(round: Round) -> str:
     """What an hour of such HITs pays in US dollars, for the time that the page states."""
     if round.expected_seconds:
         return f"about ${round.reward * 3600 / round.expected_seconds:.2f}"
-    fastest, slowest = USUAL_MINUTES
+    fastest, slowest = task_type_of(round).usual_minutes
     return f"${round.reward * 60 / slowest:.2f}–{round.reward * 60 / fastest:.2f}"
 
 

@@ -151,7 +151,7 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     form = PackForm(request.POST or None, initial={"round": pool.name.removesuffix("-pool")})
     context: dict[str, object] = {"pool": pool, "form": form}
     if request.method == "POST" and form.is_valid():
-        named, estimate = form.cleaned_data["round"], estimate_round(pool.n_pairs, form.parameters)
+        named, estimate = form.cleaned_data["round"], estimate_round(pool, form.parameters)
         if estimate.cost > form.parameters.ceiling:
             form.add_error(
                 "ceiling", f"The rewards alone cost ${estimate.cost:,}. Raise the ceiling or lower the reward."

@@ -32,6 +32,8 @@ from evaluation.correlation import tau_b
 from evaluation.judged_pairs import WEIGHTS
 from hits.models import Control
 from hits.question import Level
+from hits.task_types import LEVELS, task_type_of
+from hits.task_types.task_type import TaskType
 from mitl.charts import Spec, interval_chart
 from mitl.models import Annotator
 
@@ -106,14 +108,14 @@ def analyse(
 
 
 def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    """Yield alpha on four levels and on two, and how often two workers say the same, in all and by level."""
+    """Yield alpha on the answers and on match or not, and how often two workers say the same, in all and by answer."""
     units = found.votes.groupby(PAIR).ngroup().to_numpy()
     levels = found.votes["level"].to_numpy()
-    counts = value_counts(units, levels - 1, (int(units.max()) + 1, len(Level)))
+    counts, task = value_counts(units, levels - 1, (int(units.max()) + 1, len(Level))), _task_of(found)
     twice = counts.sum(1) > 1
     sizes = {"pairs": int(twice.sum()), "judgments": int(counts[twice].sum())}
     scales: list[tuple[str, np.ndarray, Sequence[int], Sequence[str]]] = [
-        ("four levels", counts, Level.values, Level.labels),
+        (task.scale, counts[:, [one - 1 for one in task.labels]], [*task.labels], [*task.labels.values()]),
         ("match or not", counts.reshape(len(counts), 2, 2).sum(2), [1, 0], list(BINARY.values())),
     ]
     for scale, table, values, labels in scales:
@@ -127,6 +129,12 @@ def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str
         for label, value, interval in shares:
             measure = "same answer" if label == "all" else f"same answer, if one says {label}"
             yield _row("workers", "judgments", scale, measure, float(value), interval, sizes)
+
+
+def _task_of(found: Answered) -> TaskType:
+    """Return the type of task in whose words answers are told: that of all rounds, or the four levels."""
+    tasks = {one.task: task_type_of(one) for one in found.rounds}
+    return tasks.popitem()[1] if len(tasks) == 1 else LEVELS
 
 
 def _references(found: Answered, names: Sequence[str] | None) -> Iterator[Reference]:
@@ -206,12 +214,14 @@ def _with_reference(found: Answered, reference: Reference, bootstrap: Bootstrap)
     for of, answers in compared.items():
         both = answers[[*PAIR, "level"]].merge(labels, on=PAIR)
         if len(both):
-            yield from _compared(reference, of, both, bootstrap)
+            yield from _compared(reference, of, both, _task_of(found), bootstrap)
     if reference.scores is not None:
         yield from _by_score(found, reference)
 
 
-def _compared(reference: Reference, of: str, both: pd.DataFrame, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
+def _compared(
+    reference: Reference, of: str, both: pd.DataFrame, task: TaskType, bootstrap: Bootstrap
+) -> Iterator[dict[str, Any]]:
     units = both.groupby(PAIR).ngroup().to_numpy()
     level, label = both["level"].to_numpy(), both["label"].to_numpy()
     match = label == 1 if reference.binary else np.isin(label, MATCH)
@@ -229,15 +239,15 @@ def _compared(reference: Reference, of: str, both: pd.DataFrame, bootstrap: Boot
     for name, which in (("", np.ones(len(both), bool)), (f", {BINARY[1]}", match), (f", {BINARY[0]}", ~match)):
         if which.any():
             yield share("match or not", f"same answer{name}", said == match, which)
-    if reference.binary:
+    if reference.binary or len(task.labels) < len(Level):  # two answers are match or not
         return
     for weights in (None, "linear", "quadratic"):
         value, interval = cohen_kappa(level, label, weights), kappa_interval(level, label, weights, **drawn)
         name = f"kappa, {weights} weights" if weights else "kappa"
-        yield _row(reference.name, of, "four levels", name, value, interval, sizes)
-    yield share("four levels", "same answer", level == label, np.ones(len(both), bool))
+        yield _row(reference.name, of, task.scale, name, value, interval, sizes)
+    yield share(task.scale, "same answer", level == label, np.ones(len(both), bool))
     for one in np.unique(label):
-        yield share("four levels", f"same answer, {Level(one).label}", level == label, label == one)
+        yield share(task.scale, f"same answer, {task.labels[one]}", level == label, label == one)
 
 
 def _by_score(found: Answered, reference: Reference) -> Iterator[dict[str, Any]]:

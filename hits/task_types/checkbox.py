@@ -16,7 +16,7 @@ from hits.packing.dealing import draw_outside
 from hits.packing.plan import NEGATIVE, POSITIVE, ROLES, Codes, Items, Plan, Sharing, Sides
 from hits.pair_plans import positive_controls
 from hits.question import Level
-from hits.task_types.task_type import TaskType
+from hits.task_types.task_type import Pooled, TaskType
 from hits.wording import Wording
 from mitl.models import Pool
 
@@ -68,6 +68,12 @@ def plan_boxes(
     items = Items(*np.array(rows, np.int64).T)
     places = np.arange(len(rows)) % design.size + 1
     return Plan(sides, design, seed, items, places, padded=len(asked) - len(pairs))
+
+
+def hits_of_boxes(pooled: Pooled, design: Design) -> int:
+    """Return how many HITs ask about the captions of every image, filled up to a multiple of ten."""
+    boxes = int(np.sum(-(-pooled.captions_of_image // CAPTIONS)))
+    return -(-boxes // ASKED)
 
 
 def _boxes(
@@ -156,6 +162,7 @@ CHECKBOX = TaskType(
     "picture.",
     screen=("picture", "pictures"),
     labels={Level.YES: "ticked", Level.NO: "not ticked"},
+    scale="ticked or not",
     wordings={
         1: Wording(
             levels={
@@ -167,6 +174,7 @@ CHECKBOX = TaskType(
         )
     },
     plan=plan_boxes,
+    count_hits=hits_of_boxes,
     design=DESIGN,
     replication=3,
     passing=Fraction(7, 10),

@@ -9,7 +9,7 @@ from hits.controls import Avoided
 from hits.designs import Design
 from hits.packing.plan import Items, Plan, Sharing, Sides
 from hits.question import Level
-from hits.task_types.task_type import TaskType
+from hits.task_types.task_type import Pooled, TaskType
 from hits.wording import Wording
 from mitl.models import Pool
 
@@ -36,6 +36,11 @@ def plan_captions(
     return Plan(sides, design, seed, items, numbers % design.candidates + 1)
 
 
+def hits_of_captions(pooled: Pooled, design: Design) -> int:
+    """Return how many HITs ask about every caption once."""
+    return -(-pooled.captions // design.candidates)
+
+
 DETERMINATE = TaskType(
     name="determinate",
     label="is this caption determinate? A caption at a time, without a picture",
@@ -44,6 +49,7 @@ DETERMINATE = TaskType(
     "each sentence you say whether it would fit only few pictures.",
     screen=("sentence", "sentences"),
     labels={Level.YES: "Yes, only few pictures", Level.NO: "No, many pictures"},
+    scale="yes or no",
     keys={Level.YES: "1", Level.NO: "2"},
     wordings={
         1: Wording(
@@ -51,9 +57,17 @@ DETERMINATE = TaskType(
                 Level.YES: "Who reads it would know its picture among many others: it tells something particular.",
                 Level.NO: "Many pictures that differ from each other would fit it, or it tells of no picture at all.",
             },
-        )
+        ),
+        2: Wording(
+            levels={
+                Level.YES: "Who reads it would know its picture among many others: it names something particular.",
+                Level.NO: "Many pictures that differ from each other would fit it, or it describes no picture at all.",
+            },
+        ),
     },
     plan=plan_captions,
+    count_hits=hits_of_captions,
+    usual_minutes=(2, 5),
     on_pairs=False,
     design=Design("determinate-20", candidates=20, positives=0, negatives=0),
     replication=3,

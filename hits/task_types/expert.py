@@ -21,6 +21,7 @@ EXPERT = TaskType(
         Level.MOSTLY_NO: "Some aspects only",
         Level.NO: "Unrelated",
     },
+    scale="four grades",
     keys={level: str(grade) for level, grade in GRADES.items()},
     wordings={
         1: Wording(

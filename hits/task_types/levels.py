@@ -13,6 +13,7 @@ LEVELS = TaskType(
     "fits.",
     screen=("pair", "pairs"),
     labels=dict(Level.choices),
+    scale="four levels",
     wordings=WORDINGS,
     plan=plan_pairs,
     asks=frozenset({Level.PARTIALLY_YES, Level.MOSTLY_NO}),

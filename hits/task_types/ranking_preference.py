@@ -128,6 +128,7 @@ PREFERENCE = TaskType(
     "for it, the first result first. For each sentence you say which list looks more correct.",
     screen=("question", "questions"),
     labels={LEFT: "The left list", RIGHT: "The right list"},
+    scale="left or right",
     wordings={
         1: Wording(
             levels={
@@ -137,6 +138,8 @@ PREFERENCE = TaskType(
         )
     },
     plan=plan_preferences,
+    count_hits=lambda pooled, design: len(QUESTIONS),
+    usual_minutes=(10, 20),
     on_pairs=False,
     from_matches=True,
     design=Design("preference-40", candidates=CAPTIONS, positives=0, negatives=0),

@@ -17,6 +17,21 @@ Planner = Callable[..., Plan]
 
 
 @dataclass(frozen=True)
+class Pooled:
+    """What a pool holds, or would hold at most: distinct pairs, the captions in them, and how many captions are paired
+    with each image (n,)."""
+
+    pairs: int
+    captions: int
+    captions_of_image: NDArray[np.int64]
+
+
+def hits_of_pairs(pooled: Pooled, design: Design) -> int:
+    """Return how many HITs ask about every pair once."""
+    return -(-pooled.pairs // design.candidates)
+
+
+@dataclass(frozen=True)
 class TaskType:
     """A type of task. Its answers are stored as levels, whatever its sheet shows: 1 is the best and 4 the worst. So
     grading, verdicts, agreement and releases read one scale; ``keys`` is the only place that knows another direction.
@@ -35,9 +50,15 @@ class TaskType:
     """What a screen shows, in the singular and the plural."""
     labels: Mapping[int, str]
     """The answers by the level that is stored, from the best to the worst."""
+    scale: str
+    """All answers together, as analyses head them."""
     wordings: Mapping[int, Wording]
     """What workers read beside the answers, by version."""
     plan: Planner
+    count_hits: Callable[[Pooled, Design], int] = hits_of_pairs
+    """The number of HITs that its plan of a pool has; at most, for what a pool would hold at most."""
+    usual_minutes: tuple[int, int] = (5, 10)
+    """What a HIT takes where nobody has measured or stated it: the project's own guess."""
     keys: Mapping[int, str] = field(default_factory=dict)
     """The figure and the key of an answer where it is not its level."""
     design: Design | None = None

@@ -44,8 +44,14 @@ def test_an_estimate_shows_the_hits_the_wage_and_the_command_and_packs_nothing(r
     assert page.context["estimate"].hits == -(-pool.n_pairs // 16)
     assert "5–10 minutes a HIT, $3.90–7.80 an hour; the floor is $15.00" in page.text
     assert "$2.50 would reach it" in page.text
-    assert "manage.py pack zebra --pool zebra-pool --seed 7 --ceiling 50.00" in page.text
+    assert "manage.py pack zebra --pool zebra-pool --design eccv-18 --seed 7 --ceiling 50.00" in page.text
     assert Job.objects.count() == 1  # the pool's
+
+
+def test_a_design_is_refused_on_the_page_where_the_type_of_task_has_its_own(researcher, pool):
+    page = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra", "task": "determinate"})
+    assert (page.status_code, "a HIT of the task determinate is always determinate-20" in page.text) == (422, True)
+    assert not Round.objects.exists()
 
 
 def test_a_ceiling_below_the_rewards_is_told_at_its_field(researcher, pool):

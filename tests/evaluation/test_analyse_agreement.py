@@ -237,3 +237,27 @@ def test_a_round_without_counted_judgments_is_refused(subject):
     answer(made.hits.get(), 1, 4, state="flagged")
     with pytest.raises(CommandError, match="has no judgments that count, of 4. Analyse it once work is accepted"):
         analyse(subject, "round-1")
+
+
+@pytest.mark.parametrize(
+    ("task", "scale", "words"),
+    [
+        ("checkbox", "ticked or not", ["ticked", "not ticked"]),
+        ("expert", "four grades", ["Without any error", "Minor errors", "Some aspects only", "Unrelated"]),
+    ],
+)
+def test_answers_are_told_in_the_words_of_the_type_of_task(judged, task, scale, words):
+    Round.objects.update(task=task)
+    if task == "checkbox":
+        Judgment.objects.filter(level=2).update(level=1)
+        Judgment.objects.filter(level=3).update(level=4)
+    give_level(judged, pairs_of(judged)[0], 1, by=another_person())
+    found = compared("round-1", "--with", "workers,reviews")
+    told = {
+        key[3].removeprefix("same answer, if one says ") for key in found if key[:3] == ("workers", "judgments", scale)
+    }
+    assert {word for word in told if not word.startswith(("alpha", "same"))} == set(words)
+    # Two answers are match or not, and compared as such.
+    assert (("reviews", "majority", scale, f"same answer, {words[0]}") in found) == (task == "expert")
+    assert (("reviews", "majority", scale, "kappa") in found) == (task == "expert")
+    assert "four levels" not in {key[2] for key in found}

@@ -5,10 +5,12 @@ from decimal import Decimal
 import pytest
 
 from hits.management.commands.plan_round import Command
-from hits.plan_estimates import estimate_plan
-from hits.round_parameters import RoundParameters
+from hits.plan_estimates import estimate_plan, estimate_round
+from hits.round_parameters import PackParameters, RoundParameters
 from mitl.models import Retrieval
 from tests.factories import make_annotator, make_collection, make_retrieval, make_sample
+from tests.hits.boxes import pool_of_boxes
+from tests.hits.pools import pack, pool_of
 
 pytestmark = pytest.mark.django_db
 
@@ -59,3 +61,40 @@ def test_the_shown_options_are_what_the_command_reads(zoo):
     assert options.startswith("zebra --")
     parsed = vars(Command().create_parser("manage.py", "plan_round").parse_args(options.split()))
     assert RoundParameters.from_options(parsed) == made
+
+
+@pytest.mark.parametrize(
+    ("options", "hits"),
+    [
+        # 2 annotators x 2 places of 4 query images: 4 screens; and of 6 query captions, whose lists name all 10 images
+        # and 14 pairs more, so 11 screens.
+        ({"task": "checkbox"}, 3),
+        ({"task": "checkbox", "direction": "i2t"}, 1),
+        # 20 captions a HIT: at most 16 by images, and the 6 of the queries.
+        ({"task": "determinate"}, 2),
+        ({"task": "determinate", "direction": "t2i"}, 1),
+        ({"task": "preference", "positives": "v1"}, 10),
+        ({"task": "expert"}, 3),
+    ],
+)
+def test_the_hits_of_a_plan_are_counted_as_its_type_of_task_makes_them(zoo, options, hits):
+    make_annotator("a", "overlap")
+    make_annotator("b", "overlap")
+    assert estimate_plan(plan(annotators="a,b", **options)).hits == hits
+
+
+@pytest.mark.parametrize(("asked", "each"), [(5, 10), (6, 9), (10, 7), (6, 11)])
+def test_check_boxes_of_a_pool_are_counted_with_what_fills_them_up(db, asked, each):
+    pool = pool_of_boxes(asked=asked, each=each)
+    assert (
+        estimate_round(pool, PackParameters(task="checkbox")).hits == pack("r", pool, task="checkbox").summary["hits"]
+    )
+
+
+@pytest.mark.parametrize("task", ["levels", "expert", "determinate"])
+def test_the_hits_of_a_pool_are_those_that_packing_makes(db, task):
+    pool = pool_of(75)
+    estimate = estimate_round(pool, PackParameters(task=task, reward="1.00"))
+    packed = pack("r", pool, task=task)
+    assert estimate.hits == packed.summary["hits"]
+    assert estimate.cost == packed.summary["seats"]

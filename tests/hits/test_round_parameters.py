@@ -6,14 +6,16 @@ from decimal import Decimal
 import pytest
 
 from core.errors import CounterpartError
-from hits.round_parameters import RoundParameters
+from hits.designs import DESIGNS
+from hits.management.commands.pack import Command
+from hits.round_parameters import PackParameters, RoundParameters
 
 LEAST = {"round": "r", "collection": "zoo", "annotators": ["one"], "images": 5}
 
 
 def test_a_name_a_collection_annotators_and_queries_are_enough():
     plan = RoundParameters.from_json(LEAST)
-    assert (plan.sample_name, plan.pool_name, plan.design.name) == ("r-queries", "r-pool", "eccv-18")
+    assert (plan.sample_name, plan.pool_name, plan.composition.name) == ("r-queries", "r-pool", "eccv-18")
     assert (plan.reward, plan.ceiling, plan.seats) == (Decimal("0.65"), Decimal("500"), 1)
 
 
@@ -65,3 +67,18 @@ def test_an_invalid_parameter_is_named(wrong, message):
 def test_a_missing_parameter_is_named(name):
     with pytest.raises(CounterpartError, match=f"1 missing parameter: {name}"):
         RoundParameters.from_json({key: value for key, value in LEAST.items() if key != name})
+
+
+@pytest.mark.parametrize("task", ["checkbox", "determinate"])
+def test_a_design_that_is_named_is_refused_where_the_type_of_task_has_its_own(task):
+    with pytest.raises(CounterpartError, match=f"a HIT of the task {task} is always .* Leave --design out"):
+        PackParameters(task=task, design="eccv-18")
+    options = ["r", "--pool", "p", "--task", task, "--design", "eccv-18"]
+    parsed = vars(Command().create_parser("manage.py", "pack").parse_args(options))
+    with pytest.raises(CounterpartError, match="Leave --design out"):
+        PackParameters.from_options(parsed)
+
+
+def test_without_a_design_a_hit_has_18_pairs():
+    assert PackParameters().composition == DESIGNS["eccv-18"]
+    assert "--design" not in PackParameters().as_options()

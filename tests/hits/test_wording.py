@@ -3,17 +3,31 @@
 from hashlib import sha256
 
 from hits.question import Level, Shortcoming
+from hits.task_types import TASK_TYPES
 from hits.wording import LATEST, WORDINGS
 
-RELEASED = {1: "fa5f0c5f5e64", 2: "186ee2953b4c", 3: "19ec90ca73b8"}
+RELEASED = {
+    "levels": {1: "fa5f0c5f5e64", 2: "186ee2953b4c", 3: "19ec90ca73b8"},
+    "checkbox": {1: "8bf0c00c4c54"},
+    "expert": {1: "2dc6612350f9"},
+    "determinate": {1: "ce08112eda69", 2: "97e2c3ebe0d7"},
+    "preference": {1: "6b5bc26e5df1"},
+}
 
 
 def test_a_version_is_never_changed():
     written = {
-        version: repr((words.levels, words.why, words.shortcomings, *words.examples))
-        for version, words in WORDINGS.items()
+        name: {
+            version: repr((words.levels, words.why, words.shortcomings, *words.examples))
+            for version, words in task.wordings.items()
+        }
+        for name, task in TASK_TYPES.items()
     }
-    assert {version: sha256(text.encode()).hexdigest()[:12] for version, text in written.items()} == RELEASED
+    digests = {
+        name: {version: sha256(text.encode()).hexdigest()[:12] for version, text in texts.items()}
+        for name, texts in written.items()
+    }
+    assert digests == RELEASED
 
 
 def test_every_version_explains_all_levels_and_shortcomings():
