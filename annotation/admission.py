@@ -209,10 +209,10 @@ def _items_seen(worker: Worker) -> tuple[QuerySet[Item], QuerySet[TestItem], Que
 
 
 def hits_of(worker: Worker) -> AssignmentQuerySet:
-    """Return the worker's assignments but for those that they returned or let expire, unpaid, and claims: until the
-    platform lists the work, anybody may have made it in their name."""
+    """Return the worker's assignments but for those that they returned or let expire, unpaid, sessions without a HIT,
+    and claims: until the platform lists the work, anybody may have made it in their name."""
     is_paid = Exists(
         Payment.objects.filter(assignment=OuterRef("pk"), state__in=Payment.EARNED)
     )  # as work that we lost is
-    theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker)
+    theirs = Assignment.objects.filter(~Q(state__in=Assignment.ABANDONED) | is_paid, worker=worker, has_hit=True)
     return theirs.exclude(CLAIM, platform_state=PlatformState.UNCONFIRMED)

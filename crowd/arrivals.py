@@ -163,9 +163,14 @@ def _of_session(posting: Posting, session_id: str) -> AssignmentQuerySet:
 def _pay_for_coming(posting: Posting, worker: Worker, **on_platform: Any) -> Assignment:
     """Record a session for which no HIT is left, and owe its reward; a person decides where the ceiling forbids it."""
     now = timezone.now()
-    hit = posting.round.hits.filter(assignments__worker=worker).first() or posting.round.hits.all()[0]
     assignment = Assignment.objects.create(
-        hit=hit, worker=worker, state=Assignment.State.EXCLUDED, deadline=now, submitted_at=now, **on_platform
+        hit=posting.round.hits.all()[0],
+        has_hit=False,
+        worker=worker,
+        state=Assignment.State.EXCLUDED,
+        deadline=now,
+        submitted_at=now,
+        **on_platform,
     )
     Assignment.objects.filter(pk=assignment.pk).update(receipt=receipt_of(assignment))
     Decision.objects.create(assignment=assignment, votes_count=False, paid=True, reason=NOTHING_LEFT)

@@ -96,6 +96,7 @@ def _record_stranger(posting: Posting, listed: Listed) -> int:
         external_id=listed.external_id,
         external_posting=posting.external_id,
         hit=posting.round.hits.all()[0],
+        has_hit=False,
         worker=worker,
         state=State.FLAGGED,
         leased_at=at,

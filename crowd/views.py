@@ -48,6 +48,10 @@ from hits.task_types import LEVELS
 ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
 SESSION_SALT, SESSION_LIFE = "counterpart.crowd.session", timedelta(days=1)
 FROM_THERE = "Go back to the platform and open the HIT again; your answers are saved."
+NEVER_OPENED = (
+    "The platform lists it as finished, but it was not opened here before. A person checks whether it is paid; nothing "
+    "is left to do here. Write to us on the platform if you have a question."
+)
 
 
 @dataclass(frozen=True)
@@ -191,8 +195,10 @@ def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker]:
 
 
 def _to_hit(request: HttpRequest, site: Site, assignment: Assignment) -> HttpResponse:
-    """Lead to the HIT, or to what is left to do for somebody for whom none was left."""
-    if assignment.seat_id is None:
+    """Lead to the HIT, or to what is left to do for somebody who has none."""
+    if not (assignment.has_hit or assignment.finish_url):
+        raise Trouble("This session is over", NEVER_OPENED, status=409)
+    if not assignment.has_hit:
         context = {"url": assignment.finish_url, "fields": assignment.finish_fields, "outcome": Outcome.NO_WORK.value}
         return render(request, "judging/session_end.html", context)
     response = redirect("crowd:task", site.channel, site.environment, assignment_token(assignment))

@@ -103,6 +103,9 @@ class Assignment(PlatformFields):
         help_text="Null: not confirmed by the platform, or paid for without being counted.",
     )
     hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="assignments")
+    has_hit = models.BooleanField(
+        default=True, help_text="False: the session was given no HIT; ``hit`` says only which round it is of."
+    )
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
     state = models.CharField(max_length=9, choices=State, default=State.LEASED)
     leased_at = models.DateTimeField(default=timezone.now)

@@ -83,7 +83,7 @@ def _next_flagged(passed: Assignment) -> Assignment | None:
 
 
 def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
-    answers = answers_of(assignment)
+    answers = answers_of(assignment) if assignment.has_hit else []
     context = {
         "assignment": assignment,
         "answers": answers,

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.leases import end_idle_leases, idle_leases
 from annotation.ledger import commitment_of
-from annotation.models import Assignment, Judgment
+from annotation.models import Judgment
 from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
 from config.bodies import takes_uploads
@@ -258,7 +258,7 @@ def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "hit": found,
         "round": found.round,
         "seats": found.seats.all(),
-        "rows": Assignment.objects.without_claims().filter(hit=found).select_related("hit__round", "worker"),
+        "rows": found.assignments.without_claims().filter(has_hit=True).select_related("hit__round", "worker"),
         "answers": pairs_of(found),
     }
     return render(request, "console/hit.html", context)

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotation.admission import pairs_seen
 from annotation.decisions import PAID_BESIDE, decide, reject
 from annotation.ledger import balance_of, balances
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker, WorkerIdentity
@@ -72,6 +73,12 @@ def start(client, there, session="S1", worker="P1"):
     answer = agree(client, enter(client, session, worker))
     assert answer.status_code == 303, answer.text
     return answer.url
+
+
+def start_without_hit(client, there, session, worker):
+    """Come while no HIT is left, and agree."""
+    there.come(session, worker)
+    assert "NOWORK1" in agree(client, enter(client, session, worker)).text
 
 
 def work(client, there, session="S1", worker="P1", *, listed="submitted", wrong=False):
@@ -189,6 +196,40 @@ def test_who_has_judged_all_gets_no_hit_and_is_paid(client, made, there, commit)
     Seat.objects.update(state="filled")
     sync(made, commit)
     assert places_missing([made])[made.pk] == 0
+
+
+def test_who_was_given_no_hit_may_judge_every_hit_later(client, made, there, commit):
+    Seat.objects.update(state="filled")
+    with commit(execute=True):
+        start_without_hit(client, there, "S1", "P1")
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    there.come("S2", "P1", "submitted")
+    sync(made, commit)
+    assert Assignment.objects.filter(has_hit=False).count() == 2
+    assert pairs_seen(Worker.objects.get()) == set()
+    Seat.objects.update(state="open")
+    work(client, there, "S3", "P1")
+    work(client, there, "S4", "P1")
+    assert Judgment.objects.count() == 8
+
+
+def test_who_comes_after_the_platform_lists_the_session_as_finished_reads_that_a_person_looks(
+    client, made, there, commit
+):
+    there.come("S9", "P9", "submitted")
+    sync(made, commit)
+    page = client.get(enter(client, "S9", "P9"))
+    assert (page.status_code, "A person checks whether it is paid" in page.text) == (409, True)
+
+
+def test_a_session_that_is_finished_without_answers_is_not_called_answered(client, made, there, commit):
+    sheet = start(client, there)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    page = client.get(sheet).text
+    assert "Your answers were not submitted here" in page
+    assert "has confirmed your answers" not in page
 
 
 def test_a_forged_session_is_refused(client, made, there):

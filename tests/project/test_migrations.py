@@ -10,7 +10,7 @@ from django.db import connection, connections, models
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotation.models import Worker
+from annotation.models import Assignment, Decision, Worker
 from annotation.workers import worker_for
 from corpus.models import Caption, Image
 from crowd.offers import offer_of
@@ -131,6 +131,25 @@ def test_what_reviews_excluded_before_is_marked(db, person):
     import_module("dataset.migrations.0007_mark_exclusions").mark_exclusions(apps, connection.schema_editor())
     assert list(Image.objects.exclude(excluded_at=None)) == [gone]
     assert list(Caption.objects.exclude(excluded_at=None)) == [caption]
+
+
+def test_sessions_that_were_given_no_hit_are_marked(db):
+    made = make_round(hits=3)
+    marking = import_module("annotation.migrations.0016_sessions_without_hit")
+    paid, asked, other = (
+        Assignment.objects.create(
+            hit=made.hits.all()[0],
+            worker=worker_for(channel="prolific", environment="emulator", external_id=str(number)),
+            state="excluded",
+            deadline=timezone.now(),
+            problem=problem,
+        )
+        for number, problem in enumerate(("", marking.ASKED, "something else"))
+    )
+    Decision.objects.create(assignment=paid, votes_count=False, paid=True, reason=marking.PAID)
+    marking.mark_known(apps, connection.schema_editor())
+    assert set(Assignment.objects.filter(has_hit=False)) == {paid, asked}
+    assert Assignment.objects.get(has_hit=True) == other
 
 
 def test_runs_on_versions_become_runs_of_collections_with_all_their_scores(empty_database):
