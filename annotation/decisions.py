@@ -27,7 +27,7 @@ from hits.prices import cents
 
 State = Assignment.State
 
-Pay = Callable[[Assignment], Payment]
+Pay = Callable[[Assignment], Payment | None]
 
 DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
@@ -223,6 +223,8 @@ def _refuse_settled(assignment: Assignment) -> None:
     if compensation_of(assignment):
         raise CounterpartError(f"{assignment} was paid by a bonus after an earlier rejection; exclude its votes.")
     approved = Q(platform_state=PlatformState.APPROVED) | Q(auto_approval_at__lte=timezone.now())
+    if assignment.platform_state == PlatformState.SETTLED:
+        raise CounterpartError(f"{assignment} was settled by its platform; it cannot be rejected. Exclude its votes.")
     if Assignment.objects.filter(approved, pk=assignment.pk).exists():
         raise CounterpartError(f"{assignment} was approved by its platform and is paid; it cannot be rejected.")
 
@@ -287,9 +289,13 @@ def compensation_of(assignment: Assignment) -> Payment | None:
     return bonuses.filter(reason__in=(COMPENSATION, PAID_BESIDE)).first()
 
 
-def pay_once(assignment: Assignment, *, actor: str) -> Payment:
+def pay_once(assignment: Assignment, *, actor: str) -> Payment | None:
     """Owe the reward, unless as much was given as a bonus already; a bonus in its place where the platform lists the
-    session as ended. Raises what ``owe`` and ``withdraw`` raise."""
+    session as ended; nothing where it has settled the session in its own way. Raises what ``owe`` and ``withdraw``
+    raise."""
+    if assignment.platform_state == PlatformState.SETTLED:
+        withdraw(assignment, actor=actor)
+        return None
     if given := compensation_of(assignment):
         return given
     if assignment.platform_state in GONE:

@@ -137,6 +137,7 @@ SENTENCES = {
     "rejected on the platform": "The platform rejected {what}",
     "returned on the platform": "The worker returned {what} on the platform",
     "expired on the platform": "The time for {what} ran out on the platform",
+    "settled on the platform": "The platform screened out {what}, or paid a part of it",
     "opened, not confirmed": "{who} started {what}, which the platform could not confirm then",
     "claimed by two workers": "Two workers came with the session of {what}",
     "settled": "{who} settled {what}",

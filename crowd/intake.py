@@ -38,11 +38,22 @@ logger = logging.getLogger(__name__)
 # An outdated list takes no state back. What ended may still be submitted late, or be paid by hand there.
 ONWARD = {
     PlatformState.UNCONFIRMED: tuple(PlatformState),
-    PlatformState.SUBMITTED: (PlatformState.APPROVED, PlatformState.REJECTED, PlatformState.RETURNED),
+    PlatformState.SUBMITTED: (
+        PlatformState.APPROVED,
+        PlatformState.REJECTED,
+        PlatformState.RETURNED,
+        PlatformState.SETTLED,
+    ),
     PlatformState.REJECTED: (PlatformState.APPROVED,),
     PlatformState.APPROVED: (),
-    PlatformState.RETURNED: (PlatformState.APPROVED,),
-    PlatformState.EXPIRED: (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.RETURNED),
+    PlatformState.RETURNED: (PlatformState.APPROVED, PlatformState.SETTLED),
+    PlatformState.EXPIRED: (
+        PlatformState.SUBMITTED,
+        PlatformState.APPROVED,
+        PlatformState.RETURNED,
+        PlatformState.SETTLED,
+    ),
+    PlatformState.SETTLED: (PlatformState.APPROVED,),
 }
 
 REPEATED = "The worker had answered this HIT in another posting. Decide whether the work is paid; it is not counted."

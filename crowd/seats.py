@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Aggregate, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Payment, PlatformState
+from annotation.models import LISTED, Assignment, Payment, PlatformState
 from annotation.platforms import Postings
 from crowd import channels
 from crowd.channels import is_by_session, session_platform
@@ -36,9 +36,10 @@ class PlatformPostings(Postings):
         work = Assignment.objects.listed().filter(hit__round__in=rounds).order_by()
         growing = Posting.objects.filter(round__in=rounds, hit=None, settled_at=None).values("external_id")
         rejected = Q(platform_state=PlatformState.REJECTED) & ~Q(external_posting__in=growing)
+        settled_there = Q(platform_state=PlatformState.SETTLED)
         listed = work.values_list("hit__round").annotate(
             listed=Count("pk", filter=Q(external_posting__in=settled.values("external_id"))),
-            done=Count("pk", filter=rejected | Q(Exists(earned))),
+            done=Count("pk", filter=rejected | settled_there | Q(Exists(earned))),
         )
         submitted = {round: listed - done for round, listed, done in listed}
         due = {round.pk: (0, 0) for round in rounds}
@@ -85,7 +86,7 @@ def places_missing(rounds: Sequence[Round]) -> Counter[int]:
     """
     work = Assignment.objects.filter(hit__round=OuterRef("pk")).exclude(external_posting="")
     goes_on = Q(platform_state=PlatformState.UNCONFIRMED, state__in=Assignment.HOLDING)
-    taken = work.filter(goes_on | Q(platform_state__in=(PlatformState.SUBMITTED, PlatformState.APPROVED)))
+    taken = work.filter(goes_on | Q(platform_state__in=LISTED) & ~Q(platform_state=PlatformState.REJECTED))
     open_seats = Seat.objects.filter(round=OuterRef("pk"), state=Seat.State.OPEN)
     asked = Posting.objects.filter(round=OuterRef("pk"), hit=None, state__in=COMING)
     counted = Round.objects.filter(pk__in=[round.pk for round in rounds]).annotate(

@@ -23,6 +23,10 @@ State = Assignment.State
 NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
 UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."
 ENDED = "Its answers are in, but the platform lists the session as ended and pays no reward. Decide: pay it by a bonus."
+SETTLED = (
+    "The platform has screened this session out or paid it in part, and approves it no more. See there what was paid, "
+    "and give what is missing as a bonus. Then decide whether the votes count: to pay it adds nothing more."
+)
 FOREIGN = "The platform lists the session for another worker. Decide whether these answers count and are paid."
 UNKNOWN = "The platform does not list the session of these answers. Decide whether they count and are paid."
 
@@ -102,7 +106,7 @@ def _record_stranger(posting: Posting, listed: Listed) -> int:
         leased_at=at,
         deadline=at,
         submitted_at=at,
-        problem=NOBODY_CAME,
+        problem=SETTLED if listed.status == PlatformState.SETTLED else NOBODY_CAME,
     )
     record("flagged", assignment, actor="sync")
     advance(assignment, listed)
@@ -117,6 +121,8 @@ def _follow(assignment: Assignment) -> None:
         move(assignment, come_from=state, to=to, actor="sync")
     elif there in GONE and state in Assignment.SUBMITTED and _is_to_be_paid(assignment):
         ask_a_person(assignment, ENDED)
+    elif there == PlatformState.SETTLED and assignment.problem != SETTLED:
+        ask_a_person(assignment, SETTLED)
     elif there in LISTED and state not in Assignment.SUBMITTED:
         ask_a_person(assignment, UNANSWERED)
 

@@ -20,9 +20,10 @@ class PlatformState(models.TextChoices):
     REJECTED = "rejected"
     RETURNED = "returned"
     EXPIRED = "expired", "ran out of time there"
+    SETTLED = "settled", "settled there otherwise: screened out, or paid in part"
 
 
-LISTED = (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.REJECTED)
+LISTED = (PlatformState.SUBMITTED, PlatformState.APPROVED, PlatformState.REJECTED, PlatformState.SETTLED)
 GONE = (PlatformState.RETURNED, PlatformState.EXPIRED)
 """Ended there without a submission; the platform pays such work by a bonus at most."""
 

@@ -16,6 +16,7 @@ from crowd.funds import ask_funds
 from crowd.messages import write_to
 from crowd.models import Outbox, Posting
 from crowd.publication import close_round
+from crowd.sessions import SETTLED
 from tests.crowd.prolific_rehearsal import Rehearsal, code_in, published, rehearsal, sync
 from tests.factories import make_round
 
@@ -333,3 +334,21 @@ def test_a_cost_above_the_ceiling_is_not_published(rehearsal):
     with pytest.raises(CommandError, match=r"would cost \$(9.09|8.40)"):
         call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     assert rehearsal.studies() == []
+
+
+@pytest.mark.parametrize("status", ["SCREENED OUT", "PARTIALLY APPROVED"])
+def test_what_prolific_settles_in_its_own_way_is_never_approved_and_waits_for_a_person(rehearsal, commit, status):
+    made = published(hits=1, commit=commit)
+    with commit(execute=True):
+        work = rehearsal.work()
+    with rehearsal.world.looking() as state:
+        state.submissions[work.external_id].status = status
+    sync(made, commit)
+    work.refresh_from_db()
+    assert (work.state, work.platform_state, work.problem) == ("flagged", "settled", SETTLED)
+    assert not Payment.objects.filter(state__in=("owed", "paid")).exists()
+    with commit(execute=True):
+        decide(work, votes_count=True, paid=True, reason="It was paid there.", by=robin())
+    sync(made, commit)
+    assert not Outbox.objects.exclude(state="done").exists()
+    assert balances(made)["held"] == 0

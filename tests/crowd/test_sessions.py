@@ -13,6 +13,7 @@ from annotation.admission import pairs_seen
 from annotation.decisions import PAID_BESIDE, decide, reject
 from annotation.ledger import balance_of, balances
 from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker, WorkerIdentity
+from annotation.payments import owe_bonus
 from core.errors import CounterpartError
 from core.models import Event
 from crowd import channels, sessions
@@ -300,6 +301,36 @@ def test_late_answers_are_stored_while_the_seat_is_free(client, made, there, com
     assert "DONE1" in client.post(sheet, as_form(assignment, right_answers(assignment))).text
     sync(made, commit)
     assert Assignment.objects.get().problem == sessions.ENDED
+
+
+def test_work_that_the_platform_settles_in_its_own_way_is_for_a_person_and_paid_by_nothing_but_a_bonus(
+    client, made, there, commit
+):
+    with commit(execute=True):
+        work(client, there, listed="settled")
+    sync(made, commit)
+    assignment = Assignment.objects.get()
+    assert (assignment.state, assignment.problem) == ("flagged", sessions.SETTLED)
+    with pytest.raises(CounterpartError, match="settled by its platform"):
+        reject(assignment, grounds="random", evidence="x", by=staff(), reason="All the same. " * 9)
+    with commit(execute=True):
+        owe_bonus(assignment, amount=Decimal("0.40"), reason="The rest of your pay.", actor="robin")
+        decide(assignment, votes_count=True, paid=True, reason="Part was paid there.", by=staff())
+    for _ in range(2):
+        sync(made, commit)
+    assert Assignment.objects.get().state == "accepted"
+    assert [(one.kind, one.amount) for one in Payment.objects.filter(state="paid")] == [("bonus", Decimal("0.40"))]
+    assert [call for call, _ in there.calls] == ["publish", "pay"]
+    assert sum(balances(made).values()) == 0
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_a_session_without_answers_that_the_platform_settles_is_for_a_person(client, made, there, commit, comes):
+    if comes:
+        start(client, there)
+    there.come("S1", "P1", "settled")
+    sync(made, commit)
+    assert (Assignment.objects.get().state, Assignment.objects.get().problem) == ("flagged", sessions.SETTLED)
 
 
 def test_a_submission_without_answers_is_for_a_person(client, made, there, commit):

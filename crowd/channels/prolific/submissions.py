@@ -16,15 +16,14 @@ Grounds = Rejection.Grounds
 
 WORKING = ("RESERVED", "ACTIVE")
 PROCESSING = "PROCESSING"  # fleeting: what it was before or will be is read later
-# Work that was paid in part is undecided for us: a person settles the rest.
 STATES = {
     "AWAITING REVIEW": PlatformState.SUBMITTED,
     "APPROVED": PlatformState.APPROVED,
     "REJECTED": PlatformState.REJECTED,
     "RETURNED": PlatformState.RETURNED,
     "TIMED-OUT": PlatformState.EXPIRED,
-    "SCREENED OUT": PlatformState.SUBMITTED,
-    "PARTIALLY APPROVED": PlatformState.SUBMITTED,
+    "SCREENED OUT": PlatformState.SETTLED,
+    "PARTIALLY APPROVED": PlatformState.SETTLED,
 }
 CATEGORIES = {
     Grounds.EMPTY: "NO_DATA",
