@@ -11,8 +11,9 @@ from annotation.workers import mask_workers
 from crowd import channels
 from crowd.channels import Market, market_of
 from crowd.funds import noted_funds, still_to_fund
-from crowd.models import Outbox, Sync
+from crowd.models import Outbox, Posting, Sync
 from crowd.postings import Overview, overview_of, work_to_look_at
+from crowd.seats import COMING
 from hits.models import Round
 
 FEW = 5
@@ -41,17 +42,26 @@ class TroubledCalls:
 class OnPlatform:
     """The status of a round on its platform, read from our database.
 
-    ``funds`` is the account's balance at the last check and ``to_fund`` what the round may still cost, in US dollars;
+    ``whole`` is the open posting of the whole round, where the platform lists one; ``funds`` is the account's balance
+    at the last check and ``to_fund`` what the round may still cost, in US dollars;
     ``troubled_calls`` failed or wait after an error, most frequent errors first.
     """
 
     environment: Market
+    whole: Posting | None
     overview: Overview
     last_sync: Sync | None
     troubled_calls: list[TroubledCalls]
     problems: list[Problem]
     funds: Decimal | None
     to_fund: Decimal
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether no new visitor can come, as far as is known."""
+        return self.whole is not None and (
+            self.whole.is_stopped or self.whole.paused_at is not None or self.whole.status == "PAUSED"
+        )
 
     @property
     def falls_short(self) -> bool:
@@ -69,6 +79,7 @@ def on_platform(round: Round) -> OnPlatform | None:
         return None
     return OnPlatform(
         environment=market_of(round.channel, round.environment),
+        whole=_whole(round),
         overview=overview_of(round),
         last_sync=round.syncs.first(),
         troubled_calls=_troubled_calls(round),
@@ -76,6 +87,12 @@ def on_platform(round: Round) -> OnPlatform | None:
         funds=noted_funds(round),
         to_fund=still_to_fund(round),
     )
+
+
+def _whole(round: Round) -> Posting | None:
+    if round.state != "open" or not channels.is_by_session(round.channel):
+        return None
+    return round.postings.filter(hit=None, state__in=COMING).first()
 
 
 def _troubled_calls(round: Round) -> list[TroubledCalls]:

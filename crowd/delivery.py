@@ -147,9 +147,10 @@ def _close(platform: Platform, row: Outbox, key: str) -> Result:
 
 
 def _pause(platform: Platform, row: Outbox, key: str) -> Result:
-    posting, paused = _posting(key), bool(row.payload["paused"])
+    posting = _posting(key)
     if posting.state != State.LIVE:
         return _nothing
+    paused = not posting.wants_visitors  # as it is now: the call may have waited
     channels.session_platform(row.channel).pause(posting, paused=paused)
     return partial(Posting.objects.filter(pk=posting.pk).update, paused_at=timezone.now() if paused else None)
 

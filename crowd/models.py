@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotation.models import Assignment, AssignmentQuerySet, PlatformState, Worker
-from hits.models import HIT, Round
+from hits.models import HIT, Round, Seat
 
 
 class PostingQuerySet(models.QuerySet["Posting"]):
@@ -61,7 +61,8 @@ class Posting(models.Model):
     expires_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True, help_text="When its submissions were last listed.")
     tried_at = models.DateTimeField(null=True, help_text="When a sync last tried to list its submissions.")
-    paused_at = models.DateTimeField(null=True, help_text="Since when it takes no visitors, as no HIT is left.")
+    paused_at = models.DateTimeField(null=True, help_text="Since when we have it take no visitors.")
+    is_stopped = models.BooleanField(default=False, help_text="A person has it take no visitors for a while.")
     over_since = models.DateTimeField(null=True, help_text="Since when the platform has listed it as over.")
     settled_at = models.DateTimeField(null=True, help_text="When it had been over for SYNC_LAG_SECONDS.")
 
@@ -97,6 +98,11 @@ class Posting(models.Model):
     def work(self) -> AssignmentQuerySet:
         """The work on it."""
         return Assignment.objects.filter(hit__round=self.round_id, external_posting=self.external_id)
+
+    @property
+    def wants_visitors(self) -> bool:
+        """Whether visitors of a whole round may come: there is a HIT for them, and nobody has paused it."""
+        return not self.is_stopped and self.round.seats.filter(state=Seat.State.OPEN).exists()
 
     @property
     def unused(self) -> int:

@@ -20,7 +20,7 @@ from crowd.models import Outbox, Posting, undecided_work, work_on_posting
 from crowd.offers import LIMITS
 from crowd.outbox import put, send_round_on_commit, store_call
 from crowd.seats import COMING, hits_to_post, places_missing, with_left
-from hits.models import HIT, Round, Seat
+from hits.models import HIT, Round
 from hits.prices import cents
 
 State, Call, CallState = Posting.State, Outbox.Call, Outbox.State
@@ -51,16 +51,6 @@ def post_open_seats(round: Round) -> int:
             added += _post(current, hit, min(missing, affordable))
         send_round_on_commit(current)
     return added
-
-
-def open_or_pause(posting: Posting, *, takes_visitors: bool) -> None:
-    """Keep visitors away from a posting of a whole round while no HIT is left for them, as each would be paid for
-    coming: a place becomes free by itself when a session ends, also after its answers are in. Let them come again when
-    there is a HIT. What a person paused on the platform stays paused."""
-    has_work = posting.round.seats.filter(state=Seat.State.OPEN).exists()
-    if takes_visitors != has_work and (takes_visitors or posting.paused_at):
-        where = {"channel": posting.channel, "environment": posting.environment}
-        store_call(Call.PAUSE, posting, round=posting.round, **where, paused=takes_visitors)
 
 
 def postings_for(round: Round, channel: str) -> int:

@@ -13,6 +13,12 @@ LONGEST = 500
 RETURNABLE = (PlatformState.UNCONFIRMED, PlatformState.SUBMITTED)
 
 
+def can_be_returned(assignment: Assignment) -> bool:
+    """Whether its worker can be asked to return it."""
+    asks = isinstance(channels.platforms().get(assignment.channel), AsksReturns)
+    return asks and assignment.platform_state in RETURNABLE
+
+
 def request_return(assignment: Assignment, *, reason: str, by: str) -> None:
     """Ask a worker through their platform to return work; they are free not to. Repeating it asks nobody twice.
 

@@ -28,7 +28,8 @@ from crowd.delivery import mark_closed, mark_over
 from crowd.intake import advance, take_in_waiting
 from crowd.models import Outbox, Posting, Sync, work_on_posting
 from crowd.outbox import deliver_due
-from crowd.postings import open_or_pause, post_open_seats
+from crowd.pauses import open_or_pause
+from crowd.postings import post_open_seats
 from crowd.sessions import keep_sessions
 from hits.models import Round
 

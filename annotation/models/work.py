@@ -5,6 +5,7 @@ from django.db.models import OuterRef, Q
 from django.utils import timezone
 
 from annotation.models.people import Worker
+from core.errors import CounterpartError
 from corpus.models import Caption, Image
 from hits.models import HIT, Item, Seat
 from hits.question import Level, Shortcoming, WrongWay
@@ -31,6 +32,12 @@ CLAIM = Q(seat=None, state="leased")
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def numbered(self, number: int) -> "Assignment":
+        """Return the assignment that pages show under this number. Raises CounterpartError if there is none."""
+        if found := self.filter(pk=number if number < 2**63 else 0).select_related("hit__round", "worker").first():
+            return found
+        raise CounterpartError(f"There is no assignment {number}. Its page shows its number.")
+
     def without_claims(self) -> "AssignmentQuerySet":
         """Leave out what visitors of a platform claim, until it is listed and taken in."""
         return self.exclude(CLAIM)

@@ -1,10 +1,12 @@
-"""The form of a decision on an assignment."""
+"""The forms of what a person does with an assignment: decide, give a bonus, ask to return it."""
 
 from typing import Any
 
 from django import forms
 
 from annotation.models import Rejection
+from annotation.payments import LONGEST_REASON
+from crowd.returns import LONGEST as LONGEST_REQUEST
 
 
 def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
@@ -47,3 +49,26 @@ class DecisionForm(forms.Form):
                 if not cleaned.get(name):
                     self.add_error(name, "Required if you do not pay.")
         return cleaned
+
+
+class BonusForm(forms.Form):
+    """What a worker is paid on top of the reward, and why."""
+
+    amount = forms.DecimalField(
+        min_value=0, max_digits=8, decimal_places=2, label="Amount in US dollars", help_text="Fees come on top."
+    )
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        help_text="The worker reads it. The same reason again gives no second bonus.",
+    )
+
+
+class ReturnForm(forms.Form):
+    """Why a worker is asked to return work."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_REQUEST,
+        label="Reason",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="The worker reads it.",
+    )

@@ -1,4 +1,4 @@
-"""A round on its platform: sync, audit and repair, the calls to it, and payment for lost submissions."""
+"""A round on its platform: sync, pause, costs, audit and repair, the calls to it, and payment for lost submissions."""
 
 from typing import Any
 from uuid import UUID
@@ -21,8 +21,10 @@ from core.errors import CounterpartError
 from core.models import Job
 from core.text import counted
 from crowd.channels import market_of
+from crowd.costs import costs_of
 from crowd.models import Audit, Outbox
 from crowd.outbox import send_again, send_failed_again
+from crowd.pauses import pause_round, resume_round
 from crowd.postings import prolong_postings
 from crowd.single_payments import settle
 from hits.models import Round
@@ -33,6 +35,34 @@ from hits.models import Round
 def round_sync(request: StaffRequest, name: str) -> HttpResponse:
     found = _round_or_404(name)
     return redirect("job", start_once(f"Sync {found}", tasks.sync.name, found, by=request.user).pk)
+
+
+@researchers_only
+@require_POST
+def round_pause(request: StaffRequest, name: str) -> HttpResponse:
+    """Have the platform let no new visitor come, or let them come again."""
+    found, paused = _round_or_404(name), request.POST.get("paused")
+    if paused not in ("yes", "no"):
+        messages.error(request, "Choose whether the round is paused.")
+        return redirect("round", name)
+    act = pause_round if paused == "yes" else resume_round
+    try:
+        act(found, actor=request.user.get_username())
+    except CounterpartError as error:
+        messages.error(request, str(error))
+    else:
+        told = {"yes": "No new visitor comes until you resume it.", "no": "Visitors come again while a HIT is left."}
+        messages.success(request, told[paused])
+    return redirect("round", name)
+
+
+@researchers_only
+@require_safe
+def round_costs(request: StaffRequest, name: str) -> HttpResponse:
+    """What the round costs by the platform's own calculator; the platform is asked for it, and nothing is changed."""
+    found = _round_or_404(name)
+    context = {"round": found, "environment": _environment(found), "costs": costs_of(found)}
+    return render(request, "console/costs.html", context)
 
 
 @researchers_only

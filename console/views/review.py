@@ -6,20 +6,22 @@ from functools import partial
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation import platforms
 from annotation.appeals import answer_appeal, appeal
 from annotation.decisions import decide, drop_proposal, reverse, second
-from annotation.models import Appeal, Assignment, Rejection
+from annotation.models import Appeal, Assignment, Payment, Rejection
+from annotation.payments import owe_bonus
 from annotation.workers import mask_workers
 from console.answer_sheets import RejectionSheet, answers_of, rejections_of
-from console.forms.review import DecisionForm
+from console.forms.review import BonusForm, DecisionForm, ReturnForm
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, reviewers_only
 from console.records import record_of
 from core.errors import CounterpartError
 from corpus.models import Collection
+from crowd.returns import can_be_returned, request_return
 from dataset.models import Case
 
 REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.State.EXCLUDED)
@@ -70,6 +72,40 @@ def assignment_decide(request: StaffRequest, assignment_id: int) -> HttpResponse
     return redirect("assignment", following.pk) if following else redirect("review")
 
 
+@reviewers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_bonus(request: StaffRequest, assignment_id: int) -> HttpResponse:
+    """Give the worker a bonus."""
+    found = _assignment_or_404(assignment_id)
+    form = BonusForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            payment = owe_bonus(found, **form.cleaned_data, actor=request.user.get_username())
+            messages.success(request, f"Worker {found.worker}: a bonus of ${payment.amount} is {payment.state}.")
+            return redirect("assignment", found.pk)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"assignment": found, "form": form, "given": found.payments.filter(kind=Payment.Kind.BONUS)}
+    return render(request, "console/assignment_bonus.html", context, status=422 if form.errors else 200)
+
+
+@reviewers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_return(request: StaffRequest, assignment_id: int) -> HttpResponse:
+    """Ask the worker through their platform to return the work."""
+    found = _assignment_or_404(assignment_id)
+    form = ReturnForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        try:
+            request_return(found, **form.cleaned_data, by=request.user.get_username())
+            messages.success(request, f"Worker {found.worker} was asked to return it.")
+            return redirect("assignment", found.pk)
+        except CounterpartError as error:
+            form.add_error(None, str(error))
+    context = {"assignment": found, "form": form}
+    return render(request, "console/assignment_return.html", context, status=422 if form.errors else 200)
+
+
 def _assignment_or_404(assignment_id: int) -> Assignment:
     return get_object_or_404(Assignment.objects.select_related("hit__round", "worker", "seat"), pk=assignment_id)
 
@@ -95,6 +131,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "problem": mask_workers([assignment.problem])[0],
         "decisions": assignment.decisions.select_related("by"),
         "form": form,
+        "can_be_returned": can_be_returned(assignment),
         "reviewable": assignment.state in REVIEWABLE,
         "following": _next_flagged(assignment),
         "least_reason": platforms.postings.shortest_reason(assignment),

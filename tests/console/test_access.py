@@ -32,10 +32,12 @@ RESEARCHERS_DO = {
     "two_reviewers",
     *("round_top_up", "round_judgments", "benchmarks"),
     *("run_register", "run_score"),
+    *("round_pause", "round_costs"),
     *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "call_settle", "round_calls_send"),
 }
 REVIEWERS_DO = {
-    *("assignment_decide", "rejection_second", "rejection_drop", "rejection_reverse"),
+    *("assignment_decide", "assignment_bonus", "assignment_return"),
+    *("rejection_second", "rejection_drop", "rejection_reverse"),
     *("pair_conclude", "reviews_undo", "review_second", "pairs_review"),
     *("appeal_enter", "appeal_answer", "submission_pay", "control_rule"),
 }
@@ -51,7 +53,10 @@ STEWARDS_DO = {
 }
 MEMBERS_DO = {"version_export", "version_measure", "version_verify", "chart_measure"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
-OF_PLATFORMS = {"round_sync", "round_prolong", "audit", "audit_start", "audit_repair", "round_calls_send"}
+OF_PLATFORMS = {
+    *("round_pause", "round_costs", "round_sync", "round_prolong"),
+    *("audit", "audit_start", "audit_repair", "round_calls_send"),
+}
 ELSEWHERE = {"scores", "judgments"}  # lead to the page of a collection, of a round
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
 ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
@@ -92,7 +97,9 @@ def address_of_rows(name: str, site) -> str:
         "chart": ["round", "done", "workers"],
         "chart_file": ["round", "done", "workers", "csv"],
         "hit": ["open", 1],
-        **dict.fromkeys(("assignment", "assignment_decide"), [site.flagged.pk]),
+        **dict.fromkeys(
+            ("assignment", "assignment_decide", "assignment_bonus", "assignment_return"), [site.flagged.pk]
+        ),
         **dict.fromkeys(("version", "version_changes", "version_trust", "version_score"), ["v1"]),
         "version_file": ["v1", "manifest.json"],
         "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
@@ -186,7 +193,7 @@ def test_an_admin_is_kept_from_nothing(releaser, site):
     "name",
     [
         *("assignment_decide", "round_aggregate", "job_cancel"),
-        *("round_sync", "audit_start", "round_calls_send", "call_send", "worker_readmit"),
+        *("round_pause", "round_sync", "audit_start", "round_calls_send", "call_send", "worker_readmit"),
         *("person_active", "person_link"),
     ],
 )

@@ -4,12 +4,13 @@ import json
 from decimal import Decimal
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
-from crowd.models import Outbox
+from crowd.models import Outbox, Posting
+from crowd.publication import close_round
 from tests.crowd.prolific_rehearsal import published, rehearsal, sync
 from tests.factories import make_round
 
@@ -82,3 +83,129 @@ def test_the_ledger_says_on_one_line_what_one_person_earned(made, capsys):
     call_command("ledger", made.name, json=True)
     (worker,) = json.loads(capsys.readouterr().out)["workers"]
     assert (worker["rewards"], worker["base"], worker["extra"]) == (1, "2.00", "0.00")
+
+
+def test_a_round_is_paused_and_resumed_on_its_page(made, rehearsal, commit, researcher):
+    address = f"/rounds/{made.name}/pause/"
+    assert 'value="yes">Pause<' in researcher.get(f"/rounds/{made.name}/").text
+    with commit(execute=True):
+        researcher.post(address, {"paused": "yes"})
+    page = researcher.get(f"/rounds/{made.name}/").text
+    assert rehearsal.study().status == "PAUSED"
+    assert ("The round is paused" in page, 'value="no">Resume<' in page) == (True, True)
+    with commit(execute=True):
+        assert "Visitors come again" in researcher.post(address, {"paused": "no"}, follow=True).text
+    assert rehearsal.study().status == "ACTIVE"
+
+
+def test_a_pause_without_an_answer_or_of_a_closed_round_changes_nothing(made, rehearsal, commit, researcher):
+    address = f"/rounds/{made.name}/pause/"
+    assert "Choose whether" in researcher.post(address, follow=True).text
+    with commit(execute=True):
+        close_round(made, actor="robin")
+    assert "is not open on a platform" in researcher.post(address, {"paused": "yes"}, follow=True).text
+    assert not Posting.objects.get().is_stopped
+
+
+def test_members_are_offered_neither_pause_nor_costs(made, member):
+    page = member.get(f"/rounds/{made.name}/").text
+    assert ("/pause/" in page, "/costs/" in page) == (False, False)
+
+
+def test_costs_agree_with_prolifics_calculator_and_wallet(made, rehearsal, researcher, capsys):
+    before = Outbox.objects.count()
+    page = researcher.get(f"/rounds/{made.name}/costs/").text
+    assert "$8.40" in page  # three places of 2.00, with 33.3% and 20% tax on that
+    capsys.readouterr()
+    call_command("costs", made.name, json=True)
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures["places"], figures["all places"], figures["spent"]) == (3, "8.40", "2.80")
+    assert (figures["reserved"], figures["owed"], figures["to come"]) == ("5.60", "0.00", "0.00")
+    with rehearsal.world.looking() as state:
+        assert Decimal(figures["balance"]) == state.ledger.available
+    assert Outbox.objects.count() == before
+
+
+def test_costs_are_unknown_while_prolific_cannot_be_asked(made, rehearsal, researcher):
+    rehearsal.fault(kind="status", status=503, body="json", probability=1)
+    page = researcher.get(f"/rounds/{made.name}/costs/")
+    assert (page.status_code, page.text.count("unknown"), "503" in page.text) == (200, 2, True)
+
+
+def test_a_bonus_is_given_once_on_the_page_of_the_work(made, rehearsal, commit, reviewer):
+    work = Assignment.objects.get(state="accepted")
+    address = reverse("assignment_bonus", args=[work.pk])
+    assert address in reviewer.get(reverse("assignment", args=[work.pk])).text
+    for _ in range(2):
+        with commit(execute=True):
+            assert reviewer.post(address, {"amount": "0.50", "reason": "Thank you."}).status_code == 302
+    assert "Thank you." in reviewer.get(address).text
+    rehearsal.later(minutes=2)
+    sync(made, commit)
+    assert rehearsal.bonuses() == [Decimal("0.50")]
+
+
+@pytest.mark.parametrize(
+    "sent", [{"amount": "0", "reason": "x"}, {"amount": "1.005", "reason": "x"}, {"amount": "1"}, {"amount": "NaN"}]
+)
+def test_an_invalid_bonus_is_refused_and_nothing_is_owed(made, reviewer, sent):
+    work = Assignment.objects.get(state="accepted")
+    assert reviewer.post(reverse("assignment_bonus", args=[work.pk]), sent).status_code == 422
+    assert not Payment.objects.filter(kind="bonus").exists()
+
+
+def test_a_worker_is_asked_once_to_return_work(made, rehearsal, reviewer):
+    work = Assignment.objects.get(state="flagged")
+    address = reverse("assignment_return", args=[work.pk])
+    assert address in reviewer.get(reverse("assignment", args=[work.pk])).text
+    for _ in range(2):
+        assert reviewer.post(address, {"reason": "The pictures did not load."}).status_code == 302
+    with rehearsal.world.looking() as state:
+        assert [message.body for message in state.messages] == ["Please return your work: The pictures did not load."]
+
+
+def test_work_that_is_paid_cannot_be_asked_back(made, reviewer):
+    work = Assignment.objects.get(state="accepted")
+    assert "/return/" not in reviewer.get(reverse("assignment", args=[work.pk])).text
+    answer = reviewer.post(reverse("assignment_return", args=[work.pk]), {"reason": "x"})
+    assert (answer.status_code, "cannot be returned" in answer.text) == (422, True)
+
+
+def test_bonus_and_decision_are_given_by_command_too(made, rehearsal, commit, django_user_model):
+    django_user_model.objects.create_user("kim")
+    flagged, accepted = Assignment.objects.get(state="flagged"), Assignment.objects.get(state="accepted")
+    with commit(execute=True):
+        said = call_command(
+            "decide", str(flagged.pk), votes="exclude", pay="yes", reason="The controls failed.", by="kim"
+        )
+        given = call_command("bonus", str(accepted.pk), amount="0.50", reason="Thank you.", by="kim")
+    assert (said, given[:5]) == (f"Assignment {flagged.pk}: votes excluded, paid.", "$0.50")
+    sync(made, commit)
+    rehearsal.later(minutes=2)
+    sync(made, commit)
+    assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
+    assert rehearsal.bonuses() == [Decimal("0.50")]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["decide", "{work}", "--votes=count", "--pay=no", "--reason=x", "--by=kim"], "cannot count and stay unpaid"),
+        (["decide", "0", "--votes=count", "--pay=yes", "--reason=x", "--by=kim"], "There is no assignment 0"),
+        (["decide", "{work}", "--votes=count", "--pay=yes", "--reason=x", "--by=nobody"], "inactive user 'nobody'"),
+        (["bonus", "{work}", "--amount=1.005", "--reason=x", "--by=kim"], "Invalid bonus"),
+        (["bonus", "{work}", "--amount=-1", "--reason=x", "--by=kim"], "Invalid bonus"),
+        (["bonus", "{work}", "--amount=nan", "--reason=x", "--by=kim"], "Invalid bonus"),
+        (["bonus", "{work}", "--amount=9e99", "--reason=x", "--by=kim"], "Invalid bonus"),
+        (["bonus", "{work}", "--amount=one", "--reason=x", "--by=kim"], "Invalid bonus"),
+        (["bonus", "{work}", "--amount=1", "--reason= ", "--by=kim"], "reason of a bonus"),
+        (["bonus", f"{10**30}", "--amount=1", "--reason=x", "--by=kim"], "There is no assignment"),
+        (["request_return", "0", "--reason=x"], "There is no assignment 0"),
+    ],
+)
+def test_wrong_orders_are_refused_in_one_line_and_change_nothing(made, django_user_model, command, told):
+    django_user_model.objects.create_user("kim")
+    work = Assignment.objects.get(state="accepted").pk
+    with pytest.raises(CommandError, match=told):
+        call_command(*(part.format(work=work) for part in command))
+    assert (Assignment.objects.get(pk=work).state, Payment.objects.count()) == ("accepted", 1)

@@ -6,7 +6,6 @@ from django.core.management.base import CommandParser
 
 from annotation.models import Assignment
 from core.commands import ActCommand
-from core.errors import CounterpartError
 from core.progress import TerminalBar
 from crowd.returns import request_return
 
@@ -19,8 +18,6 @@ class Command(ActCommand):
         parser.add_argument("--reason", required=True, help="what the worker reads")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
-        found = Assignment.objects.filter(pk=options["assignment"]).first()
-        if found is None:
-            raise CounterpartError(f"There is no assignment {options['assignment']}.")
+        found = Assignment.objects.numbered(options["assignment"])
         request_return(found, reason=options["reason"], by="request_return")
         return f"The worker of assignment {found.pk} was asked to return it."

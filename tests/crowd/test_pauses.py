@@ -1,0 +1,138 @@
+"""A round that a person pauses takes no visitor until it is resumed, whatever syncs and crashes come in between."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Assignment
+from core.models import Event
+from crowd.models import Outbox, Posting
+from crowd.pauses import pause_round, resume_round
+from crowd.publication import close_round
+from hits.models import Seat
+from tests.crowd.prolific_rehearsal import published, rehearsal, sync
+from tests.factories import make_round
+
+__all__ = ["rehearsal"]
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
+def made(rehearsal, commit):
+    return published(hits=2, commit=commit)
+
+
+def pause(made, commit) -> None:
+    with commit(execute=True):
+        pause_round(made, actor="robin")
+
+
+def resume(made, commit) -> None:
+    with commit(execute=True):
+        resume_round(made, actor="robin")
+
+
+def test_a_paused_round_takes_no_visitor_until_it_is_resumed(made, rehearsal, commit):
+    pause(made, commit)
+    sync(made, commit)
+    assert rehearsal.study().status == "PAUSED"
+    resume(made, commit)
+    assert rehearsal.study().status == "ACTIVE"
+    sync(made, commit)
+    assert rehearsal.study().status == "ACTIVE"
+    assert [event.verb for event in Event.objects.filter(verb__in=("paused", "resumed")).order_by("pk")] == [
+        "paused",
+        "resumed",
+    ]
+
+
+def test_whoever_has_a_session_goes_on_and_is_paid(made, rehearsal, commit):
+    session, person, sheet = rehearsal.open()
+    pause(made, commit)
+    with commit(execute=True):
+        rehearsal.complete(session, person, rehearsal.answer(session, person, sheet))
+    sync(made, commit)
+    assert (Assignment.objects.get().platform_state, rehearsal.study().status) == ("approved", "PAUSED")
+
+
+def test_to_repeat_either_changes_nothing(made, rehearsal, commit):
+    pause(made, commit), pause(made, commit)
+    assert Event.objects.filter(verb="paused").count() == 1
+    resume(made, commit), resume(made, commit)
+    assert (Event.objects.filter(verb="resumed").count(), rehearsal.study().status) == (1, "ACTIVE")
+
+
+def test_a_hit_that_becomes_free_does_not_end_the_pause_of_a_person(made, rehearsal, commit):
+    Seat.objects.update(state="filled")
+    sync(made, commit)
+    assert rehearsal.study().status == "PAUSED"  # as no HIT is left
+    pause(made, commit)
+    Seat.objects.update(state="open")
+    sync(made, commit)
+    assert rehearsal.study().status == "PAUSED"
+    resume(made, commit)
+    assert rehearsal.study().status == "ACTIVE"
+
+
+def test_a_round_without_a_hit_is_resumed_once_there_is_one(made, rehearsal, commit):
+    pause(made, commit)
+    Seat.objects.update(state="filled")
+    resume(made, commit)
+    sync(made, commit)
+    assert rehearsal.study().status == "PAUSED"
+    Seat.objects.update(state="open")
+    sync(made, commit)
+    assert rehearsal.study().status == "ACTIVE"
+
+
+def test_a_pause_on_prolifics_own_site_ends_when_it_is_resumed_here(made, rehearsal, commit):
+    rehearsal.world.act("move_study", study_id=rehearsal.study().id, action="PAUSE", publish_at=None)
+    sync(made, commit)
+    assert rehearsal.study().status == "PAUSED"
+    resume(made, commit)
+    assert rehearsal.study().status == "ACTIVE"
+
+
+def test_a_call_that_waited_does_what_is_wanted_when_it_is_made(made, rehearsal, commit):
+    pause_round(made, actor="robin")  # its call is not made yet
+    Posting.objects.update(is_stopped=False)
+    sync(made, commit)
+    assert (rehearsal.study().status, Posting.objects.get().paused_at) == ("ACTIVE", None)
+
+
+@pytest.mark.parametrize(
+    "fault", [{"kind": "drop"}, {"kind": "reset"}, {"kind": "status", "status": 503, "body": "json"}]
+)
+def test_a_pause_whose_call_fails_is_made_by_a_sync(made, rehearsal, commit, fault):
+    rehearsal.fault(operation="move_study", times=1, **fault)
+    pause(made, commit)
+    sync(made, commit)
+    assert rehearsal.study().status == "PAUSED"
+    assert not Outbox.objects.exclude(state="done").exists()
+
+
+def test_a_paused_round_can_be_closed(made, rehearsal, commit):
+    pause(made, commit)
+    with commit(execute=True):
+        close_round(made, actor="robin")
+    assert rehearsal.study().status in ("COMPLETED", "AWAITING REVIEW")
+
+
+@pytest.mark.parametrize("command", ["pause", "resume"])
+def test_rounds_that_no_platform_lists_as_a_whole_are_refused_in_one_line(db, command):
+    made = make_round()
+    with pytest.raises(CommandError, match="not open on a platform that lists it as a whole"):
+        call_command(command, made.name)
+    assert not Outbox.objects.exists()
+
+
+def test_the_commands_say_what_came_of_it(made, rehearsal):
+    assert call_command("pause", made.name).endswith("is paused: no new visitor comes until resume.")
+    assert call_command("resume", made.name).endswith("takes visitors again.")
+    rehearsal.fault(kind="status", status=503, body="json", operation="move_study", times=9)
+    assert "is being paused" in call_command("pause", made.name)
+    Seat.objects.update(state="filled")
+    assert "has no HIT left" in call_command("resume", made.name)
