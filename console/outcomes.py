@@ -1,6 +1,8 @@
 """Where a job leads: a link to what it made or changed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Model
@@ -57,16 +59,26 @@ _BY_TASK = {
 _WHEN_DONE = {tasks.audit.name: _AUDIT, tasks.repair.name: _AUDIT}
 
 
-def _fields_of(job: Job) -> dict[str, object]:
-    """Return the parameters of a plan as the address of its form has them."""
-    told = job.params | {"design": job.params["design"]["name"]}
+def planned_for(pool: Pool) -> dict[str, object]:
+    """Return what was planned for a pool that was made alone, as fields of a form."""
+    plans = Job.objects.filter(task=PLANNING, params__pool_only=True, params__collection=pool.collection.name)
+    named = plans.filter(params__round=pool.name.removesuffix("-pool")).order_by("-created_at").first()
+    return _fields_of(named.params) if named else {}
+
+
+def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
+    """Return the parameters of a plan or of a packing as the fields of its form."""
+    told = {**params, "design": params["design"]["name"]}
     return {name: value for name, value in told.items() if value not in (None, False, "")}
 
 
 def outcome_of(job: Job) -> Outcome | None:
     """Return a link to the version, round, collection, annotator or run of the job, or None if it does not exist."""
     if job.task == PLANNING and job.state == Job.State.FAILED:
-        return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job), doseq=True)}")
+        return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params), doseq=True)}")
+    if job.task == tasks.pack.name and job.state == Job.State.FAILED:
+        fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"]}
+        return Outcome("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")
     if job.task == tasks.measure_rankings.name:
         return Outcome("Figures", reverse("benchmark", args=[job.pk])) if job.state == Job.State.DONE else None
     if job.task == tasks.chart.name:

@@ -1,10 +1,14 @@
 """What workers of the browser pool are told of time and pay, for a round that is planned, packed or about to open."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from annotation.judging.sheet import terms_of
 from annotation.wages import Timing, fair_reward, pilot_of
+from core.errors import CounterpartError
 from hits.models import Round
 from hits.round_parameters import PackParameters
 from hits.task_types import task_type_of
@@ -37,3 +41,11 @@ def wage_terms_of_plan(parameters: PackParameters) -> WageTerms:
     """Return the terms of a round that these parameters would make."""
     design = parameters.composition.as_json()
     return wage_terms(Round(task=parameters.task, design=design, reward=parameters.reward, reasons=parameters.reasons))
+
+
+def wage_terms_suggested(values: Mapping[str, Any]) -> WageTerms:
+    """Return the terms of a form's first ``values``, before it is sent; of the defaults where they are invalid."""
+    with suppress(CounterpartError):
+        chosen = {name: values[name] for name in ("task", "positives", "reward") if name in values}
+        return wage_terms_of_plan(PackParameters(**chosen, reasons=bool(values.get("reasons"))))
+    return wage_terms_of_plan(PackParameters())

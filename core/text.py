@@ -4,10 +4,11 @@ import csv
 import unicodedata
 from collections.abc import Iterable
 from io import StringIO
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_slug
+from django.core.validators import RegexValidator
 from django.db.models import Model, QuerySet
 
 from core.errors import CounterpartError, some_of
@@ -49,18 +50,28 @@ def csv_line(cells: Iterable[object]) -> str:
 
 
 MAX_NAME = 80
+HAS_NAME_LETTERS = RegexValidator(r"^[-a-zA-Z0-9_]+\Z", "Use only letters, digits, - and _.")
 Named = TypeVar("Named", bound=Model)
 
 
 def check_name(name: str) -> str:
     """Return ``name`` if it is valid: 1-80 of a-z, A-Z, 0-9, - and _. Raises CounterpartError otherwise."""
     try:
-        validate_slug(name)
+        HAS_NAME_LETTERS(name)
     except ValidationError as error:
         raise CounterpartError(f"Invalid name {name!r}: use only letters, digits, - and _.") from error
     if len(name) > MAX_NAME:
         raise CounterpartError(f"The name {name!r} has {len(name)} characters; use at most {MAX_NAME}.")
     return name
+
+
+class NameField(forms.CharField):
+    """A name that ``check_name`` accepts."""
+
+    default_validators = [HAS_NAME_LETTERS]  # noqa: RUF012  as Django declares it
+
+    def __init__(self, *, max_length: int = MAX_NAME, **kwargs: Any) -> None:
+        super().__init__(max_length=max_length, **kwargs)
 
 
 def find_named(rows: QuerySet[Named], name: str, *, made_by: str) -> Named:

@@ -48,6 +48,19 @@ def sample_queries(
     return sample
 
 
+def check_drawable(collection: Collection, *, images: int, captions: int) -> None:
+    """Raise CounterpartError where the gallery has fewer images or captions than are to be drawn."""
+    _check_number("images", images, collection.images.gallery().count(), collection)
+    _check_number("captions", captions, collection.captions.gallery().count(), collection)
+
+
+def _check_number(things: str, wanted: int, there: int, collection: Collection) -> None:
+    if not 0 <= wanted <= there:
+        raise CounterpartError(
+            f"Cannot draw {wanted:,} {things}: the gallery of {collection} has {there:,}; ask for 0 to {there}."
+        )
+
+
 def _chosen(
     things: str,
     gallery: ImageQuerySet | CaptionQuerySet,
@@ -58,10 +71,7 @@ def _chosen(
     keys = dict(gallery.order_by("pk").values_list("key", "pk"))
     if isinstance(wanted, Path):
         return _listed(things, keys, wanted, collection)
-    if not 0 <= wanted <= len(keys):
-        raise CounterpartError(
-            f"Cannot draw {wanted:,} {things}: the gallery of {collection} has {len(keys):,}; ask for 0 to {len(keys)}."
-        )
+    _check_number(things, wanted, len(keys), collection)
     ids = np.fromiter(keys.values(), dtype=np.int64, count=len(keys))
     return np.sort(rng.choice(ids, size=wanted, replace=False)).tolist()
 

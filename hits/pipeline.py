@@ -11,7 +11,7 @@ from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection, Sample
-from corpus.samples import sample_queries
+from corpus.samples import check_drawable, sample_queries
 from hits.models import Round
 from hits.round_parameters import RoundParameters
 from hits.rounds import pack_round
@@ -47,14 +47,16 @@ def run_pipeline(parameters: RoundParameters, *, actor: str = "command", progres
 
 
 def check_parameters(parameters: RoundParameters) -> None:
-    """Raise CounterpartError for missing rows, or an impossible cascade or re-ranking."""
+    """Raise CounterpartError for missing rows, more queries than there are, or an impossible cascade or re-ranking."""
     collection = Collection.objects.named(parameters.collection)
     annotators = Annotator.objects.all_named(parameters.annotators)
     if cascade := _cascade(parameters):
         check_cascade(cascade, annotators, parameters.control_depth)
     if steps := _rerank(parameters):
         check_rerank(steps, annotators, engine=parameters.engine, device="cpu")
-    if parameters.queries:
+    if not parameters.queries:
+        check_drawable(collection, images=parameters.images, captions=parameters.captions)
+    else:
         sample = Sample.objects.select_related("collection").named(parameters.queries)
         if sample.collection != collection:
             raise CounterpartError(f"Sample {sample} belongs to collection {sample.collection}, not {collection}.")

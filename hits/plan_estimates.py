@@ -8,6 +8,7 @@ import numpy as np
 from django.db.models import Count
 
 from corpus.models import Collection, Sample
+from corpus.samples import check_drawable
 from hits.round_parameters import PackParameters, RoundParameters
 from hits.task_types import TASK_TYPES
 from hits.task_types.task_type import Pooled
@@ -71,7 +72,8 @@ class _Sizes:
 
 
 def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
-    """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator."""
+    """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator, and for
+    more queries than the gallery has."""
     collection = Collection.objects.named(parameters.collection)
     sizes = _sizes(collection, parameters)
     annotators = Annotator.objects.all_named(parameters.annotators)
@@ -99,6 +101,7 @@ def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:
 def _sizes(collection: Collection, parameters: RoundParameters) -> _Sizes:
     gallery = collection.images.gallery().count(), collection.captions.gallery().count()
     if not parameters.queries:
+        check_drawable(collection, images=parameters.images, captions=parameters.captions)
         return _Sizes(parameters.images, parameters.captions, *gallery)
     sample = Sample.objects.named(parameters.queries)
     return _Sizes(sample.images.count(), sample.captions.count(), *gallery)

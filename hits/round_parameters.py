@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from core.errors import CounterpartError
 from core.parameters import FlagField, NamesField, Parameters
 from core.seeds import SeedField
-from core.text import MAX_NAME
+from core.text import MAX_NAME, NameField
 from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.prices import cents
@@ -175,7 +175,7 @@ class RoundParameters(PackParameters):
     """A round to plan: its queries, how annotators search for them, what is pooled, and how the pool is packed."""
 
     round: Annotated[
-        str, forms.SlugField(max_length=MAX_NAME - len("-queries"), label="Name", help_text="name of the new round")
+        str, NameField(max_length=MAX_NAME - len("-queries"), label="Name", help_text="name of the new round")
     ]
     collection: Annotated[str, forms.CharField(help_text="collection to search")]
     annotators: Annotated[tuple[str, ...], NamesField(help_text="annotators that propose pairs")]

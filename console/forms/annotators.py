@@ -8,7 +8,7 @@ from django import forms
 from console.forms.fields import UploadField
 from core.errors import CounterpartError
 from core.seeds import SeedField
-from core.text import MAX_NAME
+from core.text import NameField
 from corpus.models import Collection, Match
 from mitl.annotators import kind_of
 from mitl.models import Annotator
@@ -50,7 +50,7 @@ def _check_new(name: str) -> str:
 class EmbeddingsForm(forms.Form):
     """An uploaded file of embeddings or lists, and the name of the annotator that it becomes."""
 
-    name = forms.SlugField(label="Name of the annotator", max_length=MAX_NAME)
+    name = NameField(label="Name of the annotator")
     file = UploadField(suffixes=(".npz", ".json"), label="File", help_text="Embeddings (.npz) or ranked lists (.json).")
 
     def clean_name(self) -> str:
@@ -60,7 +60,7 @@ class EmbeddingsForm(forms.Form):
 class AnnotatorForm(forms.Form):
     """A new annotator of a kind; its fields are the options that the kind declares."""
 
-    name = forms.SlugField(label="Name of the annotator", max_length=MAX_NAME)
+    name = NameField(label="Name of the annotator")
 
     def __init__(self, *args: Any, kind: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

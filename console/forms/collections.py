@@ -7,7 +7,7 @@ from django import forms
 from console.forms.fields import UploadField
 from console.upload_jobs import CAPTION_FILES
 from core.seeds import SeedField
-from core.text import MAX_NAME
+from core.text import NameField
 from corpus.match_files import CAPTION_TO_IMAGE, IMAGE_TO_CAPTION
 from corpus.matches import MAX_SOURCE
 from corpus.models import Collection
@@ -19,9 +19,8 @@ MATCH_FILES = (".csv", ".json", ".gz")
 class ImportForm(forms.Form):
     """Captions and pictures to import into a collection."""
 
-    collection = forms.SlugField(
+    collection = NameField(
         label="Name of the collection",
-        max_length=MAX_NAME,
         help_text="A new name makes a new collection. Letters, digits, - and _ only.",
         error_messages={"invalid": "Use only letters, digits, - and _."},
     )
@@ -98,7 +97,7 @@ class MatchesForm(forms.Form):
 class SampleForm(forms.Form):
     """A sample of queries: how many to draw of each kind, or lists of their ids."""
 
-    name = forms.SlugField(label="Name of the sample", max_length=MAX_NAME)
+    name = NameField(label="Name of the sample")
     images = forms.IntegerField(min_value=0, initial=60, required=False, label="Query images to draw")
     captions = forms.IntegerField(min_value=0, initial=60, required=False, label="Query captions to draw")
     images_list = UploadField(
@@ -121,7 +120,7 @@ class SampleForm(forms.Form):
 class TestForm(forms.Form):
     """A qualification test: how many pairs of each kind are drawn, and how many right answers pass."""
 
-    name = forms.SlugField(label="Name of the test", max_length=MAX_NAME)
+    name = NameField(label="Name of the test")
     positives = forms.IntegerField(min_value=1, initial=4, label="Pairs that match")
     negatives = forms.IntegerField(min_value=1, initial=4, label="Pairs that do not match")
     pass_mark = forms.IntegerField(min_value=1, initial=7, label="Right answers to pass")

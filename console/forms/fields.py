@@ -1,11 +1,25 @@
-"""Form fields of more than one section."""
+"""Form fields and errors of more than one section."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 from django import forms
 
 from console.uploads import LARGEST_UPLOAD
+from core.errors import CounterpartError
+
+OPTION = re.compile(r"--([a-z-]+)")
+
+
+def refuse(form: forms.Form, error: CounterpartError) -> None:
+    """Add an error to a form whose fields are the options of a command, with their labels instead of the options."""
+
+    def label(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return f"“{form[name].label}”" if name in form.fields else option[0]
+
+    form.add_error(None, OPTION.sub(label, str(error)))
 
 
 class UploadField(forms.FileField):

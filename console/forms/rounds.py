@@ -5,20 +5,22 @@ from typing import Any
 from django import forms
 from django.db.models import Model, QuerySet
 
-from console.forms.fields import UploadField
+from console.forms.fields import UploadField, refuse
 from core.errors import CounterpartError
-from core.text import MAX_NAME
+from core.text import NameField
 from corpus.models import Collection, Sample
 from hits.models import Round
 from hits.round_parameters import PackParameters, RoundParameters
 from mitl.models import Annotator
+
+QUERIES = 60  # of each kind, that the plan of a round suggests
 
 
 class PackForm(forms.Form):
     """How a pool is packed into a round, what workers are paid, and what the round may cost."""
 
     parameters: PackParameters
-    round = forms.SlugField(label="Name", max_length=MAX_NAME, help_text="Name of the new round")
+    round = NameField(label="Name", help_text="Name of the new round")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -34,7 +36,7 @@ class PackForm(forms.Form):
                 wanted = {name: value for name, value in cleaned.items() if name != "round"}
                 self.parameters = PackParameters(**wanted)
             except CounterpartError as error:
-                self.add_error(None, str(error))
+                refuse(self, error)
         return cleaned
 
 
@@ -42,9 +44,8 @@ class JudgmentsForm(forms.Form):
     """A file of judgments that were given elsewhere."""
 
     file = UploadField(suffixes=(".csv", ".gz"), label="Judgments")
-    from_round = forms.SlugField(
+    from_round = NameField(
         required=False,
-        max_length=MAX_NAME,
         label="Name of the round in the file",
         help_text="If the file has several rounds, and this one has another name there.",
     )
@@ -65,7 +66,15 @@ class PlanForm(forms.Form):
             "queries", forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample")
         )
         self._choose("cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
-        self.fields["images"].initial = self.fields["captions"].initial = 60
+        self._suggest_sizes()
+
+    def _suggest_sizes(self) -> None:
+        """Suggest as many queries as the gallery has, at most 60 images and 60 captions."""
+        named = self.initial.get("collection")
+        collections = Collection.objects.filter(name=named) if named else Collection.objects.all()
+        if collection := collections.first():
+            self.fields["images"].initial = min(QUERIES, collection.images.gallery().count())
+            self.fields["captions"].initial = min(QUERIES, collection.captions.gallery().count())
 
     def _choose(self, name: str, field: forms.ModelChoiceField) -> None:
         """Offer existing rows by name."""
@@ -82,7 +91,7 @@ class PlanForm(forms.Form):
             try:
                 self.parameters = RoundParameters(**{name: _names(chosen) for name, chosen in cleaned.items()})
             except CounterpartError as error:
-                self.add_error(None, str(error))
+                refuse(self, error)
         return cleaned
 
 

@@ -8,6 +8,7 @@ from django import forms
 from console.forms.fields import UploadField
 from console.uploads import LARGEST_UPLOAD
 from core.errors import CounterpartError
+from core.text import NameField
 from corpus.models import Sample
 from dataset.aggregation import METHODS, TIES
 from dataset.exports.downloads import choices
@@ -112,7 +113,7 @@ class RankingsForm(forms.Form):
 class ReleaseForm(forms.Form):
     """The contents of a version: queries, rounds whose votes count, and sources to merge."""
 
-    name = forms.SlugField(label="Version name", max_length=80)
+    name = NameField(label="Version name")
     sample = forms.ModelChoiceField(Sample.objects.select_related("collection"), empty_label=None, label="Queries")
     rounds = forms.ModelMultipleChoiceField(
         Round.objects.exclude(published_at=None), required=False, widget=forms.CheckboxSelectMultiple

@@ -20,15 +20,17 @@ from console import tasks
 from console.answer_sheets import pairs_of
 from console.figures import level_bar
 from console.forecasts import forecast_of
+from console.forms.fields import refuse
 from console.forms.rounds import JudgmentsForm, PackForm, PlanForm
 from console.needs import needs_of
+from console.outcomes import planned_for
 from console.pagination import count_of, page_of
 from console.permissions import StaffRequest, members_only, researchers_only
 from console.platform_status import is_on_platform, on_platform
 from console.records import SORTS, kept_if_slow, quality_of, verdict_count, workers_of
 from console.tasks import start_once
 from console.uploads import LARGEST_UPLOAD, start_with_uploads
-from console.wage_terms import wage_terms_of_plan
+from console.wage_terms import wage_terms_of_plan, wage_terms_suggested
 from core.errors import CounterpartError
 from core.text import counted
 from crowd.channels import market_of, usable_markets
@@ -130,7 +132,9 @@ def round_plan(request: StaffRequest) -> HttpResponse:
     known = request.GET.dict() | {"annotators": request.GET.getlist("annotators")}
     form = PlanForm(request.POST or None, initial=known)
     context: dict[str, object] = {"form": form}
-    if request.method == "POST" and form.is_valid():
+    if request.method != "POST":
+        context["terms"] = wage_terms_suggested(known)
+    elif form.is_valid():
         try:
             estimate = estimate_plan(form.parameters)
             if "estimate" not in request.POST and ("confirmed" in request.POST or not estimate.is_long):
@@ -139,18 +143,22 @@ def round_plan(request: StaffRequest) -> HttpResponse:
             terms = wage_terms_of_plan(form.parameters)
             context |= {"estimate": estimate, "terms": terms, "command": command}
         except CounterpartError as error:
-            form.add_error(None, str(error))
+            refuse(form, error)
     return render(request, "console/plan.html", context, status=422 if form.errors else 200)
 
 
 @researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
-    """The HITs, pay and ceiling of a round of a pool; a job packs it. ``estimate`` shows their number and the wage."""
+    """The HITs, pay and ceiling of a round of a pool, as planned with it; a job packs it. ``estimate`` shows their
+    number and the wage."""
     pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-    form = PackForm(request.POST or None, initial={"round": pool.name.removesuffix("-pool")})
+    known = {"round": pool.name.removesuffix("-pool")} | planned_for(pool) | request.GET.dict()
+    form = PackForm(request.POST or None, initial=known)
     context: dict[str, object] = {"pool": pool, "form": form}
-    if request.method == "POST" and form.is_valid():
+    if request.method != "POST":
+        context["terms"] = wage_terms_suggested(known)
+    elif form.is_valid():
         named, estimate = form.cleaned_data["round"], estimate_round(pool, form.parameters)
         if estimate.cost > form.parameters.ceiling:
             form.add_error(

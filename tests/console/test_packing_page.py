@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.errors import CounterpartError
 from core.models import Job
 from hits.models import Round
 from mitl.models import Pool
@@ -14,13 +15,29 @@ SIZES = {
 
 
 @pytest.fixture
-def pool(researcher, django_capture_on_commit_callbacks) -> Pool:
+def make_pool(researcher, django_capture_on_commit_callbacks):
+    def make(**more: str) -> Pool:
+        make_collection(images=8), make_annotator()
+        chosen = {"collection": "zoo", "annotators": ["overlap"], "images": "8", "captions": "16", "pool_only": "yes"}
+        with django_capture_on_commit_callbacks(execute=True):
+            researcher.post("/plan/", ORDER | chosen | more)
+        return Pool.objects.get()
+
+    return make
+
+
+@pytest.fixture
+def pool(make_pool) -> Pool:
     """A pool that a job has made, without a round."""
-    make_collection(images=8), make_annotator()
-    chosen = {"collection": "zoo", "annotators": ["overlap"], "images": "8", "captions": "16", "pool_only": "yes"}
-    with django_capture_on_commit_callbacks(execute=True):
-        researcher.post("/plan/", ORDER | chosen)
-    return Pool.objects.get()
+    return make_pool()
+
+
+@pytest.fixture
+def order_of_pool(make_pool) -> dict[str, str]:
+    """What was chosen for the HITs when the pool was made."""
+    chosen = {"replication": "2", "top_up": "1", "reward": "2.50", "ceiling": "90.00", "reasons": "True"}
+    make_pool(**chosen)
+    return chosen
 
 
 def test_planning_can_stop_at_the_pool_and_leads_there(researcher, pool):
@@ -29,6 +46,24 @@ def test_planning_can_stop_at_the_pool_and_leads_there(researcher, pool):
     assert f"Pool zebra-pool has {pool.n_pairs} pairs" in page
     assert 'href="/pools/zebra-pool/"' in page
     assert 'href="/pools/zebra-pool/pack/"' in researcher.get("/pools/zebra-pool/").text
+
+
+def test_what_was_planned_with_the_pool_is_suggested_for_its_hits(researcher, order_of_pool):
+    form = researcher.get("/pools/zebra-pool/pack/").context["form"]
+    assert {name: str(form[name].value()) for name in order_of_pool} == order_of_pool
+
+
+def test_a_packing_that_failed_can_be_changed_and_tried_again(
+    researcher, pool, monkeypatch, django_capture_on_commit_callbacks
+):
+    def fail(*given, **more):
+        raise CounterpartError("The pool is empty.")
+
+    monkeypatch.setattr("console.tasks.pack_round", fail)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = researcher.post("/pools/zebra-pool/pack/", SIZES | {"round": "zebra-2", "reward": "1.25"})
+    form = researcher.get(researcher.get(answer.url).context["outcome"].url).context["form"]
+    assert (form["round"].value(), form["reward"].value(), form["seed"].value()) == ("zebra-2", "1.25", "7")
 
 
 def test_a_pool_is_packed_as_the_form_says(researcher, pool, django_capture_on_commit_callbacks):

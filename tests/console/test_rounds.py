@@ -101,8 +101,10 @@ def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, setting
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"round": "two words"}, "Enter a valid “slug”"),
+        ({"round": "two words"}, "Use only letters, digits, - and _."),
         ({"annotators": []}, "This field is required"),
+        ({"images": "9"}, "Cannot draw 9 images: the gallery of zoo has 8"),
+        ({"task": "checkbox", "top_up": "1"}, "Leave “Top-up” out, or use a greater “Replication”"),
         ({"images": "0", "captions": "0"}, "the number of images or captions to draw"),
         ({"reward": "-1"}, "greater than or equal to 0"),
         ({"reward": "0.655"}, "no more than 2 decimal places"),
@@ -115,6 +117,24 @@ def test_a_bad_plan_is_told_at_its_field_and_starts_nothing(researcher, order, c
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert not Job.objects.exists()
+
+
+def test_a_refused_plan_says_at_its_top_what_is_wrong_with_which_field(researcher, order):
+    page = researcher.post("/plan/", order | {"round": "two words", "annotators": []}).text
+    summary = page[page.index('role="alert"') : page.index("</div>", page.index('role="alert"'))]
+    assert '<a href="#id_round">Name</a>: Use only letters' in summary
+    assert '<a href="#id_annotators">Annotators</a>: This field is required.' in summary
+
+
+def test_a_plan_suggests_no_more_queries_than_the_gallery_has(researcher, order):
+    fields = researcher.get("/plan/").context["form"].fields
+    assert (fields["images"].initial, fields["captions"].initial) == (8, 16)
+
+
+def test_a_plan_says_at_once_what_an_hour_pays(researcher, order):
+    assert "$2.50 would reach it" in researcher.get("/plan/").text
+    assert "would reach it" not in researcher.get("/plan/?reward=2.50").text
+    assert "$2.50 would reach it" in researcher.get("/plan/?reward=much").text
 
 
 def test_without_a_collection_or_an_annotator_the_form_says_how_to_get_them(researcher):
