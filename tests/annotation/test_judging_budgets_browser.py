@@ -12,7 +12,7 @@ from corpus.models import Image
 from corpus.pictures import store_picture
 from hits.models import Round
 from tests.annotation.test_judging_browser import accessible, at, press, saved, stored, take
-from tests.factories import make_collection, make_round
+from tests.factories import make_collection, make_round, picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -60,6 +60,29 @@ def test_a_hit_of_photographs_takes_less_than_one_and_a_half_megabytes_and_nothi
     pictures = [size for url, size in loaded.items() if "/picture/" in url]
     assert len(pictures) == 36
     assert sum(pictures) < 1_500_000
+
+
+@pytest.fixture
+def tall(full) -> Round:
+    """The same with pictures that are taller than wide."""
+    for image in Image.objects.all():
+        stored = store_picture("zoo", image.key, image.file_name, picture(size=(480, 640)))
+        size = {"width": stored.width, "height": stored.height}
+        Image.objects.filter(pk=image.pk).update(file=stored.file, sha256=stored.sha256, **size)
+    return full
+
+
+@pytest.mark.parametrize("viewport", [(1280, 720), (1920, 1080), (360, 740)])
+def test_the_whole_of_a_tall_picture_is_shown(open_page, tall, viewport):
+    page = open_page(viewport={"width": viewport[0], "height": viewport[1]})
+    take(page, tall)
+    shown, around = page.locator("#pair-1 img"), page.locator("#pair-1 .picture-link")
+    expect(shown).not_to_have_js_property("naturalWidth", 0)
+    inner, outer = shown.bounding_box(), around.bounding_box()
+    assert inner["height"] <= outer["height"]
+    assert inner["width"] <= outer["width"]
+    assert outer["height"] > 200
+    assert page.evaluate("getComputedStyle(document.querySelector('#pair-1 img')).objectFit") == "contain"
 
 
 def test_a_whole_hit_is_judged_and_submitted_with_19_touches(phone: Page, full):
