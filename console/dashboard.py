@@ -1,5 +1,6 @@
-"""The stations of the pipeline, as the home page shows them: how many rows each has, its newest, and how to fill it."""
+"""The stations of the pipeline, as the home page shows them: how many rows each has, its newest, and the next step."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.db.models import Model, QuerySet
@@ -24,32 +25,36 @@ class Row:
 
 @dataclass(frozen=True)
 class Station:
-    """One step of the pipeline; ``hint`` and ``command`` say how to fill it and are shown while it has no rows."""
+    """One step of the pipeline; ``hint`` says how to fill it and is shown while it has no rows."""
 
     title: str
     url: str
     count: int
     rows: list[Row]
     hint: str
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """What fills the first station without rows: a command, or a page for who has the permission."""
+
+    station: Station
     command: str
+    page: str
+    url: str
+    permission: str
 
 
 HINTS = {
-    "Collections": ("Import images and captions, or draw the demo collection.", "demo_collection demo"),
-    "Annotators": ("Add an annotator; overlap needs no weights.", "add_annotator overlap --kind overlap"),
-    "Pools": (
-        "Join the annotators' top results into pairs; planning a round does this too.",
-        "pool POOL --collection demo --annotators overlap --queries SAMPLE",
-    ),
-    "Rounds": ("Plan a round here, or pack a pool.", "pack ROUND --pool POOL"),
-    "Judgments": ("Publish a round and share its join link, or simulate a crowd.", "simulate ROUND"),
-    "Versions": (
-        "Release the judged pairs as a dataset.",
-        "release VERSION --collection demo --queries SAMPLE --rounds ROUND",
-    ),
-    "Scores": ("Evaluate models on a released version.", "evaluate --version VERSION --rankings FILE"),
+    "Collections": "Import images and captions, or draw the demo collection.",
+    "Annotators": "Add an annotator; overlap needs no weights.",
+    "Pools": "Plan a round: the annotators' top results are joined into pairs.",
+    "Rounds": "Pack the pool into HITs.",
+    "Judgments": "Publish the round and share its join link, or simulate a crowd.",
+    "Versions": "Release the judged pairs as a dataset.",
+    "Scores": "Register the rankings of a model: it is scored on every version.",
 }
-"""Title of each station (also the name of its page) → how to fill it, in words and as a command."""
+"""Title of each station (also the name of its page) → how to fill it."""
 
 
 def stations() -> list[Station]:
@@ -74,8 +79,69 @@ def stations() -> list[Station]:
 
 
 def _station(title: str, everything: QuerySet, rows: list[Row]) -> Station:
-    hint, command = HINTS[title]
-    return Station(title, reverse(title.lower()), everything.count(), rows, hint, f"python manage.py {command}")
+    return Station(title, reverse(title.lower()), everything.count(), rows, HINTS[title])
+
+
+def next_step(pipeline: list[Station]) -> NextStep | None:
+    """Return what to do now, with the newest rows to do it with; None where every station has rows."""
+    station = next((one for one in pipeline if not one.count), None)
+    if station is None:
+        return None
+    command, page, url, permission = _STEPS[station.title]()
+    return NextStep(station, f"python manage.py {command}", page, url, permission)
+
+
+Way = tuple[str, str, str, str]  # a command; the title and the address of a page; its permission
+
+
+def _collect() -> Way:
+    return "demo_collection demo", "Import a collection", reverse("collection_import"), LAUNCH
+
+
+def _annotate() -> Way:
+    return "add_annotator overlap --kind overlap", "Add an annotator", reverse("annotator_add"), LAUNCH
+
+
+def _plan() -> Way:
+    collection, annotator = Collection.objects.latest("created_at"), Annotator.objects.latest("created_at")
+    command = f"plan_round round-1 --collection {collection} --annotators {annotator} --images 10 --captions 10"
+    return command, "Plan a round", f"{reverse('round_plan')}?collection={collection}", LAUNCH
+
+
+def _pack() -> Way:
+    pool = Pool.objects.latest("created_at")
+    return f"pack round-1 --pool {pool}", f"Pack {pool}", reverse("pool_pack", args=[pool.name]), LAUNCH
+
+
+def _publish() -> Way:
+    newest = Round.objects.latest("created_at")
+    page = "round_publish" if newest.state == "draft" else "round"
+    return f"simulate {newest}", f"Publish {newest}", reverse(page, args=[newest.name]), LAUNCH
+
+
+def _release() -> Way:
+    newest = Round.objects.select_related("pool__collection", "pool__sample").latest("created_at")
+    where = f"--collection {newest.pool.collection} --queries {newest.pool.sample}"
+    return f"release v1 {where} --rounds {newest}", "Release a version", reverse("release"), "dataset.release_version"
+
+
+def _score() -> Way:
+    version = Version.objects.select_related("collection").latest("released_at")
+    page = f"{reverse('leaderboard', args=[version.collection.name])}#register"
+    return f"evaluate --version {version} --rankings FILE", "Register rankings", page, LAUNCH
+
+
+LAUNCH = "hits.launch_round"
+_STEPS: dict[str, Callable[[], Way]] = {
+    "Collections": _collect,
+    "Annotators": _annotate,
+    "Pools": _plan,
+    "Rounds": _pack,
+    "Judgments": _publish,
+    "Versions": _release,
+    "Scores": _score,
+}
+"""Title of a station → how it is filled with the newest rows of those before it."""
 
 
 def _named(row: Collection | Annotator | Pool | Round | Version, note: str) -> Row:

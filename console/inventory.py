@@ -109,10 +109,11 @@ def thing_named(word: str) -> Thing:
     return THINGS[plural]
 
 
-def find(word: str, name: str) -> tuple[Thing, Any]:
-    """Return the kind and the row. Raises CounterpartError that lists what there is."""
+def find(word: str, name: str, *, lock: bool = False) -> tuple[Thing, Any]:
+    """Return the kind and the row, locked for the rest of the transaction if ``lock``. Raises CounterpartError that
+    lists what there is."""
     thing = thing_named(word)
-    rows = thing.rows.all()
+    rows = thing.rows.select_for_update(of=("self",)) if lock else thing.rows.all()
     try:
         row = rows.filter(**{thing.key: name}).first()
     except (ValidationError, ValueError, OverflowError):  # of a key that is a number
@@ -151,7 +152,7 @@ def _key(thing: Thing, row: Model) -> Any:
 def remove(word: str, name: str, *, actor: str) -> None:
     """Remove a thing that nothing depends on, with its files. Raises CounterpartError that says what does."""
     with transaction.atomic():
-        thing, row = find(word, name)
+        thing, row = find(word, name, lock=True)
         check_removable(thing, row)
         record("removed", row, actor=actor, name=name)
         files = thing.delete(row)

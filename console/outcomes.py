@@ -72,10 +72,17 @@ def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
     return {name: value for name, value in told.items() if value not in (None, False, "")}
 
 
+def _form_of(job: Job) -> dict[str, object]:
+    """Return what was chosen for an import, without the files."""
+    return {name: job.params[name] for name in ("collection", "format", "append", "skip_missing") if job.params[name]}
+
+
 def outcome_of(job: Job) -> Outcome | None:
     """Return a link to the version, round, collection, annotator or run of the job, or None if it does not exist."""
     if job.task == PLANNING and job.state == Job.State.FAILED:
         return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params), doseq=True)}")
+    if job.task == tasks.import_collection.name and job.state == Job.State.FAILED:
+        return Outcome("Choose the files again", f"{reverse('collection_import')}?{urlencode(_form_of(job))}")
     if job.task == tasks.pack.name and job.state == Job.State.FAILED:
         fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"]}
         return Outcome("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")

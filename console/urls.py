@@ -88,6 +88,7 @@ urlpatterns = [
     path("rounds/<slug:name>/judgments/", rounds.round_judgments, name="round_judgments"),
     path("rounds/<slug:name>/write/", workers.round_write, name="round_write"),
     path("rounds/<slug:name>/close/", rounds.round_close, name="round_close"),
+    path("rounds/<slug:name>/discard/", rounds.round_discard, name="round_discard"),
     path("rounds/<slug:name>/invitations/", publishing.invitations, name="invitations"),
     path(
         "rounds/<slug:name>/invitations/<int:invitation_id>/revoke/",

@@ -115,7 +115,7 @@ def _as_json(path: Path) -> Iterator[None]:
         yield
     except ijson.IncompleteJSONError as error:
         raise CounterpartError(
-            f"{path.name} is cut short or not JSON ({_first_line(error)}). Download it again."
+            f"{path.name} is cut short or not JSON ({_first_line(error)}). Download it again, or choose its format."
         ) from error
     except ijson.JSONError as error:
         raise CounterpartError(f"{path.name} is not valid JSON ({_first_line(error)}).") from error

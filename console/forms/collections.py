@@ -22,11 +22,12 @@ class ImportForm(forms.Form):
     collection = NameField(
         label="Name of the collection",
         help_text="A new name makes a new collection. Letters, digits, - and _ only.",
-        error_messages={"invalid": "Use only letters, digits, - and _."},
     )
     format = forms.ChoiceField(
         label="Format of the captions",
+        required=False,
         choices=[
+            ("", "choose the format"),
             ("coco", "COCO: captions_….json"),
             ("karpathy", "Karpathy: dataset_….json"),
             ("flickr", "Flickr: token file or CSV"),
@@ -56,6 +57,10 @@ class ImportForm(forms.Form):
             self.add_error("captions", "Choose a file of captions, or a zip file of pictures, or both.")
         elif not captions and not exists:
             self.add_error("captions", f"There is no collection {chosen['collection']} yet: add its captions too.")
+        elif captions and not chosen["format"]:
+            self.add_error(
+                "format", "Choose the format of the captions; the list beside this form has an example of each."
+            )
         elif captions and chosen["append"] and not exists:
             self.add_error("append", f"There is no collection {chosen['collection']} to append to.")
         elif captions and chosen["format"] == "folder" and not captions.name.lower().endswith(".zip"):

@@ -26,6 +26,7 @@ from corpus.models import Caption, Collection, Image, Sample
 from corpus.pictures import picture_bytes
 from corpus.samples import sample_queries
 from corpus.thumbnails import SIZES, thumbnail
+from mitl.models import Annotator
 
 
 @members_only
@@ -44,12 +45,17 @@ def collections(request: HttpRequest) -> HttpResponse:
 def collection(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Collection, name=name)
     words = request.GET.get("q", "").strip()
+    n_images, n_captions = found.images.count(), found.captions.count()
+    annotator = Annotator.objects.order_by("created_at").first()
     context = {
         "collection": found,
         "words": words,
         "images": page_of(request, _images(found, words), size=24),
-        "n_images": found.images.count(),
-        "n_captions": found.captions.count(),
+        "n_images": n_images,
+        "n_captions": n_captions,
+        "sampling": f"python manage.py sample_queries NAME --collection {found} "
+        f"--images {min(60, n_images)} --captions {min(60, n_captions)}",
+        "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
         "n_lacking": found.images.lacking_file().count(),
         "sources": found.matches.values("source").annotate(n=Count("pk")).order_by("source"),
         "samples": found.samples.annotate(
@@ -75,7 +81,8 @@ def _images(collection: Collection, words: str) -> QuerySet[Image]:
 def collection_import(request: StaffRequest) -> HttpResponse:
     """Upload captions, pictures or both, into a new collection or the one that ``?into=`` names; a job imports them."""
     into = request.GET.get("into", "")
-    form = ImportForm(request.POST or None, request.FILES or None, initial={"collection": into})
+    known = {"collection": into, **request.GET.dict()}
+    form = ImportForm(request.POST or None, request.FILES or None, initial=known)
     if request.method == "POST" and form.is_valid():
         params, name = form.params(), form.cleaned_data["collection"]
         files = {field: form.cleaned_data[field] for field in ("captions", "images")}

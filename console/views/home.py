@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from console.dashboard import stations
+from console.dashboard import next_step, stations
 from console.event_sentences import events_of, told
 from console.needs import needs_of_all_rounds
 from console.outcomes import outcome_of
@@ -25,11 +25,13 @@ from hits.models import Round
 
 @members_only
 @require_safe
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: StaffRequest) -> HttpResponse:
     pipeline = stations()
+    step = next_step(pipeline)
     context = {
         "stations": pipeline,
-        "next_step": next((station for station in pipeline if not station.count), None),
+        "next_step": step,
+        "may_step": step and request.user.has_perm(step.permission),
         "needs": needs_of_all_rounds(),
         "jobs": Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))[:10],
         "events": told(Event.objects.all()[:8]),

@@ -107,6 +107,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "collection": collection,
         "versions": collection.versions.all(),
         "shown": version,
+        "evaluate": f"python manage.py evaluate --version {version} --rankings FILE",
         "board": board,
         "notes": notes_of(board) if board else [],
         "metric": metric,

@@ -22,6 +22,7 @@ from console.figures import level_bar
 from console.forecasts import forecast_of
 from console.forms.fields import refuse
 from console.forms.rounds import JudgmentsForm, PackForm, PlanForm
+from console.inventory import remove
 from console.needs import needs_of
 from console.outcomes import planned_for
 from console.pagination import count_of, page_of
@@ -196,6 +197,23 @@ def round_close(request: StaffRequest, name: str) -> HttpResponse:
         "trouble": trouble,
     }
     return render(request, "console/close.html", context, status=409 if trouble else 200)
+
+
+@researchers_only
+@require_http_methods(["GET", "HEAD", "POST"])
+def round_discard(request: StaffRequest, name: str) -> HttpResponse:
+    """Remove a draft round once confirmed."""
+    found, trouble = get_object_or_404(Round, name=name), ""
+    if request.method == "POST":
+        try:
+            remove("round", name, actor=request.user.get_username())
+            messages.success(request, f"The draft {name} is discarded.")
+            return redirect("pool", found.pool.name)
+        except CounterpartError as error:
+            trouble = str(error)
+    return render(
+        request, "console/round_discard.html", {"round": found, "trouble": trouble}, status=409 if trouble else 200
+    )
 
 
 @takes_uploads(LARGEST_UPLOAD)

@@ -4,6 +4,7 @@ from django.utils import timezone
 
 from core.models import Job
 from corpus.models import Caption, Collection
+from tests.factories import make_annotator, make_collection, make_pool, make_round, make_sample
 
 
 def page(client) -> str:
@@ -23,6 +24,43 @@ def test_every_station_shows_its_rows(member, site):
     assert shown.pop("Scores") == (0, False)
     assert all(rows for _, rows in shown.values())
     assert shown["Judgments"][0] == 8
+
+
+def test_the_next_step_is_a_button_and_a_command_with_the_newest_rows(researcher, site):
+    text = page(researcher)
+    assert "python manage.py evaluate --version v1 --rankings FILE" in text
+    assert 'href="/collections/zoo/leaderboard/#register">Register rankings' in text
+
+
+def test_every_next_step_leads_to_a_page_that_is_there(researcher, client, db, settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = False
+    seen = []
+    for fill in (make_collection, make_annotator, make_a_pool, make_draft, None):
+        step = researcher.get("/").context["next_step"]
+        seen.append((step.station.title, step.command.split()[2]))
+        assert researcher.get(step.url).status_code == 200
+        if fill:
+            fill()
+    assert seen == [
+        ("Collections", "demo_collection"),
+        ("Annotators", "add_annotator"),
+        ("Pools", "plan_round"),
+        ("Rounds", "pack"),
+        ("Judgments", "simulate"),
+    ]
+
+
+def make_a_pool():
+    make_pool(make_sample(Collection.objects.get()))
+
+
+def make_draft():
+    make_round(make_collection("other"), published=False)
+
+
+def test_who_may_not_take_the_next_step_reads_its_command_alone(request, db):
+    assert "Import a collection" in page(request.getfixturevalue("researcher"))
+    assert "Import a collection" not in page(request.getfixturevalue("reviewer"))
 
 
 def test_it_lists_what_waits_for_a_person(member, site):

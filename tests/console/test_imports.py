@@ -145,6 +145,7 @@ def test_a_bad_file_fails_in_one_line_and_changes_nothing(researcher, jobs_run, 
         ({"captions": ("b.json", b"x"), "images": ("p.rar", b"x")}, "Choose a file that ends in .zip."),
         ({"captions": ("b.json", b"x"), "format": "folder"}, "Pack the folder as one zip file."),
         ({"captions": ("b.json", b"x"), "name": "a b"}, "Use only letters, digits, - and _."),
+        ({"captions": ("b.json", b"x"), "format": ""}, "Choose the format of the captions"),
         ({"captions": ("b.json", b"x"), "format": "xml"}, "Select a valid choice."),
     ],
 )
@@ -153,6 +154,15 @@ def test_what_cannot_work_is_refused_at_once_by_its_field(researcher, fields, me
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert not Job.objects.exists()
+
+
+def test_a_failed_import_leads_back_to_its_form(researcher, jobs_run):
+    with jobs_run():
+        upload(researcher, format="coco", captions=("birds.json", captions(owl="an owl")), skip_missing="on")
+    page = researcher.get(f"/jobs/{Job.objects.get().pk}/")
+    form = researcher.get(page.context["outcome"].url).context["form"]
+    kept = [form[name].value() for name in ("collection", "format", "append", "skip_missing")]
+    assert kept == ["birds", "coco", None, "True"]
 
 
 def test_pressing_twice_starts_one_job(researcher):

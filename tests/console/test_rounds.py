@@ -190,6 +190,22 @@ def test_a_draft_cannot_be_closed(researcher, site):
     assert "was never published" in answer.content.decode()
 
 
+def test_a_draft_is_discarded_once_that_is_confirmed(researcher, site):
+    assert 'href="/rounds/draft/discard/"' in researcher.get("/rounds/draft/").text
+    assert "The draft and its HITs are removed for good" in researcher.get("/rounds/draft/discard/").text
+    assert Round.objects.filter(name="draft").exists()
+    assert researcher.post("/rounds/draft/discard/").url == "/pools/pool-draft/"
+    assert not Round.objects.filter(name="draft").exists()
+    assert researcher.get("/rounds/draft/").status_code == 404
+
+
+def test_a_published_round_is_not_discarded(researcher, site):
+    answer = researcher.post("/rounds/open/discard/")
+    assert answer.status_code == 409
+    assert "open cannot be removed: 1 publications" in answer.text
+    assert Round.objects.filter(name="open").exists()
+
+
 def test_a_round_shows_how_it_goes(member, db):
     made = make_round(hits=2)
     answer_rightly(made)
