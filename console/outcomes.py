@@ -68,7 +68,7 @@ def planned_for(pool: Pool) -> dict[str, object]:
 
 def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
     """Return the parameters of a plan or of a packing as the fields of its form."""
-    told = {**params, "design": params["design"]["name"]}
+    told = {**params, "design": (params["design"] or {}).get("name")}
     return {name: value for name, value in told.items() if value not in (None, False, "")}
 
 

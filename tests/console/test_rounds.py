@@ -104,7 +104,7 @@ def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, setting
         ({"round": "two words"}, "Use only letters, digits, - and _."),
         ({"annotators": []}, "This field is required"),
         ({"images": "9"}, "Cannot draw 9 images: the gallery of zoo has 8"),
-        ({"task": "checkbox", "top_up": "1"}, "Leave “Top-up” out, or use a greater “Replication”"),
+        ({"task": "checkbox", "design": "", "top_up": "1"}, "Leave “Top-up” out, or use a greater “Replication”"),
         ({"images": "0", "captions": "0"}, "the number of images or captions to draw"),
         ({"reward": "-1"}, "greater than or equal to 0"),
         ({"reward": "0.655"}, "no more than 2 decimal places"),
