@@ -1,8 +1,9 @@
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import connection, transaction
+from django.http import HttpResponse
 from django.template.loader import get_template
 from django.urls import reverse
 
@@ -132,14 +133,29 @@ def address_of_rows(name: str, site) -> str:
     return reverse(name, args=arguments.get(name, []))
 
 
-def in_turn(names: Iterable[str]) -> Iterator[str]:
-    """One name after the other, each with the same rows: what one changes is rolled back before the next."""
+def statuses(names: Iterable[str], visit: Callable[[str], HttpResponse]) -> dict[str, int]:
+    """The status of each visit, all with the same rows: what one changes is rolled back before the next, and if it
+    fails. (A generator that rolled back would be left where it waits, and the test's own transaction open.)"""
+    found = {}
     for name in names:
         block = transaction.atomic()
         block._from_testcase = True  # code under test still has to open a transaction of its own
         with block:
-            yield name
+            found[name] = visit(name).status_code
             transaction.set_rollback(True)
+    return found
+
+
+def test_a_visit_that_fails_leaves_no_rows_to_later_tests(db):
+    def fail(name: str) -> HttpResponse:
+        Job.objects.create(title=name, task="none")
+        raise LookupError(name)
+
+    before = list(connection.savepoint_ids)
+    with pytest.raises(LookupError):
+        statuses(["job"], fail)
+    assert connection.savepoint_ids == before
+    assert not Job.objects.exists()
 
 
 def test_a_stranger_is_sent_to_the_login(stranger):
@@ -151,7 +167,7 @@ def test_a_stranger_is_sent_to_the_login(stranger):
 
 def test_a_member_without_a_role_may_look(member, site):
     pages = [name for name in GUARDED if name not in ACTS | MEMBERS_DO]
-    answers = {name: member.get(address_of_rows(name, site)).status_code for name in in_turn(pages)}
+    answers = statuses(pages, lambda name: member.get(address_of_rows(name, site)))
     odd = {name: status for name, status in answers.items() if status != (302 if name in ELSEWHERE else 200)}
     assert odd == {}
 
@@ -175,7 +191,7 @@ def test_a_reviewer_neither_launches_nor_releases(reviewer):
 
 def test_researchers_and_reviewers_look_after_workers(researcher, reviewer, site):
     for client in (researcher, reviewer):
-        answers = {name: client.post(address_of_rows(name, site)).status_code for name in in_turn(sorted(STEWARDS_DO))}
+        answers = statuses(sorted(STEWARDS_DO), lambda name, client=client: client.post(address_of_rows(name, site)))
         assert [name for name, status in answers.items() if status == 403] == []
 
 
@@ -186,7 +202,7 @@ def test_whom_to_pay_and_who_works_here_is_shown_to_admins_only(member, research
 
 
 def test_an_admin_is_kept_from_nothing(releaser, site):
-    answers = {name: releaser.post(address_of_rows(name, site)).status_code for name in in_turn(sorted(ACTS))}
+    answers = statuses(sorted(ACTS), lambda name: releaser.post(address_of_rows(name, site)))
     assert [name for name, status in answers.items() if status == 403] == []
 
 
