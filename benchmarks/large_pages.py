@@ -80,8 +80,8 @@ def write_round(collection, hits: int):
     )  # fmt: skip
     insert_rows(HIT, {"round_id": made.pk, "number": np.arange(1, hits + 1)})
     hit = ids_of(made.hits)
-    insert_rows(Seat, {"hit_id": hit, "number": 1, "state": "filled"})
-    insert_rows(Seat, {"hit_id": hit[::FURTHER], "number": 2, "state": "filled"})
+    insert_rows(Seat, {"round_id": made.pk, "hit_id": hit, "number": 1, "state": "filled"})
+    insert_rows(Seat, {"round_id": made.pk, "hit_id": hit[::FURTHER], "number": 2, "state": "filled"})
     number = np.arange(hits * ITEMS)
     of_image = -(-len(number) // IMAGES)
     images, captions = ids_of(collection.images), ids_of(collection.captions)
