@@ -152,8 +152,9 @@ def _of_rounds(names: Sequence[str]) -> Answered:
     read = np.fromiter(rows.iterator(chunk_size=20_000), dtype=list(columns.items()))
     items = Item.objects.filter(hit__round__in=rounds, control__isnull=False)
     controls: Any = items.values_list("pk", "control__polarity", "control__state")
-    sets = _sets_of(rounds, read["assignment_id"])
     answers = pd.DataFrame({name.removesuffix("_id"): read[name] for name in columns})
+    del read  # twice as large as the table
+    sets = _sets_of(rounds, answers["assignment"])
     gold = pd.DataFrame(list(controls), columns=["item", "control", "state"]).set_index("item")
     answers["control"] = answers["item"].map(gold["control"]).fillna("")
     answers["counted"] = answers["assignment"].map(sets["accepted"]).fillna(False).astype(bool)

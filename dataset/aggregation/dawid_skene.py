@@ -24,7 +24,8 @@ def dawid_skene(votes: Votes, *, trust: float = TRUST, iterations: int = ITERATI
         before = distribution
         evidence = votes.by_item(np.log(confusions(votes, before, trust=trust)))
         distribution = votes.posterior(before, evidence)
-        if np.abs(distribution - before).mean() < TOLERANCE:
+        moved = distribution - before
+        if np.abs(moved, out=moved).mean() < TOLERANCE:
             break
     return Fit(distribution, pd.DataFrame(index=votes.worker_names))
 

@@ -3,14 +3,13 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import softmax
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -81,9 +80,14 @@ class Votes:
         return self._cells.T.tocsr()
 
     @cached_property
-    def kinds(self) -> Codes:
-        """A number per item: items that may have the same levels share it, and with it the prior of a method."""
-        return np.unique(self.possible @ (1 << np.arange(len(self.levels))), return_inverse=True)[1]
+    def kinds(self) -> tuple[NDArray[np.bool_], Codes, sparse.csr_array]:
+        """(kinds, levels) which levels the items of each kind may have, the kind of each item, and (kinds, items) the
+        items of each kind. The items of one kind share the prior of a method."""
+        codes = self.possible @ (1 << np.arange(len(self.levels)))
+        _, first, kinds = np.unique(codes, return_index=True, return_inverse=True)
+        starts = np.append(0, np.cumsum(np.bincount(kinds)))
+        members = (np.ones(len(kinds)), np.argsort(kinds, kind="stable"), starts)
+        return self.possible[first], kinds, sparse.csr_array(members, shape=(len(first), len(kinds)))
 
     @cached_property
     def start(self) -> Floats:
@@ -98,10 +102,15 @@ class Votes:
         The prior is the mean of the distributions ``before`` over the items of the same kind, with ``pseudo_count``
         items more at each possible level.
         """
-        sums = np.stack([np.bincount(self.kinds, weights=column) for column in before.T], axis=1)
-        prior = np.where(self.possible, sums[self.kinds] + pseudo_count, 0)
+        possible, kinds, members = self.kinds
         with np.errstate(divide="ignore"):
-            return softmax(np.log(prior) + evidence, axis=1)
+            logits = np.log(np.where(possible, members @ before + pseudo_count, 0))[kinds]
+        logits += evidence
+        # By the column: a reduction along rows of four entries takes several times as long.
+        logits -= reduce(np.maximum, logits.T)[:, None]
+        shares = np.exp(logits, out=logits)
+        shares /= reduce(np.add, shares.T)[:, None]
+        return shares
 
 
 def read_votes(
