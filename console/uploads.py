@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from core.errors import CounterpartError
-from core.files import StoredFile, local_copy, remove_file
+from core.files import PART, StoredFile, local_copy, remove_file
 from core.jobs import LIVE, open_job
 from core.models import Job
 
@@ -69,7 +69,7 @@ def opened_uploads(job: Job) -> Iterator[dict[str, Path]]:
     """
     cache = Path(settings.FILE_CACHE)
     cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache, prefix=".uploads-") as folder:
+    with tempfile.TemporaryDirectory(dir=cache, prefix=PART) as folder:
         paths = {}
         for field, described in job.params["files"].items():
             paths[field] = Path(folder) / field / described["name"]  # readers look at its name and suffix

@@ -3,7 +3,9 @@
 import hashlib
 import math
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +20,10 @@ from django.core.files.storage import default_storage
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+
+PART = ".part-"
+"""Begins the name of a folder with something unfinished. One that stays was left by a process that was killed."""
+STALE_DAYS = 14
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def local_copy(stored: StoredFile) -> Path:
     except FileNotFoundError as error:
         raise CounterpartError(f"The file {stored.path} is missing from the storage; create it again.") from error
     cached.parent.mkdir(parents=True, exist_ok=True)
-    with file, tempfile.TemporaryDirectory(dir=cached.parent) as folder:
+    with file, tempfile.TemporaryDirectory(dir=cached.parent, prefix=PART) as folder:
         part, digest = Path(folder) / "part", hashlib.sha256()
         with part.open("xb") as copy:
             for chunk in file.chunks():
@@ -104,10 +110,26 @@ def whole_file(path: Path) -> Iterator[Path]:
     """
     if path.exists() and not path.is_file():
         raise CounterpartError(f"{path} is no file; choose another name.")
-    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=".part-") as folder:
+    with tempfile.TemporaryDirectory(dir=path.absolute().parent, prefix=PART) as folder:
         part = Path(folder) / path.name
         yield part
         os.replace(part, path)
+
+
+def remove_stale(root: Path, pattern: str = "*", *, days: float = STALE_DAYS) -> int:
+    """Remove the folders in ``root`` to which nothing was added for ``days``. Returns how many."""
+    before = time.time() - days * 24 * 3600
+    stale = [folder for folder in root.glob(pattern) if _changed_at(folder) < before]
+    for folder in stale:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(stale)
+
+
+def _changed_at(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return float("inf")
 
 
 def files_in(folder: str) -> list[str]:

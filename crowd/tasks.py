@@ -1,11 +1,14 @@
 """Tasks of the queue and the scheduler: sync rounds, make calls, and repair what crashes left behind."""
 
 import logging
+from pathlib import Path
 
+from django.conf import settings
 from django.core.cache import cache
 
 from annotation.repair import repair, run_each
 from config.celery import app
+from core.files import PART, remove_stale
 from core.jobs import resend_stale_jobs
 from crowd import outbox
 from crowd.arrivals import purge_claims
@@ -57,6 +60,7 @@ def reconcile() -> dict[str, int]:
         "late calls": outbox.deliver_due,
         "claims never confirmed": purge_claims,
         "old hints": purge_hints,
+        "unfinished files": lambda: remove_stale(Path(settings.FILE_CACHE), f"{PART}*"),
     }
     return repair() | run_each(others)
 

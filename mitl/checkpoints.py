@@ -4,7 +4,6 @@ import hashlib
 import os
 import shutil
 import tempfile
-import time
 from io import BufferedIOBase
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 DIGEST = hashlib.sha256().digest_size
-STALE_DAYS = 14
 
 
 class Checkpoints:
@@ -57,22 +55,6 @@ class Checkpoints:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.part"
-
-
-def remove_stale(root: Path, *, days: float = STALE_DAYS) -> int:
-    """Remove the folders below ``root`` to which nothing was added for ``days``. Returns how many."""
-    before = time.time() - days * 24 * 3600
-    stale = [folder for folder in root.glob("*") if _changed_at(folder) < before]
-    for folder in stale:
-        shutil.rmtree(folder, ignore_errors=True)
-    return len(stale)
-
-
-def _changed_at(folder: Path) -> float:
-    try:
-        return folder.stat().st_mtime
-    except FileNotFoundError:
-        return float("inf")
 
 
 def _write(file: BufferedIOBase, arrays: dict[str, NDArray]) -> None:

@@ -11,9 +11,10 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from core.files import remove_stale
 from core.progress import Progress, silent
 from corpus.models import Caption, Image
-from mitl.checkpoints import Checkpoints, remove_stale
+from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Direction
 from mitl.search.gallery import BothFound, Found, Gallery, Places
 

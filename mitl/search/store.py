@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
+from core.files import remove_stale
 from core.text import counted
 from corpus.models import Collection, Sample
-from mitl.checkpoints import Checkpoints, remove_stale
+from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Direction, Retrieval
 from mitl.search.gallery import BothLists, Gallery, load_lists, open_gallery, store_lists
 from mitl.search.request import DEPTH, Cascade, Search, fingerprint

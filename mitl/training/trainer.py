@@ -12,7 +12,7 @@ from django.db import transaction
 
 from core.errors import CounterpartError, some_of
 from core.events import record
-from core.files import write_arrays
+from core.files import remove_stale, write_arrays
 from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
@@ -21,7 +21,7 @@ from core.text import counted
 from corpus.models import Collection, Match
 from mitl.annotators import kind_of, module_of
 from mitl.annotators.base import Arrays
-from mitl.checkpoints import Checkpoints, remove_stale
+from mitl.checkpoints import Checkpoints
 from mitl.models import Annotator, Pool
 from mitl.registration import architecture
 from mitl.search.embeddings import check_device

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mitl.checkpoints import Checkpoints, remove_stale
+from core.files import remove_stale
+from mitl.checkpoints import Checkpoints
 
 ARRAYS = {"scores": np.linspace(0, 1, 7, dtype=np.float32).reshape(7, 1), "places": np.arange(3)}
 

@@ -1,5 +1,7 @@
 import json
+import os
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.core.cache import cache
@@ -84,6 +86,20 @@ def test_an_abandoned_assignment_holds_no_seat(db, state):
     lease_seat(make_round(), worker=make_worker())
     Assignment.objects.update(state=state)
     assert free_orphaned_seats() == 1
+
+
+def test_what_a_killed_process_left_among_the_local_copies_is_removed_in_time(db, settings):
+    cache_of_files = Path(settings.FILE_CACHE)
+    old, new = (cache_of_files / f".part-{age}" for age in ("old", "new"))
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "part").touch()
+    copy = cache_of_files / ("0" * 64)
+    copy.touch()
+    for path in (old, copy):
+        os.utime(path, (0, 0))
+    assert reconcile()["unfinished files"] == 1
+    assert sorted(path.name for path in cache_of_files.iterdir()) == [".part-new", copy.name]
 
 
 def test_what_cannot_be_repaired_does_not_hold_up_the_rest(db, monkeypatch, caplog):
