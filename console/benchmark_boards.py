@@ -29,15 +29,15 @@ def measure_rankings(job: Job, files: Files, progress: JobProgress) -> str:
         board = evaluate_benchmarks(
             params["benchmarks"], [path], model=model, categories=files.get("categories"), progress=progress
         )
-    write_file(_path(job), json.dumps(figures_of(board)).encode())
+    write_file(figures_path(job), json.dumps(figures_of(board)).encode())
     return f"{board.rows[0].model} is measured on {', '.join(params['benchmarks'])}."
 
 
 def stored_boards(job: Job) -> dict[str, Board]:
     """Return the board of each benchmark; none before they were measured."""
-    if not default_storage.exists(_path(job)):
+    if not default_storage.exists(figures_path(job)):
         return {}
-    with default_storage.open(_path(job)) as file:
+    with default_storage.open(figures_path(job)) as file:
         ((model, figures),) = json.load(file).items()
     notes = figures.pop("notes")
     return {name: _board(model, parts, notes) for name, parts in figures.items()}
@@ -73,5 +73,6 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _path(job: Job) -> str:
+def figures_path(job: Job) -> str:
+    """Return where the figures of a job are in the storage, once it has measured them."""
     return f"benchmarks/{job.pk}.json"

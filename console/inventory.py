@@ -95,7 +95,7 @@ THINGS: dict[str, Thing] = {
         rows_of.job_line,
         rows_of.job_details,
         rows_of.job_needed,
-        rows_of.delete_row,
+        rows_of.delete_job,
         key="pk",
     ),
 }

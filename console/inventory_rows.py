@@ -2,12 +2,18 @@
 it, and how it is deleted."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
+from django.core.files.storage import default_storage
+from django.db import transaction
 from django.db.models import Count, Model, QuerySet
 
 from annotation.models import Participant, QualificationTest
 from annotation.standing import standing_of
+from console.benchmark_boards import figures_path
+from console.measured_charts import chart_path
+from console.plots import THINGS
 from core.files import StoredFile
 from core.models import Job
 from core.text import counted
@@ -20,6 +26,7 @@ from mitl.annotators import kind_of
 from mitl.models import Annotator, Pool, Retrieval
 
 Figures = dict[str, Any]
+MEASURES_CHART = "console.tasks.chart"
 
 
 def collection_line(collection: Collection) -> Figures:
@@ -219,6 +226,20 @@ def job_details(job: Job) -> Figures:
 
 def job_needed(job: Job) -> Mapping[str, Iterable[Any]]:
     return {"processes": [job.state] if job.state in (Job.State.QUEUED, Job.State.RUNNING) else []}
+
+
+def delete_job(job: Job) -> list[StoredFile]:
+    """Delete a job that has ended, with the figures or the chart that it measured, unless another one has measured the
+    same chart."""
+    files, params = [figures_path(job)], job.params
+    measured = Job.objects.filter(task=MEASURES_CHART, state=Job.State.DONE, params=params).exclude(pk=job.pk)
+    if job.task == MEASURES_CHART and not measured.exists():
+        things = THINGS[params["kind"]].filter(name=params["name"])
+        files += [chart_path(thing, params["subject"], params["annotator"]) for thing in things]
+    job.delete()
+    for file in files:
+        transaction.on_commit(partial(default_storage.delete, file))
+    return []
 
 
 def retrieval_line(retrieval: Retrieval) -> Figures:

@@ -27,12 +27,12 @@ def measure_chart(thing: Thing, subject: str, annotator: str, *, progress: Progr
     state = state_of(thing)
     found = analysed(words_of(thing, subject, annotator), progress)
     kept = {"at": timezone.now().isoformat(), "state": state, "chart": found.chart, "rows": plain(list(found.rows))}
-    write_file(_path(thing, subject, annotator), json.dumps(kept, default=float).encode())
+    write_file(chart_path(thing, subject, annotator), json.dumps(kept, default=float).encode())
 
 
 def stored_chart(thing: Thing, subject: str, annotator: str) -> MeasuredChart | None:
     """Return the chart as it was measured last, or None."""
-    path = _path(thing, subject, annotator)
+    path = chart_path(thing, subject, annotator)
     if not default_storage.exists(path):
         return None
     with default_storage.open(path) as file:
@@ -41,6 +41,7 @@ def stored_chart(thing: Thing, subject: str, annotator: str) -> MeasuredChart | 
     return MeasuredChart(findings, datetime.fromisoformat(kept["at"]), kept["state"] == state_of(thing))
 
 
-def _path(thing: Thing, subject: str, annotator: str) -> str:
+def chart_path(thing: Thing, subject: str, annotator: str) -> str:
+    """Return where a measured chart is in the storage."""
     parts = [type(thing).__name__.lower(), str(thing.pk), subject, *([annotator] if annotator else [])]
     return f"charts/{'-'.join(parts)}.json"

@@ -7,7 +7,9 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
+from console.benchmark_boards import figures_path
 from console.inventory import THINGS
+from core.files import write_file
 from core.models import Event, Job
 from corpus.models import Collection, Image, Sample
 from dataset.release import release_version
@@ -108,6 +110,17 @@ def test_a_job_is_shown_by_its_number(db):
     Job.objects.update(state="done")
     removed("job", job.pk)
     assert not Job.objects.exists()
+
+
+def test_the_figures_that_a_job_measured_go_with_it(db, django_capture_on_commit_callbacks):
+    measured, other = (
+        Job.objects.create(title="Measure", task="console.tasks.measure_rankings", state="done") for _ in range(2)
+    )
+    for job in (measured, other):
+        write_file(figures_path(job), b"{}")
+    with django_capture_on_commit_callbacks(execute=True):
+        removed("job", measured.pk)
+    assert [default_storage.exists(figures_path(job)) for job in (measured, other)] == [False, True]
 
 
 @pytest.mark.parametrize(

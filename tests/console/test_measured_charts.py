@@ -5,10 +5,12 @@ from io import StringIO
 
 import pytest
 from django.core.cache import cache
+from django.core.files.storage import default_storage
 from django.core.management import call_command
 
 from console import plots, records
 from core.models import Job
+from hits.models import Round
 from tests.console.conftest import answer_rightly
 from tests.factories import make_annotator, make_round
 from tests.mitl.plugged import plug_in
@@ -92,6 +94,35 @@ def test_a_measured_chart_says_when_more_was_judged_since(member, db, measured, 
     assert "more was judged or decided since" in page
     measured("/charts/round/round-1/workers")
     assert "more was judged" not in member.get("/charts/round/round-1/workers/").text
+
+
+def remove(job: Job, run_on_commit) -> None:
+    with run_on_commit(execute=True):
+        call_command("remove", "job", str(job.pk), yes=True)
+
+
+def test_a_chart_goes_with_the_last_job_that_measured_it(
+    member, site, measured, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(plots, "LARGE", 3)
+    for subject in ("workers", "agreement", "workers"):
+        measured(f"/charts/round/done/{subject}")
+    again, other, first = Job.objects.order_by("-created_at")
+    done = Round.objects.get(name="done")
+    stored = {job: f"charts/round-{done.pk}-{job.params['subject']}.json" for job in (other, first)}
+    assert all(map(default_storage.exists, stored.values()))
+    remove(first, django_capture_on_commit_callbacks)
+    assert default_storage.exists(stored[first])
+    remove(again, django_capture_on_commit_callbacks)
+    assert not default_storage.exists(stored[first])
+    assert default_storage.exists(stored[other])
+
+
+def test_a_job_whose_round_is_gone_can_be_removed(db, django_capture_on_commit_callbacks):
+    params = {"kind": "round", "name": "gone", "subject": "workers", "annotator": ""}
+    job = Job.objects.create(title="Chart", task="console.tasks.chart", state="done", params=params)
+    remove(job, django_capture_on_commit_callbacks)
+    assert not Job.objects.exists()
 
 
 @pytest.fixture
