@@ -11,7 +11,7 @@ from django.db.models import Exists, Q
 from lxml.html import FormElement
 
 from annotation.answers import Answer
-from annotation.models import Assignment, WorkerIdentity
+from annotation.models import GONE, Assignment, AssignmentQuerySet, WorkerIdentity
 from core.errors import CounterpartError
 from core.progress import Progress
 from crowd.models import Posting
@@ -124,11 +124,13 @@ class PlatformDoor:
         return self._fruitless < FRUITLESS and (changed or not self._fruitless)
 
     def outcomes(self) -> Counter[str]:
-        """Count what the platform took by the states of our assignments; "" for what was not collected yet."""
+        """Count what the platform took by the states of our assignments; "" for what was not collected yet. What was
+        answered in a session that the platform has ended counts as well: it waits for a person."""
         taken_in = Assignment.objects.listed().without_claims()  # a platform gives the id of a returned one out again
         stored = taken_in.filter(hit__round=self.round, external_id__in=self.taken)
         states = Counter[str](stored.values_list("state", flat=True))
         states[""] = len(self.taken) - states.total()
+        states[Assignment.State.FLAGGED] += self._flagged().filter(platform_state__in=GONE).count()
         return states
 
     def report(self) -> dict[str, object]:
@@ -183,15 +185,18 @@ class PlatformDoor:
 
     def _review_flagged(self) -> int:
         """Have the crowd's flagged work reviewed; return how many assignments were decided."""
-        ids = [*self._visitors]
-        crowd = WorkerIdentity.objects.filter(channel=self.round.channel, external_id__in=ids).values("worker")
-        waiting = Assignment.objects.filter(hit__round=self.round, worker__in=crowd, state=Assignment.State.FLAGGED)
-        flagged = list(waiting.select_related("hit").order_by("pk"))
+        flagged = list(self._flagged().select_related("hit").order_by("pk"))
         for assignment in flagged:
             nth = Assignment.objects.without_claims().filter(hit=assignment.hit, pk__lt=assignment.pk).count()
             rng = np.random.default_rng([self._seed, assignment.hit.number, nth, 1])
             self._reviewer.review(assignment, rng)
         return sum(assignment.state != Assignment.State.FLAGGED for assignment in flagged)
+
+    def _flagged(self) -> AssignmentQuerySet:
+        """Return the crowd's flagged work."""
+        ids = [*self._visitors]
+        crowd = WorkerIdentity.objects.filter(channel=self.round.channel, external_id__in=ids).values("worker")
+        return Assignment.objects.filter(hit__round=self.round, worker__in=crowd, state=Assignment.State.FLAGGED)
 
     def _sync(self) -> int:
         """Sync the round with its platform; return how many seats were posted again."""

@@ -103,6 +103,9 @@ def test_every_seat_is_filled_through_the_participants_site_and_paid(there, prof
 def test_a_crowd_that_often_strays_fills_every_seat_and_the_books_balance(there, profile, conduct):
     made = publish(make_round(hits=3, published=False, reward="2.00"))
     figures = simulate_round(made, workers=12, profile=profile(**{conduct: 0.5}), seed=3)
+    late = Assignment.objects.filter(state="flagged").count()
+    assert (figures["waiting for review"], figures["submitted"]) == (late, late + figures["accepted"])
+    assert bool(late) == (conduct in ("abandons", "returns"))  # some had answered everything
     end(made, there)
     assert figures["seats still open"] == 0
     check(made, there)
