@@ -9,7 +9,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import transaction
-from django.db.transaction import Atomic
 from django.utils import timezone
 
 from annotation.decisions import decide
@@ -111,6 +110,27 @@ def test_all_pages_of_a_list_are_read(rehearsal, commit, monkeypatch):
     monkeypatch.setattr(submissions, "PAGE", 2)
     sync(made, commit)
     check(made, rehearsal, hits=5)
+
+
+def test_a_full_last_page_that_names_a_next_one_is_the_end(rehearsal, commit, monkeypatch):
+    made = published(hits=4, commit=commit)
+    work_all(rehearsal, commit, hits=4)
+    monkeypatch.setattr(submissions, "PAGE", 2)
+    rehearsal.fault(kind="next", operation="list_submissions")
+    sync(made, commit)
+    assert rehearsal.emulator.plan.as_json()[0]["happened"] > 1
+    check(made, rehearsal, hits=4)
+
+
+@pytest.mark.parametrize("by", [-1, 1])
+def test_rows_that_move_between_two_pages_are_read_again(rehearsal, commit, monkeypatch, by):
+    made = published(hits=4, commit=commit)
+    work_all(rehearsal, commit, hits=4)
+    monkeypatch.setattr(submissions, "PAGE", 2)
+    rehearsal.fault(kind="shift", by=by, operation="list_submissions", times=2)
+    for _ in range(3):
+        quiet_sync(made, commit)
+    check(made, rehearsal, hits=4)
 
 
 @pytest.mark.parametrize("kind", [{"kind": "lag", "seconds": 60}, {"kind": "processing"}])
@@ -333,32 +353,6 @@ def test_a_crash_while_approving_pays_once(rehearsal, commit, monkeypatch):
         sync(made, commit)
     revive()
     sync(made, commit)
-    check(made, rehearsal)
-
-
-MOMENTS = 40
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("moment", range(1, MOMENTS, 3))
-def test_a_process_that_is_killed_at_any_commit_loses_nothing(rehearsal, commit, monkeypatch, moment):
-    """Each transaction that ends is a moment; the n-th one kills."""
-    made = published(hits=HITS, commit=commit)
-    work_all(rehearsal, commit)
-    left, end = [moment], Atomic.__exit__
-
-    def dying(self, *args):
-        end(self, *args)
-        left[0] -= 1
-        if left[0] == 0:
-            raise Killed
-
-    with monkeypatch.context() as patched, suppress(Killed):
-        patched.setattr(Atomic, "__exit__", dying)
-        sync(made, commit)
-    revive()
-    for _ in range(3):
-        sync(made, commit)
     check(made, rehearsal)
 
 

@@ -2,19 +2,22 @@
 
 import json
 from base64 import b64encode
+from collections import Counter
 from datetime import timedelta
 from hashlib import sha256
 from hmac import digest
+from random import Random
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.models import Payment
+from annotation.ledger import balances
+from annotation.models import Assignment, Payment
 from crowd.hints import KEPT, purge_hints
 from crowd.models import Hint
 from emulators.prolific.courier import signature
-from tests.crowd.prolific_rehearsal import published, rehearsal
+from tests.crowd.prolific_rehearsal import Rehearsal, published, rehearsal, sync
 
 __all__ = ["rehearsal"]
 
@@ -118,3 +121,86 @@ def test_subscriptions_are_made_confirmed_and_not_made_twice(rehearsal, capsys):
     assert sorted(hook.event_type for hook in hooks) == ["study.status.change", "submission.status.change"]
     assert all(hook.enabled for hook in hooks)
     assert newest in capsys.readouterr().out
+
+
+# What becomes of a round does not depend on how its events arrive.
+
+
+def as_sent(events: list) -> list:
+    return events
+
+
+def each_twice(events: list) -> list:
+    return [event for event in events for _ in range(2)]
+
+
+def shuffled(events: list) -> list:
+    return Random(3).sample(events, len(events))
+
+
+def every_third(events: list) -> list:
+    return events[::3]
+
+
+def none(events: list) -> list:
+    return []
+
+
+@pytest.mark.parametrize("arrive", [as_sent, each_twice, shuffled, every_third, none])
+def test_events_that_come_twice_in_any_order_or_not_at_all_change_nothing_of_the_end(
+    client, rehearsal, commit, settings, monkeypatch, arrive
+):
+    settings.SITE_URL = "http://127.0.0.1:9"  # nobody listens: the events are delivered below
+    made = published(hits=4, commit=commit)
+    call_command("subscribe_hooks")
+    with rehearsal.world.looking() as state:
+        monkeypatch.setenv("PROLIFIC_HOOK_SECRETS", state.secrets[-1]["value"])
+    play_all(rehearsal, commit)
+    for event in arrive(events_of(rehearsal)):
+        with commit(execute=True):
+            assert send(client, event.body.encode(), secret=secret_of(rehearsal), event=event.id).status_code == 200
+    for _ in range(2):
+        sync(made, commit)
+    assert outcome() == {
+        ("accepted", "approved", 4, "paid"): 1,
+        ("flagged", "expired", 4, "withdrawn"): 1,
+        ("returned", "returned", 0, ""): 1,
+        ("flagged", "submitted", 0, ""): 1,
+    }
+    assert (rehearsal.study().places, rehearsal.statuses()) == (
+        4,
+        ["APPROVED", "AWAITING REVIEW", "RETURNED", "TIMED-OUT"],
+    )
+    books = balances(made)
+    assert sum(books.values()) == 0
+    assert books["paid"] + books["fees"] + books["held"] == rehearsal.spent()
+
+
+def play_all(there: Rehearsal, commit) -> None:
+    """One person finishes, one runs out of time after answering, one returns, one enters no code without answers."""
+    with commit(execute=True):
+        late, person, sheet = there.open()
+        there.answer(late, person, sheet)
+        there.later(hours=2)
+        there.work()
+        gone, visitor, _ = there.open()
+        there.give_back(gone, visitor)
+        there.complete(*there.open()[:2], "NOCODE")
+
+
+def events_of(there: Rehearsal) -> list:
+    with there.world.looking() as state:
+        return list(state.events.values())
+
+
+def secret_of(there: Rehearsal) -> str:
+    with there.world.looking() as state:
+        return state.secrets[-1]["value"]
+
+
+def outcome() -> Counter:
+    """Count the work by its state here and there, its answers, and its payment."""
+    return Counter(
+        (one.state, one.platform_state, one.judgments.count(), "".join(one.payments.values_list("state", flat=True)))
+        for one in Assignment.objects.all()
+    )
