@@ -1,8 +1,8 @@
 """The faults of every marketplace's API: refusals, breakdowns, delays, and an answer that is lost."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from time import sleep
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from werkzeug import Response
 
@@ -10,6 +10,8 @@ from emulators.faults import FaultPlan, Kind
 from emulators.inputs import AMOUNT, SECONDS, number, one_of
 from emulators.marketplace import Marketplace
 from emulators.server import Drop
+
+World = TypeVar("World", bound=Marketplace[Any])
 
 HTML = (
     "<html><head><title>{0} Error</title></head>"
@@ -42,26 +44,22 @@ def kinds_of_calls(calls: tuple[str, ...], *, busy: str, bodies: tuple[str, ...]
     }
 
 
-class CallFaults:
-    """Makes these faults happen, outside the lock.
+class CallFaults(ABC, Generic[World]):
+    """Makes these faults happen, outside the lock."""
 
-    ``busy`` returns the refusal of too many calls, and ``failed`` the marketplace's own error with a status and a body.
-    """
-
-    def __init__(
-        self,
-        world: Marketplace[Any],
-        plan: FaultPlan,
-        *,
-        busy: Callable[[], Any],
-        failed: Callable[[int, str], Any],
-    ) -> None:
+    def __init__(self, world: World, plan: FaultPlan) -> None:
         self._world = world
         self._plan = plan
-        self._busy = busy
-        self._failed = failed
 
-    def before(self, operation: str) -> Any:
+    @abstractmethod
+    def busy(self) -> Any:
+        """Return the refusal of too many calls."""
+
+    @abstractmethod
+    def failed(self, status: int, body: str) -> Any:
+        """Return the marketplace's own error with a status and a body."""
+
+    def before_all(self, operation: str) -> Any:
         """Set the balance, wait, and return what is answered instead of doing the call; None: do it."""
         for fault in self._plan.happening(operation, "balance"):
             self._world.act("set_balance", available=fault.settings["amount"])
@@ -69,11 +67,11 @@ class CallFaults:
             sleep(fault.settings["seconds"])
         for fault in self._plan.happening(operation, "throttle", "status", "reset"):
             if fault.kind == "throttle":
-                return self._busy()
+                return self.busy()
             return Drop() if fault.kind == "reset" else self._broken(fault.settings["status"], fault.settings["body"])
         return None
 
-    def after(self, operation: str) -> Drop | None:
+    def after_all(self, operation: str) -> Drop | None:
         """Wait, and return a drop if the answer to a call that was done is lost."""
         for fault in self._plan.happening(operation, "latency"):
             sleep(fault.settings["seconds"])
@@ -82,4 +80,4 @@ class CallFaults:
     def _broken(self, status: int, body: str) -> Any:
         if body in ("html", "none"):
             return Response(HTML.format(status) if body == "html" else b"", status, mimetype="text/html")
-        return self._failed(status, body)
+        return self.failed(status, body)

@@ -6,13 +6,11 @@ import signal
 import sys
 import threading
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-
-from werkzeug import Request
 
 from emulators.control_panel import is_local, is_own
 from emulators.inputs import InputError
@@ -25,21 +23,24 @@ from emulators.server import Server
 class Program:
     """The command line of an emulator: ``python -m MODULE``.
 
-    ``own_options`` adds the options that only this emulator has; ``make`` makes it of all options with the seed, and
-    ``greet`` says how to reach it.
+    ``own`` are the options that only this emulator has, by name, as argparse takes them; its ``world`` is made with
+    them too. ``notice`` and ``greet`` say what it is and how to reach it, in lines with a name.
     """
 
     module: str
     help: str
     port: int
-    own_options: Callable[[ArgumentParser], Any]
-    make: Callable[[Mapping[str, Any]], Server]
-    greet: Callable[[Any], Iterable[str]]
+    own: Mapping[str, Mapping[str, Any]]
+    world: Callable[..., Any]
+    emulator: Callable[..., Server]
+    notice: str
+    greet: Callable[[Any], Mapping[str, str]]
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add all options."""
         _add_options(parser, port=self.port)
-        self.own_options(parser)
+        for name, how in self.own.items():
+            parser.add_argument(f"--{name}", **how)
 
     def parser(self) -> ArgumentParser:
         made = ArgumentParser(f"python -m {self.module}", description=self.help)
@@ -49,10 +50,7 @@ class Program:
     def run(self, options: Mapping[str, Any], *, say: Callable[[str], None]) -> str:
         """Serve until Ctrl-C; returns a closing line. Raises InputError."""
 
-        def greet(emulator: Server) -> None:
-            say("\n".join([*self.greet(emulator), "Press Ctrl-C to stop."]))
-
-        return _serve(options, start=lambda: self.make({**options, "seed": _seed_for(options)}), greet=greet)
+        return _serve(options, start=lambda: self._make(options), greet=lambda made: say(self._greeting(made)))
 
     def main(self, arguments: Sequence[str] | None = None) -> None:
         """Run with the arguments of the command line."""
@@ -61,10 +59,21 @@ class Program:
         except InputError as error:
             sys.exit(f"Error: {error}")
 
+    def _make(self, options: Mapping[str, Any]) -> Server:
+        own = {name: options[name] for name in self.own}
+        balance, journal = str(options["balance"]), options["journal"]
+        world = self.world(seed=_seed_for(options), balance=balance, journal=journal, **own)
+        may_control = is_own if options["open_controls"] else is_local
+        return self.emulator(world, host=options["host"], port=options["port"], may_control=may_control)
 
-def may_control(options: Mapping[str, Any]) -> Callable[[Request], bool]:
-    """Return who may use the controls."""
-    return is_own if options["open_controls"] else is_local
+    def _greeting(self, emulator: Any) -> str:
+        lines = {
+            **self.greet(emulator),
+            "Controls": f"{emulator.url}/_emulator/   (from this machine only)",
+            "Seed": str(emulator.world.seed),
+        }
+        named = [f"{name + ':':<20} {text}" for name, text in lines.items()]
+        return "\n".join([self.notice, *named, "Press Ctrl-C to stop."])
 
 
 def _add_options(parser: ArgumentParser, *, port: int) -> None:

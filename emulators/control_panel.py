@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from ipaddress import ip_address
+from operator import attrgetter
 from textwrap import shorten
 from typing import Any
 
@@ -33,6 +34,17 @@ DONE = {
     "faults": "The fault was set.",
     "clear": "The fault was cleared.",
 }
+
+
+def rows_of(world: Marketplace[Any], table: str, **columns: str) -> Read:
+    """Return what reads a table of the marketplace: of each row these attributes, by the names of the columns."""
+    read = {name: attrgetter(path) for name, path in columns.items()}
+
+    def rows() -> list[dict[str, Any]]:
+        with world.looking() as state:
+            return [{name: get(row) for name, get in read.items()} for row in getattr(state, table).values()]
+
+    return rows
 
 
 def is_local(request: Request) -> bool:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from werkzeug import Request
 from werkzeug.routing import Rule
 
-from emulators.control_panel import Act, Controls, Read
+from emulators.control_panel import Act, Controls, Read, is_local
 from emulators.faults import FaultPlan, Kind
 from emulators.marketplace import Marketplace
 from emulators.server import Server
@@ -16,36 +16,55 @@ from emulators.web_pages import Pages
 World = TypeVar("World", bound=Marketplace[Any])
 
 
-class MarketServer(Server, Generic[World]):
-    """A world served over HTTP. Raises OSError for a taken port.
+class ControlPanel(Protocol):
+    """The module with the controls that only one marketplace has."""
 
-    ``plan`` holds the faults that are set, of these ``kinds``. The ``folder`` has the pages; ``readers`` and ``acts``
-    are the controls that only this marketplace has. ``may_control`` decides which requests may use the controls.
+    def readers(self, world: Any) -> dict[str, Read]: ...
+
+    def acts(self, world: Any) -> dict[str, Act]: ...
+
+
+class MarketServer(Server, Generic[World]):
+    """A world served over HTTP; a new one if none is given. Raises OSError for a taken port.
+
+    ``folder`` has the pages, ``kinds`` are the faults that can be set, with an ``example`` of one; ``plan`` holds those
+    that are set. ``may_control`` decides which requests may use the controls.
     """
+
+    name: ClassVar[str]
+    folder: ClassVar[Path]
+    kinds: ClassVar[Mapping[str, Kind]]
+    example: ClassVar[str]
+    controls: ClassVar[ControlPanel]
+    new_world: ClassVar[Callable[[], Any]]
 
     def __init__(
         self,
-        world: World,
+        world: World | None = None,
         *,
-        name: str,
-        folder: Path,
-        currency: str,
-        kinds: Mapping[str, Kind],
-        example: str,
-        readers: dict[str, Read],
-        acts: dict[str, Act],
-        may_control: Callable[[Request], bool],
-        host: str,
-        port: int,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        may_control: Callable[[Request], bool] = is_local,
     ) -> None:
-        self.world = world
-        self.plan = FaultPlan(kinds, world.clock.now)
+        self.world: World = world or type(self).new_world()
+        self.plan = FaultPlan(self.kinds, self.world.clock.now)
         self.may_control = may_control
-        self.pages = Pages(folder, name=name, currency=currency)
+        self.pages = Pages(self.folder, name=self.name, currency=self.currency())
+        readers, acts = self.controls.readers(self.world), self.controls.acts(self.world)
         controls = Controls(
-            world, self.plan, self.pages, may_control=may_control, example=example, readers=readers, acts=acts
+            self.world,
+            self.plan,
+            self.pages,
+            may_control=may_control,
+            example=self.example,
+            readers=readers,
+            acts=acts,
         )
         super().__init__([*self.pages.rules(), *controls.rules(), *self.own_rules()], host=host, port=port)
+
+    def currency(self) -> str:
+        """Return the sign before every amount."""
+        return "$"
 
     def own_rules(self) -> Iterable[Rule]:
         """Return the rules of the API and of the site."""

@@ -24,13 +24,16 @@ class NotSignedInError(Exception):
 class Visit(ABC, Generic[World, Acts]):
     """A request to the site. ``acts`` does what people do, faults included; ``local``: they may use the controls.
 
-    ``done_texts`` say what somebody has just done, by the name that the address gives.
+    ``done_texts`` say what somebody has just done, by the name that the address gives. ``form_fields`` are those of the
+    form that registers somebody, the id first; ``person_word`` is what pages call a person.
     """
 
     cookie: ClassVar[str]
     home: ClassVar[str]
     sign_in: ClassVar[str]
     done_texts: ClassVar[Mapping[str, str]]
+    form_fields: ClassVar[tuple[str, ...]]
+    person_word: ClassVar[str]
 
     world: World
     acts: Acts
@@ -57,8 +60,15 @@ class Visit(ABC, Generic[World, Acts]):
             yield Rule(path, methods=[method], endpoint=partial(answer, view))
 
     @abstractmethod
+    def people(self) -> Mapping[str, Any]:
+        """Return everybody who is registered, by id."""
+
+    @abstractmethod
+    def registered(self, given: Mapping[str, str]) -> str:
+        """Register whom a form describes and return their id. Raises Refusal."""
+
     def is_registered(self, person_id: str) -> bool:
-        """Return whether somebody has this id."""
+        return person_id in self.people()
 
     @abstractmethod
     def refused(self, text: str) -> Response:
@@ -90,6 +100,26 @@ class Visit(ABC, Generic[World, Acts]):
     def page(self, template: str, *, here: str = "", status: int = 200, **context: Any) -> Response:
         common: Mapping[str, Any] = {"worker": self.person, "local": self.local, "here": here}
         return self.pages.render(template, status=status, **common, **context)
+
+    def sign_in_form(self, *, error: str = "", given: Mapping[str, str] | None = None, status: int = 200) -> Response:
+        filled = {name: (given or {}).get(name, "") for name in self.form_fields}
+        known = sorted(self.people().values(), key=lambda each: each.id)
+        return self.page("sign_in.html", status=status, next=self.next, error=error, given=filled, known=known)
+
+    def sign_somebody_in(self) -> Response:
+        """Sign in whom the form names."""
+        person_id = self.request.form.get(self.form_fields[0], "")
+        if not self.is_registered(person_id):
+            return self.sign_in_form(error=f"No {self.person_word} {person_id!r} is registered.", status=400)
+        return self.enter(person_id)
+
+    def register(self) -> Response:
+        """Register whom the form describes, and sign them in."""
+        given = self.request.form
+        try:
+            return self.enter(self.registered(given))
+        except Refusal as refusal:
+            return self.sign_in_form(error=str(refusal), given=given, status=400)
 
     def enter(self, person_id: str) -> Response:
         """Sign somebody in and go on."""

@@ -5,7 +5,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, get_args
 
-from emulators.control_panel import Act
+from emulators.control_panel import Act, rows_of
 from emulators.inputs import AMOUNT, FLAG, TEXT, Setting, number, one_of
 from emulators.mturk.state import Reissue, Worker
 from emulators.mturk.world import World
@@ -21,13 +21,8 @@ PROFILE = {
 
 def readers(world: World) -> dict[str, Callable[[], Any]]:
     """Return what can be read, by address."""
-    names = [field.name for field in fields(Worker) if field.name != "assignments"]
-
-    def workers() -> list[dict[str, Any]]:
-        with world.looking() as state:
-            return [{name: getattr(worker, name) for name in names} for worker in state.workers.values()]
-
-    return {"workers": workers}
+    names = {field.name: field.name for field in fields(Worker) if field.name != "assignments"}
+    return {"workers": rows_of(world, "workers", **names)}
 
 
 def acts(world: World) -> dict[str, Act]:

@@ -3,14 +3,13 @@
 import json
 import logging
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from werkzeug import Request, Response
 from werkzeug.routing import Rule
 
-from emulators.control_panel import is_local
 from emulators.market_server import MarketServer
 from emulators.mturk import control_panel
 from emulators.mturk.errors import TurkError
@@ -30,33 +29,11 @@ CONTENT_TYPE = "application/x-amz-json-1.1"
 
 
 class Emulator(MarketServer[World]):
-    """A world served over HTTP. Raises OSError for a taken port.
+    """MTurk served over HTTP. ``faults`` make the faults of the plan happen to calls, ``work`` to workers."""
 
-    ``faults`` make the faults of the plan happen to calls, ``work`` to workers.
-    """
-
-    def __init__(
-        self,
-        world: World | None = None,
-        *,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        may_control: Callable[[Request], bool] = is_local,
-    ) -> None:
-        world = world or World()
-        super().__init__(
-            world,
-            name="MTurk",
-            folder=Path(__file__).parent,
-            currency="$",
-            kinds=KINDS,
-            example=EXAMPLE,
-            readers=control_panel.readers(world),
-            acts=control_panel.acts(world),
-            may_control=may_control,
-            host=host,
-            port=port,
-        )
+    name, folder, kinds, example = "MTurk", Path(__file__).parent, KINDS, EXAMPLE
+    controls: ClassVar = control_panel
+    new_world = World
 
     def own_rules(self) -> Iterator[Rule]:
         self.faults, self.work = CallFaults(self.world, self.plan), Work(self.world, self.plan)

@@ -33,8 +33,20 @@ class WorkerVisit(Visit[World, Work]):
         "requested": "Requested. Your status is shown below.",
     }
 
-    def is_registered(self, person_id: str) -> bool:
-        return self.world.look(lambda state: person_id in state.workers)
+    form_fields = ("worker_id", "approved", "approval_rate", "country", "masters")
+    person_word = "worker"
+
+    def people(self) -> Mapping[str, Any]:
+        return self.world.look(lambda state: {**state.workers})
+
+    def registered(self, given: Mapping[str, str]) -> str:
+        return self.world.register_worker(
+            given.get("worker_id", "").strip() or None,
+            approved=whole(given, "approved", 0),
+            approval_rate=whole(given, "approval_rate", 100),
+            locale=given.get("country", "").strip().upper() or "US",
+            masters="masters" in given,
+        )
 
     def refused(self, text: str) -> Response:
         return self.outcome("This is not possible", text)
@@ -42,32 +54,6 @@ class WorkerVisit(Visit[World, Work]):
     def outcome(self, heading: str, text: str, *, status: int = 409, framed: bool = False) -> Response:
         """Tell what became of an act: refused, unless the status is 200."""
         return self.page("outcome.html", status=status, heading=heading, text=text, framed=framed, done=status == 200)
-
-
-def show_sign_in(visit: WorkerVisit) -> Response:
-    return _form(visit)
-
-
-def sign_in(visit: WorkerVisit) -> Response:
-    worker_id = visit.request.form.get("worker_id", "")
-    if not visit.is_registered(worker_id):
-        return _form(visit, error=f"No worker {worker_id!r} is registered.", status=400)
-    return visit.enter(worker_id)
-
-
-def register(visit: WorkerVisit) -> Response:
-    given = visit.request.form
-    try:
-        worker_id = visit.world.register_worker(
-            given.get("worker_id", "").strip() or None,
-            approved=whole(given, "approved", 0),
-            approval_rate=whole(given, "approval_rate", 100),
-            locale=given.get("country", "").strip().upper() or "US",
-            masters="masters" in given,
-        )
-    except Refusal as refusal:
-        return _form(visit, error=str(refusal), given=given, status=400)
-    return visit.enter(worker_id)
 
 
 def show_hits(visit: WorkerVisit) -> Response:
@@ -141,15 +127,6 @@ def external_submit(visit: WorkerVisit) -> Response:
     return visit.outcome("Submitted", "Your answers were submitted. You may close this page.", status=200, framed=True)
 
 
-def _form(
-    visit: WorkerVisit, *, error: str = "", given: Mapping[str, str] | None = None, status: int = 200
-) -> Response:
-    names = ("worker_id", "approved", "approval_rate", "country", "masters")
-    filled = {name: (given or {}).get(name, "") for name in names}
-    known = visit.world.look(lambda state: sorted(state.workers.values(), key=lambda worker: worker.id))
-    return visit.page("sign_in.html", status=status, next=visit.next, error=error, given=filled, workers=known)
-
-
 def _frame(
     visit: WorkerVisit, task: Mapping[str, Any], operation: str, *, assignment_id: str = "", worker_id: str = ""
 ) -> dict[str, Any]:
@@ -188,9 +165,9 @@ VIEWS: list[tuple[str, str, Callable[..., Response]]] = [
     ("GET", "/", lambda visit: go(visit.home)),
     ("GET", WorkerVisit.home, show_hits),
     ("GET", "/worker/dashboard", show_dashboard),
-    ("GET", "/worker/sign-in", show_sign_in),
-    ("POST", "/worker/sign-in", sign_in),
-    ("POST", "/worker/register", register),
+    ("GET", "/worker/sign-in", WorkerVisit.sign_in_form),
+    ("POST", "/worker/sign-in", WorkerVisit.sign_somebody_in),
+    ("POST", "/worker/register", WorkerVisit.register),
     ("POST", "/worker/sign-out", WorkerVisit.leave),
     ("GET", "/worker/hits/<hit_id>", preview),
     ("POST", "/worker/hits/<hit_id>/accept", accept),

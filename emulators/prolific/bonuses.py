@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from emulators.money import CENT, ZERO, read_amount
-from emulators.prolific.errors import ProlificError, invalid, not_found
+from emulators.prolific.errors import ProlificError, find, invalid
 from emulators.prolific.state import BonusOrder, Price, State, Study
 from emulators.prolific.studies import find_study
 from emulators.prolific.wallet import hold_bonus, minor, price_of
@@ -41,9 +41,7 @@ def create_bonuses(state: State, *, study_id: str, csv_bonuses: str) -> dict[str
 
 def pay_bonuses(state: State, *, payment_id: str, seconds: float = PAID_AFTER) -> str:
     """Order the payment of bonuses: it is made ``seconds`` later, and again for every call."""
-    if payment_id not in state.bonus_orders:
-        raise not_found("Bulk bonus payment", payment_id)
-    order = state.bonus_orders[payment_id]
+    order = find(state.bonus_orders, payment_id, "Bulk bonus payment")
     run_id = state.mint("bonus run")
     hold_bonus(state, run_id, _sum(order).total)
     state.bonus_runs[run_id] = order

@@ -8,7 +8,6 @@ from typing import Any
 from werkzeug import Response
 
 from emulators import call_faults
-from emulators.faults import FaultPlan
 from emulators.marketplace import Refusal
 from emulators.prolific.errors import ProlificError
 from emulators.prolific.state import State
@@ -21,20 +20,24 @@ SHOWN_LATE = ("list_submissions", "show_submission")
 DECIDING = ("AWAITING REVIEW", "APPROVED")  # what a fleeting PROCESSING hides
 
 
-class CallFaults:
+class CallFaults(call_faults.CallFaults[World]):
     """Makes the faults happen to calls; the API asks it before and after every call, outside the lock."""
 
-    def __init__(self, world: World, plan: FaultPlan) -> None:
-        self._world = world
-        self._plan = plan
-        self._shared = call_faults.CallFaults(world, plan, busy=_busy, failed=_failed)
+    def busy(self) -> ProlificError:
+        return ProlificError("Request was throttled.", status=429)
+
+    def failed(self, status: int, body: str) -> Response | ProlificError:
+        if body == "json":
+            return ProlificError("A server error occurred.", status=status)
+        # What clients meet besides the documented shape.
+        return Response('{"message": "Internal error", "detail": null}', status, mimetype="application/json")
 
     def before(self, operation: str, ids: dict[str, str]) -> Response | Drop | ProlificError | None:
         """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
         for fault in self._plan.happening(operation, "crowd"):
             with suppress(Refusal, ProlificError):  # a study that is full admits nobody
                 CROWD[fault.settings["act"]](self._world, ids)
-        instead: Response | Drop | ProlificError | None = self._shared.before(operation)
+        instead: Response | Drop | ProlificError | None = self.before_all(operation)
         return instead
 
     def delays(self, operation: str) -> Fields:
@@ -44,7 +47,7 @@ class CallFaults:
 
     def after(self, operation: str, result: Any) -> Any:
         """Return what is answered although the call was done: its result, or something else."""
-        if (dropped := self._shared.after(operation)) is not None:
+        if (dropped := self.after_all(operation)) is not None:
             return dropped
         if operation not in SHOWN_LATE:
             return result
@@ -64,17 +67,6 @@ class CallFaults:
 
 def _as_of(state: State, rows: list[Fields], seconds: float) -> list[Fields]:
     return [seen_at(state, row, state.now - timedelta(seconds=seconds)) for row in rows]
-
-
-def _busy() -> ProlificError:
-    return ProlificError("Request was throttled.", status=429)
-
-
-def _failed(status: int, body: str) -> Response | ProlificError:
-    if body == "json":
-        return ProlificError("A server error occurred.", status=status)
-    # What clients meet besides the documented shape.
-    return Response('{"message": "Internal error", "detail": null}', status, mimetype="application/json")
 
 
 def _study_of(world: World, ids: dict[str, str]) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from emulators.control_panel import Act
+from emulators.control_panel import Act, rows_of
 from emulators.inputs import TEXT, number, one_of
-from emulators.prolific.participants import DEVICES, earned
+from emulators.prolific.participants import DEVICES
 from emulators.prolific.world import World
 
 PER_CENT = number("a whole number, 0 to 100", most=100, whole=True)
@@ -14,30 +14,12 @@ PROFILE = {"participant_id": TEXT, "approval_rate": PER_CENT, "device": one_of(*
 
 def readers(world: World) -> dict[str, Callable[[], Any]]:
     """Return what can be read, by address."""
-
-    def participants() -> list[dict[str, Any]]:
-        with world.looking() as state:
-            return [
-                {"id": each.id, "approval_rate": each.approval_rate, "device": each.device, "earned": earned(each)}
-                for each in state.participants.values()
-            ]
-
-    def submissions() -> list[dict[str, Any]]:
-        with world.looking() as state:
-            return [
-                {
-                    "id": each.id,
-                    "study": each.study.id,
-                    "participant": each.participant_id,
-                    "status": each.status,
-                    "entered_code": each.entered_code,
-                    "paid": each.paid,
-                    "bonuses": each.bonuses,
-                }
-                for each in state.submissions.values()
-            ]
-
-    return {"participants": participants, "submissions": submissions}
+    people = {"id": "id", "approval_rate": "approval_rate", "device": "device", "earned": "earned"}
+    work = {name: name for name in ("id", "status", "entered_code", "paid", "bonuses")}
+    return {
+        "participants": rows_of(world, "participants", **people),
+        "submissions": rows_of(world, "submissions", study="study.id", participant="participant_id", **work),
+    }
 
 
 def acts(world: World) -> dict[str, Act]:

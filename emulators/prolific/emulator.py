@@ -1,13 +1,11 @@
 """The whole emulator on one port: the API, the participants' site, the controls, and the courier of webhooks."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
-from werkzeug import Request
 from werkzeug.routing import Rule
 
-from emulators.control_panel import is_local
 from emulators.market_server import MarketServer
 from emulators.prolific import TOKEN, control_panel
 from emulators.prolific.api import Api
@@ -22,35 +20,18 @@ SIGNS = {"USD": "$", "GBP": "£"}
 
 
 class Emulator(MarketServer[World]):
-    """A world served over HTTP. Raises OSError for a taken port."""
+    """Prolific served over HTTP."""
 
+    name, folder, kinds, example = "Prolific", Path(__file__).parent, KINDS, EXAMPLE
+    controls: ClassVar = control_panel
+    new_world = World
     token = TOKEN
 
-    def __init__(
-        self,
-        world: World | None = None,
-        *,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        may_control: Callable[[Request], bool] = is_local,
-    ) -> None:
-        world = world or World()
-        super().__init__(
-            world,
-            name="Prolific",
-            folder=Path(__file__).parent,
-            currency=SIGNS[world.look(lambda state: state.currency)],
-            kinds=KINDS,
-            example=EXAMPLE,
-            readers=control_panel.readers(world),
-            acts=control_panel.acts(world),
-            may_control=may_control,
-            host=host,
-            port=port,
-        )
-        self._courier = Courier(world, self.plan)
+    def currency(self) -> str:
+        return SIGNS[self.world.look(lambda state: state.currency)]
 
     def own_rules(self) -> Iterator[Rule]:
+        self._courier = Courier(self.world, self.plan)
         acts = ParticipantActs(self.world, self.plan)
         yield from Api(self.world, CallFaults(self.world, self.plan)).rules()
         yield from ParticipantVisit.rules(

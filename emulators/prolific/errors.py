@@ -1,8 +1,9 @@
 """Errors of the API. Its error codes are unpublished: a client goes by the status and by what it reads back."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+Row = TypeVar("Row")
 Detail = str | list[str] | Mapping[str, list[str]]
 
 TITLES = {
@@ -36,6 +37,13 @@ class ProlificError(Exception):
 
 def not_found(kind: str, id: str) -> ProlificError:
     return ProlificError(f"{kind} {id} was not found.", status=404)
+
+
+def find(table: Mapping[str, Row], id: str, kind: str) -> Row:
+    """Return the row of a table with an id. Raises ProlificError for an unknown one."""
+    if id not in table:
+        raise not_found(kind, id)
+    return table[id]
 
 
 def invalid(field: str, text: str) -> ProlificError:

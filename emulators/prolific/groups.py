@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from emulators.prolific.errors import invalid, not_found
+from emulators.prolific.errors import find, invalid
 from emulators.prolific.hooks import require_workspace
 from emulators.prolific.schemas import FILTERS, RANGES, Text
 from emulators.prolific.state import Group, Participant, State, Study
@@ -49,12 +49,12 @@ def create_group(state: State, *, name: Text, workspace_id: str, description: st
 
 
 def list_members(state: State, query: Mapping[str, str], *, group_id: str) -> list[dict[str, Any]]:
-    return _members(_found(state, group_id))
+    return _members(find(state.groups, group_id, "Participant group"))
 
 
 def add_members(state: State, *, group_id: str, participant_ids: list[str]) -> dict[str, Any]:
     """Add participants; those who are members already stay."""
-    group = _found(state, group_id)
+    group = find(state.groups, group_id, "Participant group")
     if unknown := [id for id in participant_ids if id not in state.participants]:
         raise invalid("participant_ids", f"Participants not found: {', '.join(unknown)}.")
     for id in participant_ids:
@@ -64,7 +64,7 @@ def add_members(state: State, *, group_id: str, participant_ids: list[str]) -> d
 
 def remove_members(state: State, *, group_id: str, participant_ids: list[str]) -> dict[str, Any]:
     """Remove participants; those who are no members are ignored."""
-    group = _found(state, group_id)
+    group = find(state.groups, group_id, "Participant group")
     for id in participant_ids:
         group.members.pop(id, None)
     return {"results": _members(group)}
@@ -83,12 +83,6 @@ def _meets(state: State, filter: dict[str, Any], participant: Participant) -> bo
     elif subject == "previous_studies":
         theirs = {each.study.id for each in participant.submissions}
     return bool(theirs & wanted) == (listing == "allowlist")
-
-
-def _found(state: State, id: str) -> Group:
-    if id not in state.groups:
-        raise not_found("Participant group", id)
-    return state.groups[id]
 
 
 def _members(group: Group) -> list[dict[str, Any]]:

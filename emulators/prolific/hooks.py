@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from emulators.prolific.errors import ProlificError, invalid, not_found
+from emulators.prolific.errors import ProlificError, find, invalid, not_found
 from emulators.prolific.state import Event, State, Subscription
 
 TYPES = {
@@ -71,10 +71,6 @@ def list_event_types(state: State, query: Mapping[str, str]) -> list[dict[str, A
     return [{"event_type": name, "description": text} for name, text in TYPES.items()]
 
 
-def list_secrets(state: State, query: Mapping[str, str]) -> list[dict[str, Any]]:
-    return list(state.secrets[-1:])
-
-
 def create_secret(state: State, *, workspace_id: str) -> dict[str, Any]:
     """Create the workspace's secret; an earlier one is replaced."""
     require_workspace(state, workspace_id)
@@ -102,12 +98,8 @@ def create_subscription(state: State, *, workspace_id: str, event_type: str, tar
     return _shown(state, hook) | {"X-Hook-Secret": hook.confirmation}
 
 
-def show_subscription(state: State, query: Mapping[str, str], *, subscription_id: str) -> dict[str, Any]:
-    return _shown(state, _found(state, subscription_id))
-
-
 def confirm_subscription(state: State, *, subscription_id: str, secret: str) -> dict[str, Any]:
-    hook = _found(state, subscription_id)
+    hook = find(state.subscriptions, subscription_id, "Subscription")
     if secret != hook.confirmation:
         raise invalid("secret", "This is not the secret of the X-Hook-Secret header.")
     hook.confirmed = hook.enabled = True
@@ -116,7 +108,7 @@ def confirm_subscription(state: State, *, subscription_id: str, secret: str) -> 
 
 def change_subscription(state: State, *, subscription_id: str, is_enabled: bool) -> dict[str, Any]:
     """Disable a subscription, or enable one that was confirmed."""
-    hook = _found(state, subscription_id)
+    hook = find(state.subscriptions, subscription_id, "Subscription")
     if is_enabled and not hook.confirmed:
         raise invalid("is_enabled", "Confirm the subscription first.")
     hook.enabled, hook.failing_since = is_enabled, None
@@ -124,7 +116,7 @@ def change_subscription(state: State, *, subscription_id: str, is_enabled: bool)
 
 
 def delete_subscription(state: State, *, subscription_id: str) -> None:
-    del state.subscriptions[_found(state, subscription_id).id]
+    del state.subscriptions[find(state.subscriptions, subscription_id, "Subscription").id]
 
 
 def require_workspace(state: State, workspace_id: str) -> None:
@@ -141,12 +133,6 @@ def _is_near(url: str) -> bool:
     except ValueError:
         is_near = False
     return is_near and parts.scheme in ("http", "https")
-
-
-def _found(state: State, id: str) -> Subscription:
-    if id not in state.subscriptions:
-        raise not_found("Subscription", id)
-    return state.subscriptions[id]
 
 
 def _shown(state: State, hook: Subscription) -> dict[str, Any]:

@@ -1,11 +1,10 @@
 """What participants do, and the faults they meet: time that passes, and forged addresses."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from emulators.faults import FaultPlan
+from emulators.person_acts import PersonActs
 from emulators.prolific.participants import filled
 from emulators.prolific.state import Submission
 from emulators.prolific.world import World
@@ -33,16 +32,12 @@ ADDRESSES: Mapping[str, Callable[[Submission], str]] = {
 }
 
 
-class ParticipantActs:
+class ParticipantActs(PersonActs[World]):
     """Acts for participants. Faults name these operations: reserve, start, complete and return. All raise Refusal."""
-
-    def __init__(self, world: World, plan: FaultPlan) -> None:
-        self._world = world
-        self._plan = plan
 
     def reserve(self, study_id: str, participant_id: str) -> str:
         """Take a place, and return the submission's id."""
-        self._let_time_pass("reserve")
+        self.let_time_pass("reserve")
         done = self._world.act("reserve", study_id=study_id, participant_id=participant_id)
         return str(done["submission_id"])
 
@@ -61,10 +56,5 @@ class ParticipantActs:
         self._act("return", submission_id, participant_id)
 
     def _act(self, name: str, submission_id: str, participant_id: str, **more: str) -> Any:
-        self._let_time_pass(name)
+        self.let_time_pass(name)
         return self._world.act(name, submission_id=submission_id, participant_id=participant_id, **more)
-
-    def _let_time_pass(self, operation: str) -> None:
-        for fault in self._plan.happening(operation, "clock"):
-            by = timedelta(seconds=fault.settings["seconds"])
-            self._world.move_clock(by=by, running=self._world.clock.running)

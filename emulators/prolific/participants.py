@@ -1,7 +1,6 @@
 """Participants: the studies that they see, and what they do with them."""
 
 import re
-from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -126,11 +125,6 @@ def find_participant(state: State, id: str) -> Participant:
     if id not in state.participants:
         raise Refusal(f"No participant {id!r} is registered.")
     return state.participants[id]
-
-
-def earned(participant: Participant) -> Decimal:
-    """Return what a participant was paid in all, in currency units."""
-    return sum((each.paid + sum(each.bonuses, Decimal("0.00")) for each in participant.submissions), Decimal("0.00"))
 
 
 def filled(submission: Submission, **other: str) -> str:

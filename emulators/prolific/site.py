@@ -7,7 +7,6 @@ from typing import Any
 from werkzeug import Response
 from werkzeug.utils import redirect
 
-from emulators.marketplace import Refusal
 from emulators.prolific import participants
 from emulators.prolific.participant_acts import ParticipantActs
 from emulators.prolific.world import World
@@ -23,32 +22,18 @@ class ParticipantVisit(Visit[World, ParticipantActs]):
     sign_in = "/sign-in"
     done_texts = {"returned": "Returned. Somebody else can take the place now.", "completed": "Completed. Thank you."}
 
-    def is_registered(self, person_id: str) -> bool:
-        return self.world.look(lambda state: person_id in state.participants)
+    form_fields = ("participant_id", "approval_rate", "device")
+    person_word = "participant"
+
+    def people(self) -> Mapping[str, Any]:
+        return self.world.look(lambda state: {**state.participants})
+
+    def registered(self, given: Mapping[str, str]) -> str:
+        profile = {"approval_rate": whole(given, "approval_rate", 100), "device": given.get("device", "desktop")}
+        return self.world.register(given.get("participant_id", "").strip() or None, **profile)
 
     def refused(self, text: str) -> Response:
         return self.page("refusal.html", status=409, text=text)
-
-
-def show_sign_in(visit: ParticipantVisit) -> Response:
-    return _form(visit)
-
-
-def sign_in(visit: ParticipantVisit) -> Response:
-    participant_id = visit.request.form.get("participant_id", "")
-    if not visit.is_registered(participant_id):
-        return _form(visit, error=f"No participant {participant_id!r} is registered.", status=400)
-    return visit.enter(participant_id)
-
-
-def register(visit: ParticipantVisit) -> Response:
-    given = visit.request.form
-    try:
-        profile = {"approval_rate": whole(given, "approval_rate", 100), "device": given.get("device", "desktop")}
-        participant_id = visit.world.register(given.get("participant_id", "").strip() or None, **profile)
-    except Refusal as refusal:
-        return _form(visit, error=str(refusal), given=given, status=400)
-    return visit.enter(participant_id)
 
 
 def show_studies(visit: ParticipantVisit) -> Response:
@@ -98,9 +83,9 @@ def show_work(visit: ParticipantVisit) -> Response:
     participant_id = visit.require_person()
     with visit.world.looking() as state:
         participant = participants.find_participant(state, participant_id)
-        work, earned = participant.submissions[::-1], participants.earned(participant)
+        work = participant.submissions[::-1]
         counts = Counter(each.status for each in work)
-        return visit.page("work.html", here="work", work=work, counts=counts, earned=earned)
+        return visit.page("work.html", here="work", work=work, counts=counts, earned=participant.earned)
 
 
 def show_messages(visit: ParticipantVisit) -> Response:
@@ -114,20 +99,11 @@ def show_messages(visit: ParticipantVisit) -> Response:
         return visit.page("messages.html", here="messages", messages=messages)
 
 
-def _form(
-    visit: ParticipantVisit, *, error: str = "", given: Mapping[str, str] | None = None, status: int = 200
-) -> Response:
-    filled = {name: (given or {}).get(name, "") for name in ("participant_id", "approval_rate", "device")}
-    known = visit.world.look(lambda state: sorted(state.participants.values(), key=lambda each: each.id))
-    context: dict[str, Any] = {"error": error, "given": filled, "known": known, "devices": participants.DEVICES}
-    return visit.page("sign_in.html", status=status, next=visit.next, **context)
-
-
 VIEWS: list[tuple[str, str, Callable[..., Response]]] = [
     ("GET", "/", lambda visit: go(visit.home)),
-    ("GET", "/sign-in", show_sign_in),
-    ("POST", "/sign-in", sign_in),
-    ("POST", "/register", register),
+    ("GET", "/sign-in", ParticipantVisit.sign_in_form),
+    ("POST", "/sign-in", ParticipantVisit.sign_somebody_in),
+    ("POST", "/register", ParticipantVisit.register),
     ("POST", "/sign-out", ParticipantVisit.leave),
     ("GET", ParticipantVisit.home, show_studies),
     ("POST", "/studies/<study_id>/reserve", reserve),

@@ -141,6 +141,11 @@ class Participant:
         """What they work on; one at a time."""
         return next((each for each in self.submissions if each.status in OPEN), None)
 
+    @property
+    def earned(self) -> Decimal:
+        """What they were paid in all, in currency units."""
+        return sum((each.paid + sum(each.bonuses, Decimal(0)) for each in self.submissions), Decimal("0.00"))
+
 
 @dataclass
 class Group:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal, get_args
 
 from emulators.prolific import wallet
-from emulators.prolific.errors import ProlificError, invalid, not_found
+from emulators.prolific.errors import ProlificError, find, invalid, not_found
 from emulators.prolific.groups import check_filters
 from emulators.prolific.hooks import require_workspace
 from emulators.prolific.lifecycle import add_places, publish, resume, set_study_status, stop
@@ -159,10 +159,7 @@ def allocated(study: Study, url: str) -> int:
 
 
 def find_study(state: State, id: str) -> Study:
-    """Return the study with an id. Raises ProlificError for an unknown one."""
-    if id not in state.studies:
-        raise not_found("Study", id)
-    return state.studies[id]
+    return find(state.studies, id, "Study")
 
 
 def _checked(state: State, terms: dict[str, Any], project_id: str) -> dict[str, Any]:

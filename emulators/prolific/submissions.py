@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from emulators.prolific.errors import ProlificError, invalid, not_found
+from emulators.prolific.errors import ProlificError, find, invalid
 from emulators.prolific.lifecycle import approve, complete, pay_part, request_return, set_status
 from emulators.prolific.schemas import Category, CompletionCodeData, Some, Text
 from emulators.prolific.state import State, Submission
@@ -25,7 +25,7 @@ def list_submissions(state: State, query: Query) -> list[dict[str, Any]]:
 
 
 def show_submission(state: State, query: Query, *, submission_id: str) -> dict[str, Any]:
-    submission = find_submission(state, submission_id)
+    submission = find(state.submissions, submission_id, "Submission")
     return _shown(submission) | {
         "bonus_payments": [minor(amount) for amount in submission.bonuses],
         "return_requested": submission.return_requested,
@@ -45,7 +45,7 @@ def move_submission(
     completion_code_data: CompletionCodeData | None = None,
 ) -> dict[str, Any]:
     """Approve, reject or complete a submission. A repeated decision is ignored."""
-    submission = find_submission(state, submission_id)
+    submission = find(state.submissions, submission_id, "Submission")
     if action == "COMPLETE":
         _complete(state, submission, completion_code, completion_code_data)
         return _shown(submission)
@@ -67,7 +67,7 @@ def move_submission(
 
 def ask_for_return(state: State, *, submission_id: str, request_return_reasons: Some[Text]) -> dict[str, Any]:
     """Ask the participant to return the submission; every call writes to them again."""
-    submission = find_submission(state, submission_id)
+    submission = find(state.submissions, submission_id, "Submission")
     if submission.status not in ("ACTIVE", "AWAITING REVIEW"):
         raise ProlificError(f"A return cannot be requested for a submission that is {submission.status}.")
     request_return(state, submission, request_return_reasons)
@@ -90,20 +90,13 @@ def approve_in_bulk(
     if (submission_ids is None) == (study_id is None or participant_ids is None):
         raise ProlificError("Give either submission_ids, or study_id and participant_ids.")
     if submission_ids is not None:
-        chosen = [find_submission(state, id) for id in submission_ids]
+        chosen = [find(state.submissions, id, "Submission") for id in submission_ids]
     else:
         study, wanted = find_study(state, str(study_id)), {*(participant_ids or [])}
         chosen = [each for each in study.submissions if each.participant_id in wanted]
     for submission in chosen:
         state.schedule(state.now + BULK_AFTER, "approve in bulk", submission.id)
     return "The request to bulk approve has been made successfully."
-
-
-def find_submission(state: State, id: str) -> Submission:
-    """Return the submission with an id. Raises ProlificError for an unknown one."""
-    if id not in state.submissions:
-        raise not_found("Submission", id)
-    return state.submissions[id]
 
 
 def seen_at(state: State, shown: dict[str, Any], then: datetime) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from emulators.prolific.__main__ import PROGRAM as PROLIFIC
 
 
 @pytest.mark.parametrize(
-    ("name", "told"), [("mturk_emulator", "Requester API:   http"), ("prolific_emulator", "API:                 http")]
+    ("name", "told"),
+    [("mturk_emulator", "Requester API:       http"), ("prolific_emulator", "API:                 http")],
 )
 def test_it_starts_the_emulator_and_says_how_to_reach_it(monkeypatch, name, told):
     out, seen = StringIO(), []

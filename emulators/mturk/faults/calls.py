@@ -7,7 +7,6 @@ from typing import Any
 from werkzeug import Response
 
 from emulators import call_faults
-from emulators.faults import FaultPlan
 from emulators.marketplace import Refusal
 from emulators.mturk.errors import TurkError, does_not_exist, wrong_assignment_state
 from emulators.mturk.hits import shown_hit
@@ -20,20 +19,21 @@ Fields = dict[str, Any]
 Instead = Response | Drop | TurkError
 
 
-class CallFaults:
+class CallFaults(call_faults.CallFaults[World]):
     """Makes the faults happen to calls; the API asks it before and after every call, outside the lock."""
 
-    def __init__(self, world: World, plan: FaultPlan) -> None:
-        self._world = world
-        self._plan = plan
-        self._shared = call_faults.CallFaults(world, plan, busy=_busy, failed=_failed)
+    def busy(self) -> TurkError:
+        return TurkError("Rate exceeded", code="ThrottlingException")
+
+    def failed(self, status: int, body: str) -> TurkError:
+        return TurkError("Service is unavailable; try again.", code="ServiceFault", status=status)
 
     def before_call(self, operation: str, params: Fields) -> Instead | None:
         """Change the world, wait, and return what is answered instead of doing the call; None: do it."""
         for fault in self._plan.happening(operation, "crowd"):
             with suppress(Refusal, TurkError):  # a HIT that is full or closed admits nobody
                 _act_on(self._world, params.get("HITId"), fault.settings["act"])
-        instead: Instead | None = self._shared.before(operation)
+        instead: Instead | None = self.before_all(operation)
         if instead is not None:
             return instead
         for fault in self._plan.happening(operation, "page"):
@@ -42,7 +42,7 @@ class CallFaults:
 
     def before_response(self, operation: str, params: Fields, result: Fields) -> Instead | Fields | None:
         """Return what is answered although the call was done; None: its result."""
-        if (dropped := self._shared.after(operation)) is not None:
+        if (dropped := self.after_all(operation)) is not None:
             return dropped
         for fault in self._plan.happening(operation, "lag"):
             then = self._world.clock.now() - timedelta(seconds=fault.settings["seconds"])
@@ -67,14 +67,6 @@ class CallFaults:
                     first = "Reviewable" if operation == "GetAssignment" else "Submitted"
                     return wrong_assignment_state(first, "Approved", "Rejected")
         return None
-
-
-def _busy() -> TurkError:
-    return TurkError("Rate exceeded", code="ThrottlingException")
-
-
-def _failed(status: int, body: str) -> TurkError:
-    return TurkError("Service is unavailable; try again.", code="ServiceFault", status=status)
 
 
 def _act_on(world: World, hit_id: str | None, act: str) -> None:

@@ -1,12 +1,11 @@
 """What workers do, and the faults they meet: time that passes, reissued ids, odd addresses and answers."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 from typing import Any
 
-from emulators.faults import FaultPlan
 from emulators.mturk.world import World
 from emulators.mturk.xml_documents import ANSWERS, answers_document
+from emulators.person_acts import PersonActs
 
 Parameters = list[tuple[str, str]]
 Fields = Mapping[str, str]
@@ -53,15 +52,11 @@ ADDRESSES: Mapping[str, Callable[[Parameters], Parameters]] = {
 }
 
 
-class Work:
+class Work(PersonActs[World]):
     """Acts for workers. Faults name these operations: preview, accept, work, submit and return. All raise Refusal."""
 
-    def __init__(self, world: World, plan: FaultPlan) -> None:
-        self._world = world
-        self._plan = plan
-
     def accept(self, hit_id: str, worker_id: str) -> dict[str, Any]:
-        self._let_time_pass("accept")
+        self.let_time_pass("accept")
         policies = [fault.settings["to"] for fault in self._plan.happening("accept", "reissue")]
         if not policies:
             return self._world.accept(hit_id, worker_id)
@@ -74,7 +69,7 @@ class Work:
                 self._world.act("set_reissue", policy=usual)
 
     def submit(self, assignment_id: str, worker_id: str, fields: Fields) -> dict[str, Any]:
-        self._let_time_pass("submit")
+        self.let_time_pass("submit")
         answer = None
         for fault in self._plan.happening("submit", "answer")[:1]:
             own = {name: value for name, value in fields.items() if name != "assignmentId"}
@@ -82,7 +77,7 @@ class Work:
         return self._world.submit(assignment_id, worker_id, dict(fields), answer=answer)
 
     def return_assignment(self, assignment_id: str, worker_id: str) -> dict[str, Any]:
-        self._let_time_pass("return")
+        self.let_time_pass("return")
         return self._world.return_assignment(assignment_id, worker_id)
 
     def address(self, operation: str, parameters: Parameters) -> Parameters:
@@ -90,8 +85,3 @@ class Work:
         for fault in self._plan.happening(operation, "address"):
             parameters = ADDRESSES[fault.settings["form"]](parameters)
         return parameters
-
-    def _let_time_pass(self, operation: str) -> None:
-        for fault in self._plan.happening(operation, "clock"):
-            by = timedelta(seconds=fault.settings["seconds"])
-            self._world.move_clock(by=by, running=self._world.clock.running)

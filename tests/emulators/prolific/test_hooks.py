@@ -160,7 +160,8 @@ def test_a_subscription_is_disabled_after_five_days_of_failures(api, world, subs
     world.act("put_off", event_id=event_id, seconds=30 * 86_400)
     pass_time(days=5)
     attempts(world, event_id, 1)
-    assert api.get(f"hooks/subscriptions/{hook_id}/").json()["is_enabled"] is False
+    [disabled] = api.get("hooks/subscriptions/", params={"is_enabled": "false"}).json()["results"]
+    assert (disabled["id"], disabled["is_enabled"]) == (hook_id, False)
     assert api.patch(f"hooks/subscriptions/{hook_id}/", json={"is_enabled": True}).json()["is_enabled"] is True
 
 
