@@ -169,6 +169,12 @@ def test_answers_that_are_sent_twice_still_lead_back_by_themselves(client, made,
     assert Judgment.objects.count() == 4
 
 
+def test_who_has_finished_reads_that_another_hit_can_be_taken(client, made, there):
+    sheet = start(client, there)
+    page = client.post(sheet, as_form(Assignment.objects.get(), right_answers(Assignment.objects.get()))).text
+    assert "you can take it again and get another HIT" in page
+
+
 def test_the_consent_page_names_task_pay_and_time(client, made, there):
     there.come("S1", "P1")
     page = client.get(enter(client)).text
