@@ -40,7 +40,7 @@ class ImageEncoder(nn.Module):
     Without a trunk, pictures are vectors (B, ``channels``) of length 1.
     """
 
-    def __init__(self, trunk: ResNet | VGG19 | None, channels: int, embed: int, *, normalise: bool = True) -> None:
+    def __init__(self, trunk: ResNet | VGG19 | None, channels: int, embed: int, *, normalise: bool) -> None:
         super().__init__()
         self.normalise = normalise
         self.cnn = trunk

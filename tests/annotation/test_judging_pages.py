@@ -373,3 +373,15 @@ def test_a_malformed_draft_is_refused_in_one_line(stranger, assignment, form):
 def test_a_draft_after_submission_is_a_conflict(stranger, assignment):
     submit(stranger, assignment)
     assert stranger.post(address("draft", assignment), {"place": "1", "level-1": "1"}).status_code == 409
+
+
+def test_each_hit_has_a_copy_of_its_own_on_the_device_which_goes_with_it(stranger, made):
+    def named(page: str, attribute: str) -> str:
+        return re.search(f'{attribute}="([^"]+)"', page)[1]
+
+    first = leased(made)
+    second = leased(make_round(made.pool.collection, "round-2"), worker=first.worker)
+    copies = [named(stranger.get(address("task", one)).text, "data-copy") for one in (first, second, first)]
+    assert copies[0] == copies[2] != copies[1]
+    receipt = stranger.get(submit(stranger, first).url).text
+    assert named(receipt, 'name="over" content') == copies[0]

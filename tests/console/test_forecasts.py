@@ -51,6 +51,12 @@ def test_nothing_is_forecast_once_the_last_answer_came(db):
     assert forecast_of(made, standing_of(made)) is None
 
 
+def test_the_last_missing_answer_has_a_forecast(db):
+    made = make_round(hits=6)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    assert forecast_of(made, standing_of(made)).arrivals == 5
+
+
 def test_an_end_further_away_than_any_date_is_no_forecast(db, monkeypatch):
     made = make_round(hits=11)
     arrive(made, hours=[5, 4, 3, 2, 1])

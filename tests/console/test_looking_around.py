@@ -183,6 +183,17 @@ def test_a_name_can_be_used_again_after_a_wrong_annotator_was_removed(zoo, djang
     run("add_annotator", "mine", "--kind", "overlap")
 
 
+def test_the_weights_of_an_annotator_go_with_the_last_that_uses_them(zoo, django_capture_on_commit_callbacks):
+    weights = write_file("annotators/shared.npz", b"weights")
+    for name in ("mine", "twin"):
+        annotator = make_annotator(name)
+        Annotator.objects.filter(pk=annotator.pk).update(checkpoint=weights.path, checksum=weights.sha256)
+    for name, stays in (("mine", True), ("twin", False)):
+        with django_capture_on_commit_callbacks(execute=True):
+            removed("annotator", name)
+        assert default_storage.exists(weights.path) == stays
+
+
 def test_an_annotator_whose_lists_a_pool_uses_stays(zoo):
     sample = make_sample(zoo)
     retrieval = make_retrieval(make_annotator(), sample)

@@ -11,6 +11,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from core.errors import CounterpartError
 from demo import local_site
 from demo.local_site import free_port
 from tests.ports import reserved_port
@@ -24,6 +25,17 @@ def test_a_taken_port_is_passed_over(monkeypatch):
         taken.listen()
         monkeypatch.setattr(local_site, "FIRST_PORT", taken.getsockname()[1])
         assert free_port() > local_site.FIRST_PORT
+
+
+def test_where_no_port_is_free_the_message_says_which_were_tried(monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(local_site, "FIRST_PORT", port)
+        monkeypatch.setattr(local_site, "PORTS_TRIED", 1)
+        with pytest.raises(CounterpartError, match=f"All 1 ports from {port} on are in use"):
+            free_port()
 
 
 def answers(url: str) -> bool:

@@ -10,6 +10,7 @@ from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.outages import LATE
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
+from core.events import subject_of
 from core.models import Event
 from tests.annotation.answering import leased, lost
 from tests.annotation.money.moneyed import WORDS, flagged, pooled
@@ -90,6 +91,13 @@ def test_somebody_else_may_turn_it_down_with_an_answer(rejection, other):
     answered = answer_appeal(make_appeal(rejection), upheld=False, answer="All 18 are alike.", by=other)
     rejection.refresh_from_db()
     assert (answered.upheld, rejection.holds, Payment.objects.count()) == (False, True, 0)
+
+
+@pytest.mark.parametrize(("upheld", "verb"), [(True, "appeal upheld"), (False, "appeal turned down")])
+def test_who_answered_an_appeal_and_how_is_an_event(rejection, other, upheld, verb):
+    made = answer_appeal(make_appeal(rejection), upheld=upheld, answer="I looked at it again.", by=other)
+    told = Event.objects.get(verb=verb)
+    assert (told.subject, told.actor, told.data) == (subject_of(made.assignment), "sam", {"appeal": made.pk})
 
 
 def test_an_answer_needs_words(rejection, other):

@@ -1,5 +1,6 @@
 import pytest
 
+from core.errors import CounterpartError
 from mitl.models import Annotator
 from mitl.search import embeddings
 from tests.factories import make_annotator, make_collection
@@ -63,3 +64,13 @@ def test_an_interrupted_encoding_goes_on_from_its_last_part(zoo, annotator, monk
         with pytest.raises(ZeroDivisionError):
             search(zoo, annotator, 2)
     assert search(zoo, annotator, 2) == 10
+
+
+@pytest.mark.parametrize(("device", "message"), [("cuda", "torch finds no CUDA device here"), ("gpu", "'gpu'; choose")])
+def test_a_device_that_torch_does_not_have_is_refused_before_anything_is_computed(
+    zoo, annotator, monkeypatch, device, message
+):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(CounterpartError, match=message):
+        retrieve(zoo, annotators=[annotator], depth=2, device=device)
+    assert distances.encoded == []

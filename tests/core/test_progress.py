@@ -1,0 +1,32 @@
+"""The bar that a terminal shows while a command works."""
+
+import re
+
+import pytest
+from tqdm import tqdm
+
+from core.progress import TerminalBar
+
+
+@pytest.fixture
+def terminal(monkeypatch, capsys):
+    """Pretend that standard error is a terminal; what the bar wrote there."""
+    monkeypatch.setattr("core.progress.tqdm", lambda **options: tqdm(**options | {"disable": False, "mininterval": 0}))
+    return lambda: capsys.readouterr().err
+
+
+def test_the_bar_stands_where_the_work_does(terminal):
+    bar = TerminalBar()
+    for done in (10, 40):
+        bar("packing", done, 40)
+    assert re.findall(r"packing: .*? (\d+/\d+) ", terminal())[-1] == "40/40"
+
+
+def test_every_step_begins_a_bar_of_its_own(terminal):
+    bar = TerminalBar()
+    bar("reading", 3, 4)
+    bar("packing", 1, 2)
+    bar.close()
+    shown = re.findall(r"(\w+): .*? (\d+/\d+) ", terminal())
+    assert ("reading", "3/4") in shown
+    assert shown[-1] == ("packing", "1/2")
