@@ -30,8 +30,8 @@ from hits.models import Item, Round
 
 MOST = 1_000_000
 
-Pairs = set[tuple[int, int]]
-"""Keys of an image and a caption."""
+Pairs = set[tuple[int | None, int | None]]
+"""Keys of an image and a caption; None in HITs and tests that show only one of them, or neither."""
 
 
 class NotAdmittedError(CounterpartError):
@@ -77,16 +77,16 @@ def make_admission(
     for name, wanted in {"capacity": capacity, "per_worker": per_worker}.items():
         if wanted is not None and not 1 <= wanted <= MOST:
             raise CounterpartError(f"Invalid {name} {wanted}: use 1 to {MOST:,}, or leave it out for no limit.")
-    if test and practice and (shared := _pairs(test) & _pairs(practice)):
+    if test and practice and (shared := _shown(test) & _shown(practice)):
         raise CounterpartError(
-            f"{counted(len(shared), 'pair')} of the test {test} would be answered in the practice {practice}; make "
+            f"{counted(len(shared), 'item')} of the test {test} would be answered in the practice {practice}; make "
             "another one with make_test --seed."
         )
     return Admission(capacity=capacity, per_worker=per_worker, test=test, practice=practice, invited=invited)
 
 
-def _pairs(test: QualificationTest) -> Pairs:
-    return set(test.items.values_list("image", "caption"))
+def _shown(test: QualificationTest) -> set[Any]:
+    return set(test.items.values_list("image", "caption", "sentence"))
 
 
 def admission_of(round: Round) -> Admission:

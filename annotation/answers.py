@@ -1,30 +1,33 @@
 """One answer as every channel brings it, what makes an answer set valid, and drafts: answers that may still change."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
+from urllib.parse import quote, unquote
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import Assignment, Draft
+from annotation.sentences import check_sentence, core_of
 from core.errors import CounterpartError, some_of
 from core.text import counted
 from hits.models import Item
 from hits.question import Shortcoming, WrongWay
 from hits.task_types import task_type_of
-from hits.task_types.task_type import TaskType
+from hits.task_types.task_type import Question
 
 # The compact form has one word a pair, in the order of their places, with points between: the digit of the level and
 # the letters of the reasons (those of static/judging/keys.js). In ``1.2a.3ce.4`` the second pair leaves something
-# out (a), the third describes (c) the quantity (e) in a wrong way.
+# out (a), the third describes (c) the quantity (e) in a wrong way. What was written follows after =, percent-encoded.
 REASONS: dict[str, str] = dict(zip("abcdefghijklmn", [*Shortcoming.values, *WrongWay.values], strict=True))
 LETTERS = {reason: letter for letter, reason in REASONS.items()}
 ANSWERS_FIELD, RECEIPT_FIELD = "answers", "receipt"  # of the form that a finished page sends to a platform
-WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)")
+WORD = re.compile(r"([0-4])([a-d]?)([e-n]?)(?:=(.*))?")
 NO_PICTURE = 0  # in place of a level: the picture does not load, so that this is no vote
 # An enum makes a new list of its values at every call.
 SHORTCOMINGS, WRONG_WAYS = {"", *Shortcoming.values}, {"", *WrongWay.values}
@@ -36,7 +39,7 @@ Places = Mapping[int, int]
 @dataclass(frozen=True)
 class Answer:
     """What a worker says of one item: a level 1-4 and, at levels 2 and 3 of a round that asks, the reasons; or
-    NO_PICTURE, which frees them of the pair.
+    NO_PICTURE, which frees them of the pair. ``text``: the sentence, where the answer is written.
     ``saved_at``: when it was saved as a draft. ``seconds``: how long the pair was shown and in use, if known."""
 
     item_id: int
@@ -45,6 +48,7 @@ class Answer:
     wrong_way: str = ""
     saved_at: datetime | None = field(default=None, compare=False)
     seconds: int | None = field(default=None, compare=False)
+    text: str = ""
 
 
 def places_of(assignment: Assignment) -> Places:
@@ -78,18 +82,26 @@ def order_of(name: str | int, items: Iterable[int], *, group: int = 1) -> list[i
     return [pk for screen in sorted(screens, key=lambda one: position(one[0])) for pk in sorted(screen, key=position)]
 
 
-def check_answer_set(answers: Sequence[Answer], places: Places, *, task: TaskType, reasons: bool) -> None:
+def check_answer_set(answers: Sequence[Answer], places: Places, *, task: Question, reasons: bool) -> None:
     """Raise CounterpartError unless there is exactly one good and complete answer for each item of ``places``."""
     place_of = {item: place for place, item in places.items()}
     _check_items(answers, place_of, task)
     for answer in answers:
         check_answer(answer, place=place_of[answer.item_id], task=task, reasons=reasons, complete=True)
+    times = Counter(core_of(answer.text) for answer in answers if answer.text)
+    same = sorted(place_of[answer.item_id] for answer in answers if answer.text and times[core_of(answer.text)] > 1)
+    if same:
+        raise CounterpartError(f"The same sentence stands at pictures {some_of(same)}. Write one for each.")
 
 
-def check_answer(answer: Answer, *, place: int, task: TaskType, reasons: bool, complete: bool) -> None:
+def check_answer(answer: Answer, *, place: int, task: Question, reasons: bool, complete: bool) -> None:
     """Raise CounterpartError unless the answer is well formed; ``complete`` also wants the reasons asked for."""
-    if answer.level not in task.labels and not (answer.level == NO_PICTURE and task.on_pairs):
+    if answer.level not in task.labels and not (answer.level == NO_PICTURE and task.has_picture):
         raise CounterpartError(f"Pair {place} has level {answer.level}; choose one of the {len(task.labels)} answers.")
+    if task.writes and answer.level != NO_PICTURE:
+        check_sentence(answer.text, what=f"sentence at picture {place}", complete=complete)
+    elif answer.text:
+        raise CounterpartError(f"Pair {place} has a text that was not asked for; reload the page.")
     asked = reasons and answer.level in task.asks
     if (answer.shortcoming and not asked) or answer.shortcoming not in SHORTCOMINGS:
         raise CounterpartError(f"Pair {place} has a reason that was not asked for; choose its level again.")
@@ -121,7 +133,7 @@ def decode_answers(text: str, places: Places) -> list[Answer]:
     return [_answer(word, place, places[place]) for word, place in zip(words, sorted(places), strict=True)]
 
 
-def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int], task: TaskType) -> None:
+def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int], task: Question) -> None:
     answered = [answer.item_id for answer in answers]
     if foreign := [pk for pk in answered if pk not in place_of]:
         raise CounterpartError(
@@ -139,15 +151,17 @@ def _check_items(answers: Sequence[Answer], place_of: Mapping[int, int], task: T
 
 
 def _word(answer: Answer) -> str:
-    return f"{answer.level}{LETTERS.get(answer.shortcoming, '')}{LETTERS.get(answer.wrong_way, '')}"
+    written = f"={quote(answer.text, safe='').replace('.', '%2E')}" if answer.text else ""
+    return f"{answer.level}{LETTERS.get(answer.shortcoming, '')}{LETTERS.get(answer.wrong_way, '')}{written}"
 
 
 def _answer(word: str, place: int, item_id: int) -> Answer:
     found = WORD.fullmatch(word)
     if found is None:
         raise CounterpartError(f"The answer to pair {place} is {word[:20]!r}; a level and its reasons were expected.")
-    level, shortcoming, wrong_way = found.groups()
-    return Answer(item_id, int(level), REASONS.get(shortcoming, ""), REASONS.get(wrong_way, ""))
+    level, shortcoming, wrong_way, written = found.groups(default="")
+    reasons = REASONS.get(shortcoming, ""), REASONS.get(wrong_way, "")
+    return Answer(item_id, int(level), *reasons, text=unquote(written))
 
 
 class SeatLostError(CounterpartError):
@@ -173,6 +187,7 @@ def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
             draft.wrong_way,
             draft.saved_at,
             draft.seconds if draft.assignment_id == assignment.pk else None,
+            draft.text,
         )
         for draft in drafts_of(assignment)
     }
@@ -209,6 +224,7 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
             level=answer.level,
             shortcoming=answer.shortcoming,
             wrong_way=answer.wrong_way,
+            text=answer.text,
             seconds=answer.seconds,
             saved_at=now,
         )
@@ -218,7 +234,7 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
         drafts,
         update_conflicts=True,
         unique_fields=["assignment", "item"],
-        update_fields=["level", "shortcoming", "wrong_way", "seconds", "saved_at"],
+        update_fields=["level", "shortcoming", "wrong_way", "text", "seconds", "saved_at"],
     )
 
 

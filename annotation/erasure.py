@@ -66,8 +66,8 @@ def check_forgettable(pseudonym: str) -> Worker:
 def _erase_personal_text(model: type[Model], worker: Worker) -> None:
     """Empty what may name the person in words that no search would find."""
     path, *columns = getattr(model, "personal_text", [""])
-    if path:
-        model._base_manager.filter(**{path: worker}).update(**dict.fromkeys(columns, ERASED))
+    for column in columns:
+        model._base_manager.filter(**{path: worker}).exclude(**{column: ""}).update(**{column: ERASED})
 
 
 def _replace_in_free_text(model: type[Model], external_id: str) -> None:

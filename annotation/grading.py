@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q
+from django.db.models.lookups import IsNull
 
 from annotation.answers import NO_PICTURE, Answer
 from annotation.budget import CeilingError, locked
@@ -19,6 +20,7 @@ from hits.task_types import task_type_of
 State, RETIRED = Assignment.State, Control.State.RETIRED
 
 NO_CONTROLS = "The task has no controls."
+WRITTEN = "A person reads the sentences and decides whether they count: nothing else says that they are right."
 ALL_RIGHT, ALL_BUT_RETIRED = "All controls are right.", "All controls are right but for retired ones."
 SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
 
@@ -56,12 +58,14 @@ def grade(
     Enough are all of them, or the share that the type of task wants. ``said`` is what it says, where that is known; if
     a control is wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the
     right levels of each polarity. Retired controls do not count. A pair that the worker judged before is not stored
-    again: an assignment that lacks a control is flagged, and so is one that skipped many pairs. One that was decided
-    meanwhile stays as it is.
+    again: an assignment that lacks a control is flagged, and so is one that skipped many pairs, and every one whose
+    answers are written. One that was decided meanwhile stays as it is.
     """
     if said is None or _failures(said, policy):
         said = _said_in(assignment)
     failures, problem = _failures(said, policy), _problem_of(said)
+    if task_type_of(assignment.hit.round).writes:
+        problem = f"{problem} {WRITTEN}".strip()
     if problem or _lacks_control(said) or not _passes(assignment, said, failures):
         flag(assignment, control_failures=failures, problem=problem)
     else:
@@ -143,11 +147,12 @@ def _problem_of(said: list[Said]) -> str:
 
 def _said_in(assignment: Assignment) -> list[Said]:
     theirs = Q(judgments__assignment=assignment.pk)
-    same = {"worker": assignment.worker_id, "image": OuterRef("image"), "caption": OuterRef("caption")}
+    same = Report.objects.filter(worker=assignment.worker_id, image=OuterRef("image"))
+    same = same.filter(Q(caption=OuterRef("caption")) | Q(IsNull(OuterRef("caption"), True), caption=None))
     items = (
         Item.objects.filter(hit=assignment.hit_id)
         .order_by()
-        .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(Report.objects.filter(**same)))
+        .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(same))
     )
     rows = items.values_list("control__polarity", "control__state", "said__level", "reported")
     return [Said(None if state == RETIRED else polarity, level, reported) for polarity, state, level, reported in rows]

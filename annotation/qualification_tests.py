@@ -1,8 +1,10 @@
-"""Qualification tests: pairs with known answers that workers judge before their first HIT; making and taking them."""
+"""Qualification tests: pairs with known answers, or sentences that are written correctly or not, which workers judge
+before their first HIT; making and taking them."""
 
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -12,7 +14,8 @@ from annotation.workers import actor_of, locked
 from core.errors import CounterpartError, some_of
 from core.events import record
 from core.seeds import check_seed
-from core.text import check_name, counted, find_named
+from core.text import check_name, check_words, counted, find_named
+from corpus.input_files import at, csv_header, csv_rows
 from corpus.models import Collection, Image, Match
 from hits.models import Control
 from hits.question import RIGHT_LEVELS, Level
@@ -20,13 +23,17 @@ from hits.question import RIGHT_LEVELS, Level
 LARGEST, MOST_ATTEMPTS = 50, 20
 POSITIVE, NEGATIVE = Control.Polarity.POSITIVE.value, Control.Polarity.NEGATIVE.value
 
+LONGEST_SENTENCE = 1_000
+WRITTEN = {"right": POSITIVE, "wrong": NEGATIVE}
+"""What the file of a test of sentences says of each."""
+
 Drawn = tuple[int, int, str]
 """Keys of an image and a caption, and the polarity of the pair."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many pairs of each polarity a test has, how many right answers pass it, and how often one may try.
+    """How many items of each polarity a test has, how many right answers pass it, and how often one may try.
 
     Raises CounterpartError for a test that nobody can pass, or that one answer to all pairs would pass.
     """
@@ -46,7 +53,7 @@ class Plan:
         blind = max(self.positives, self.negatives)
         if not blind < self.pass_mark <= self.size:
             raise CounterpartError(
-                f"Invalid pass mark {self.pass_mark}: use {blind + 1} to {self.size}, as one answer to all pairs gets "
+                f"Invalid pass mark {self.pass_mark}: use {blind + 1} to {self.size}, as one answer to all gets "
                 f"{blind} right."
             )
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
@@ -97,6 +104,58 @@ def make_test(name: str, *, collection: Collection, plan: Plan, actor: str) -> Q
     return test
 
 
+def make_sentence_test(
+    name: str, *, collection: Collection, file: Path, pass_mark: int, attempts: int = 2, actor: str
+) -> QualificationTest:
+    """Store a test of spelling and grammar for the rounds of a collection: the sentences of a CSV file with the columns
+    ``sentence`` and ``written`` (right or wrong), in the file's order. Repeating it changes nothing.
+
+    Raises CounterpartError for a malformed file, a name that another test has, and as ``Plan`` does.
+    """
+    check_name(name)
+    sentences = _sentences(file)
+    kinds = [polarity for _, polarity in sentences]
+    plan = Plan(kinds.count(POSITIVE), kinds.count(NEGATIVE), pass_mark, attempts)
+    if test := _same(name, collection, plan):
+        if list(test.items.values_list("sentence", "polarity")) != sentences:
+            raise _other_test(name)
+        return test
+    with transaction.atomic():
+        test = QualificationTest.objects.create(
+            name=name, collection=collection, pass_mark=pass_mark, attempts=attempts, seed=plan.seed
+        )
+        TestItem.objects.bulk_create(
+            TestItem(test=test, place=place, sentence=sentence, polarity=polarity)
+            for place, (sentence, polarity) in enumerate(sentences, 1)
+        )
+        record("made", test, actor=actor, positives=plan.positives, negatives=plan.negatives, seed=plan.seed)
+    return test
+
+
+def _sentences(file: Path) -> list[tuple[str, str]]:
+    """Read the sentences and their polarity."""
+    if not {"sentence", "written"} <= set(csv_header(file)):
+        raise CounterpartError(f"{file.name} needs the columns sentence and written, which is right or wrong.")
+    sentences: dict[str, str] = {}
+    for number, row in csv_rows(file):
+        with at(file, "line", number):
+            sentence, told = _words(row["sentence"]), row["written"].strip().lower()
+            if told not in WRITTEN:
+                raise ValueError(f"written is {told[:20]!r}: use right or wrong")
+            if sentence in sentences:
+                raise ValueError(f"{sentence[:40]!r} stands there twice")
+            sentences[sentence] = WRITTEN[told]
+    return list(sentences.items())
+
+
+def _words(text: str) -> str:
+    """Raises ValueError for a sentence that cannot be shown."""
+    try:
+        return check_words(text, what="sentence", at_most=LONGEST_SENTENCE)
+    except CounterpartError as error:
+        raise ValueError(str(error).removesuffix(".")) from error
+
+
 def find_test(name: str) -> QualificationTest:
     """Return the qualification test of this name. Raises CounterpartError that lists the existing ones."""
     return find_named(QualificationTest.objects.all(), name, made_by="make_test")
@@ -137,8 +196,12 @@ def _same(name: str, collection: Collection, plan: Plan) -> QualificationTest | 
     counts = [test.items.filter(polarity=polarity).count() for polarity in (POSITIVE, NEGATIVE)]
     as_made = (test.collection_id, *counts, test.pass_mark, test.attempts, test.seed)
     if as_made != (collection.pk, plan.positives, plan.negatives, plan.pass_mark, plan.attempts, plan.seed):
-        raise CounterpartError(f"There is a test {name} already, and it is another one; choose another name.")
+        raise _other_test(name)
     return test
+
+
+def _other_test(name: str) -> CounterpartError:
+    return CounterpartError(f"There is a test {name} already, and it is another one; choose another name.")
 
 
 def _draw(collection: Collection, plan: Plan) -> list[Drawn]:
@@ -203,11 +266,11 @@ def _captions(images: Sequence[int]) -> dict[int, list[int]]:
 def _graded(test: QualificationTest, worker: Worker, levels: Mapping[int, int], number: int) -> TestAttempt:
     polarities = dict(test.items.values_list("place", "polarity"))
     if missing := sorted(polarities.keys() - levels.keys()):
-        unanswered = counted(len(missing), "pair has", "pairs have")
+        unanswered = counted(len(missing), "question has", "questions have")
         raise CounterpartError(f"{unanswered} no answer yet: {some_of(missing, at_most=18)}. Answer and send again.")
     if odd := [place for place, level in levels.items() if place not in polarities or level not in Level.values]:
         raise CounterpartError(
-            f"{counted(len(odd), 'answer is', 'answers are')} to no pair of this test, or no level; reload the page."
+            f"{counted(len(odd), 'answer is', 'answers are')} to no question of this test; reload the page."
         )
     right = sum(levels[place] in RIGHT_LEVELS[polarity] for place, polarity in polarities.items())
     return TestAttempt.objects.create(

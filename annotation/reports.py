@@ -62,6 +62,10 @@ def _store(assignment: Assignment, item: Item, *, problem: str, note: str) -> bo
 
 def reported_problems(assignment: Assignment) -> dict[int, str]:
     """Return what the worker has reported of the pairs of the assignment's HIT, in words, by item."""
-    theirs = Q(image__reports__worker=assignment.worker_id, image__reports__caption=F("caption"))
-    rows = assignment.hit.items.filter(theirs).order_by().values_list("pk", "image__reports__problem")
+    same = Q(image__reports__caption=F("caption")) | Q(image__reports__caption=None, caption=None)
+    rows = (
+        assignment.hit.items.filter(same, image__reports__worker=assignment.worker_id)
+        .order_by()
+        .values_list("pk", "image__reports__problem")
+    )
     return {item: Report.Problem(problem).label for item, problem in rows}

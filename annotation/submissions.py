@@ -126,6 +126,7 @@ def store_answers(
             level=answer.level,
             shortcoming=answer.shortcoming,
             wrong_way=answer.wrong_way,
+            text=answer.text,
             seconds=answer.seconds,
         )
         for answer in answers
@@ -174,8 +175,7 @@ def _grade_committed(assignment: Assignment, said: list[Said] | None, *, doubted
 
 def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartError:
     """Tell what the database refused: a pair that the worker had judged before, or a seat taken meanwhile."""
-    judged = set(Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id"))
-    again = {pk for pk, item in items.items() if (item.image_id, item.caption_id) in judged}
+    again = judged_before(assignment, items)
     places = [place for place, pk in places_among(assignment, items).items() if pk in again]
     if not places:
         return _seat_lost()
@@ -183,6 +183,20 @@ def _clash(assignment: Assignment, items: Mapping[int, Item]) -> CounterpartErro
         f"{counted(len(places), 'pair')} you have judged before, in another HIT: {some_of(places)}. Return this HIT, "
         "take another."
     )
+
+
+def judged_before(assignment: Assignment, items: Mapping[int, Item]) -> set[int]:
+    """Return those of ``items`` (by key) whose pair the worker has judged; of an image or a caption alone, those that
+    they have answered themselves, as another round may ask about it again."""
+    judged = set(
+        Judgment.objects.filter(worker_id=assignment.worker_id).values_list("image_id", "caption_id", "item_id")
+    )
+    pairs, answered = {(image, caption) for image, caption, _ in judged}, {item for *_, item in judged}
+    return {
+        pk
+        for pk, item in items.items()
+        if pk in answered or (item.image_id and item.caption_id and (item.image_id, item.caption_id) in pairs)
+    }
 
 
 def _seat_lost() -> SeatLostError:

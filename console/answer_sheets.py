@@ -31,8 +31,8 @@ class Answer:
 
     @property
     def said(self) -> str:
-        """The answer in the words of its type of task; empty without one."""
-        return self.task.labels[self.judgment.level] if self.judgment else ""
+        """The answer in the words of its type of task, or what was written; empty without one."""
+        return (self.judgment.text or self.task.labels[self.judgment.level]) if self.judgment else ""
 
     @property
     def is_wrong(self) -> bool:

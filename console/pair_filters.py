@@ -126,7 +126,7 @@ def pairs_in(place: Place, *, control: str = "", sort: str = "", judged: bool = 
         return Control.objects.filter(round__in=place.rounds).order_by("image_id", "caption_id")
     # What is added to a round are further votes on pairs that stand in its first HITs.
     return Item.objects.filter(
-        hit__round__in=place.rounds, hit__top_up=None, control=None, image__isnull=False
+        hit__round__in=place.rounds, hit__top_up=None, control=None, image__isnull=False, caption__isnull=False
     ).order_by("hit_id", "place")
 
 

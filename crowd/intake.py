@@ -20,10 +20,10 @@ from annotation.answers import (
 from annotation.consent import give_consent
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
-from annotation.models import Assignment, Judgment, PlatformState
+from annotation.models import Assignment, PlatformState
 from annotation.payments import mark_reward_paid
 from annotation.receipts import receipt_of
-from annotation.submissions import items_of, store_answers
+from annotation.submissions import items_of, judged_before, store_answers
 from annotation.workers import locked
 from core.errors import CounterpartError
 from core.events import record
@@ -165,6 +165,5 @@ def _without_repeated_pairs(
 ) -> Sequence[Answer]:
     """Leave out pairs that the worker has judged in another HIT: only a worker's first answer to a pair counts. The
     others stay in the drafts or in the platform's copy."""
-    judged = set(Judgment.objects.filter(worker=assignment.worker_id).values_list("image_id", "caption_id"))
-    pairs = {pk: (item.image_id, item.caption_id) for pk, item in items.items()}
-    return [answer for answer in answers if pairs[answer.item_id] not in judged]
+    again = judged_before(assignment, items)
+    return [answer for answer in answers if answer.item_id not in again]

@@ -67,7 +67,7 @@ def disagreements(collection: Collection) -> dict[Pair, str]:
     """Return the candidate pairs of whose counted votes no level has more than half, with the votes."""
     levels: dict[str, Any] = {f"n{level}": Count("pk", filter=Q(level=level)) for level in Level.values}
     of_collection = {"assignment__hit__round__pool__collection": collection, "image__isnull": False}
-    counted = Judgment.objects.counted().of_candidates().filter(**of_collection)
+    counted = Judgment.objects.counted().of_candidates().filter(**of_collection, caption__isnull=False)
     pairs = counted.order_by().values_list("image_id", "caption_id").annotate(votes=Count("pk"), **levels)
     no_majority = Q(**{f"n{level}__lte": F("votes") / 2.0 for level in Level.values})  # a tie of yes and no has none
     return {
@@ -98,7 +98,7 @@ def suspicious_originals(collection: Collection, low: MergeTerm = VERY_LOW) -> d
 
 def reported_pairs(collection: Collection) -> dict[Pair, str]:
     """Return the pairs, candidates or controls, with which workers report a problem, with what they say is wrong."""
-    reports = Report.objects.filter(image__collection=collection).order_by()
+    reports = Report.objects.filter(image__collection=collection, caption__isnull=False).order_by()
     by_problem = reports.values_list("image_id", "caption_id", "problem").annotate(n=Count("pk"))
     found: dict[Pair, list[str]] = defaultdict(list)
     for image, caption, problem, n in by_problem.order_by("-n", "problem"):

@@ -160,12 +160,12 @@ class HIT(models.Model):
 
 class Item(models.Model):
     """A pair in a HIT, at a place from 1. ``control`` is set if the pair is a gold control; ``image`` is null where the
-    round's type of task asks about captions alone."""
+    round's type of task asks about captions alone, ``caption`` where it asks about images alone."""
 
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="items", db_index=False)
     place = models.PositiveSmallIntegerField()
     image = models.ForeignKey(Image, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
-    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
+    caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
     control = models.ForeignKey(Control, null=True, on_delete=models.PROTECT, related_name="items", db_index=False)
 
     content = models.JSONField(null=True, help_text="Rankings of images that are shown beside its caption.")
@@ -177,6 +177,9 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["hit", "image", "caption"], name="item_pair_in_hit"),
             models.UniqueConstraint(
                 fields=["hit", "caption"], condition=models.Q(image=None), name="item_caption_in_hit"
+            ),
+            models.UniqueConstraint(
+                fields=["hit", "image"], condition=models.Q(caption=None), name="item_image_in_hit"
             ),
         ]
         indexes = [

@@ -68,7 +68,7 @@ class _Sizes:
         spread[:1] += found - len(spread)
         asked = np.append(np.full(self.images if by_image else 0, by_image), spread)
         captions = min(self.images * by_image + (self.captions if by_caption else 0), self.gallery_captions)
-        return Pooled(self.images * by_image + found, captions, asked)
+        return Pooled(self.images * by_image + found, captions, asked, query_images=self.images)
 
 
 def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
@@ -90,7 +90,8 @@ def estimate_round(pool: Pool, parameters: PackParameters) -> PlanEstimate:
     by_image = proposed.values("image").annotate(captions=Count("caption", distinct=True))
     counts = np.fromiter(by_image.values_list("captions", flat=True), np.int64)
     captions = proposed.values("caption").distinct().count()
-    return _estimate(Pooled(pool.n_pairs, captions, counts), parameters)
+    images = pool.sample.images.count()
+    return _estimate(Pooled(pool.n_pairs, captions, counts, query_images=images), parameters)
 
 
 def _estimate(pooled: Pooled, parameters: PackParameters) -> PlanEstimate:

@@ -118,7 +118,8 @@ def make_plan(
     pairs = sides.pair_codes(proposed.iterator(chunk_size=20_000))
     coded = Avoided.of(avoided or [], sides)
     asked = pairs[coded.allows(pairs)]
-    _check_size(pool, design, asked=len(asked), excluded=len(pairs) - len(asked))
+    if not task.writes:
+        _check_size(pool, design, asked=len(asked), excluded=len(pairs) - len(asked))
     further = {"positives": positives} if task.from_matches else {}
     return task.plan(
         pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress, **further
@@ -233,7 +234,7 @@ def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progres
         "hit_id": hit_ids[plan.items.hits],
         "place": plan.places,
         "image_id": np.ma.masked_where(plan.items.images < 0, plan.sides.images.ids[plan.items.images]),
-        "caption_id": plan.sides.captions.ids[plan.items.captions],
+        "caption_id": np.ma.masked_where(plan.items.captions < 0, plan.sides.captions.ids[plan.items.captions]),
         "control_id": controls,
     }
     if plan.contents:

@@ -18,12 +18,14 @@ class Example:
 
 @dataclass(frozen=True)
 class Wording:
-    """``why`` heads the shortcomings, which complete its last sentence where it is left open."""
+    """``why`` heads the shortcomings, which complete its last sentence where it is left open. ``rules`` are for an
+    answer that is written."""
 
     levels: Mapping[Level, str]
     why: str = ""
     shortcomings: Mapping[Shortcoming, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 WORDINGS: dict[int, Wording] = {

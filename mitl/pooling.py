@@ -104,6 +104,22 @@ def pool_proposals(
     return wanted
 
 
+def pool_sample(sample: Sample, *, actor: str) -> Pool:
+    """Return the pool of a sample's images alone, without annotators and pairs: for rounds that ask about images only.
+    It is named after the sample, and made if it is not there. Raises CounterpartError for a sample without images, and
+    if the name is taken."""
+    if not sample.images.exists():
+        raise CounterpartError(f"The sample {sample} has no query images. Sample some with sample_queries --images.")
+    name = check_name(f"{sample}-images")
+    wanted = Pool(name=name, collection=sample.collection, sample=sample, top_k=0, control_depth=0, seed=0)
+    if existing := Pool.objects.filter(name=name).first():
+        return _same(existing, wanted, [])
+    with transaction.atomic():
+        wanted.save()
+        record("pooled", wanted, actor=actor, proposals=0, pairs=0, seed=0)
+    return wanted
+
+
 def prefilter_pool(name: str, *, pool: Pool, threshold: float = UNLIKELY_BELOW, progress: Progress = silent) -> Pool:
     """Make a pool of another's pairs whose caption scores ``threshold`` or more against the image's own captions.
 

@@ -30,12 +30,12 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
         reasons=round.reasons,
         problem=problem,
         pictures=address_of_pictures(assignment),
-        reported=reported_problems(assignment) if task.on_pairs else None,
+        reported=reported_problems(assignment) if task.has_picture else None,
         until=longest_lease(assignment),
     )
     # The name of the copy of the answers that the browser keeps, and our time for it.
     copy = {"copy": copy_key(assignment), "now": milliseconds(timezone.now())}
-    context = shown | {"round": round, "address": address, "can_report": task.on_pairs, **copy, **contact()}
+    context = shown | {"round": round, "address": address, "can_report": task.has_picture, **copy, **contact()}
     if not assignment.external_id:
         context |= {
             "visit": visit_behind(assignment),

@@ -22,12 +22,12 @@ from annotation.judging.links import (
     read_worker_token,
     visit_of,
 )
-from annotation.judging.sheet import question_of_tests, sheet_of, shown_of
+from annotation.judging.sheet import question_of, sheet_of, shown_of
 from annotation.judging.sheet_answers import parse_answers
 from annotation.models import QualificationTest
 from core.errors import CounterpartError, some_of
 from hits.question import RIGHT_LEVELS
-from hits.task_types.task_type import TaskType
+from hits.task_types.task_type import Question
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ def practice(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST":
         return _sheet(request, visit, test)
     answers: dict[int, Answer] = {}
-    asked = question_of_tests(visit.round)
+    asked = question_of(test, visit.round)
     try:
         answers = {answer.item_id: answer for answer in parse_answers(request.POST, _places_of(test), asked["task"])}
         feedback = _feedback(test, answers, asked["task"])
     except CounterpartError as error:
         return _sheet(request, visit, test, answers, problem=str(error))
     context = {"visit": visit, "feedback": feedback, "right": sum(one.is_right for one in feedback)}
-    levels = asked["task"].choices(asked["wording"])
-    context |= {"pictures": address_of_practice_pictures(visit), "levels": levels}
+    context |= {"pictures": address_of_practice_pictures(visit), "has_pictures": asked["task"].has_picture}
+    context |= asked["task"].guide(asked["wording"])
     return render(request, "judging/practice_result.html", context)
 
 
@@ -86,7 +86,7 @@ def _places_of(test: QualificationTest) -> dict[int, int]:
     return dict(test.items.values_list("place", "pk"))
 
 
-def _feedback(test: QualificationTest, answers: Mapping[int, Answer], task: TaskType) -> list[Feedback]:
+def _feedback(test: QualificationTest, answers: Mapping[int, Answer], task: Question) -> list[Feedback]:
     """Raises CounterpartError unless every pair has one of the task's answers."""
     items = test.items.select_related("caption")
     if missing := [item.place for item in items if item.pk not in answers]:
@@ -98,8 +98,7 @@ def _feedback(test: QualificationTest, answers: Mapping[int, Answer], task: Task
         for polarity, levels in RIGHT_LEVELS.items()
     }
     return [
-        Feedback(item.place, item.caption.text, task.labels[answers[item.pk].level], right[item.polarity])
-        for item in items
+        Feedback(item.place, item.words, task.labels[answers[item.pk].level], right[item.polarity]) for item in items
     ]
 
 
@@ -114,7 +113,7 @@ def _sheet(
         shown_of(test.items.all()),
         _places_of(test),
         answers or {},
-        **question_of_tests(visit.round),
+        **question_of(test, visit.round),
         problem=problem,
         pictures=address_of_practice_pictures(visit),
     )

@@ -21,11 +21,12 @@ from annotation.judging.links import (
     refuse_excluded,
     visit_of,
 )
-from annotation.judging.sheet import question_of_tests, sheet_of, shown_of
+from annotation.judging.sheet import question_of, sheet_of, shown_of
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.models import QualificationTest, TestAttempt
 from annotation.qualification_tests import Tries, answer_test
 from core.errors import CounterpartError
+from hits.task_types.task_type import Question
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -36,17 +37,16 @@ def test(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST":
         return _sheet(request, visit, tries) if tries.left else redirect("judging:home", token=token)
     answers: list[Answer] = []
-    asked = question_of_tests(visit.round)
+    asked = question_of(tries.test, visit.round)
     try:
         answers = parse_answers(request.POST, _places_of(tries.test), asked["task"])
-        attempt = _send(visit, tries.test, answers, request.POST.get("number", ""))
+        attempt = _send(visit, tries.test, answers, asked["task"], request.POST.get("number", ""))
     except CounterpartError as error:
         if not tries.left:
             return redirect("judging:home", token=token)
         return _sheet(request, visit, tries, {answer.item_id: answer for answer in answers}, problem=str(error))
     context = {"visit": visit, "attempt": attempt, "permit": permit_of(visit.round, visit.worker)}
-    levels = asked["task"].choices(asked["wording"])
-    return render(request, "judging/test_result.html", context | {"levels": levels})
+    return render(request, "judging/test_result.html", context | asked["task"].guide(asked["wording"]))
 
 
 @require_safe
@@ -72,7 +72,9 @@ def _places_of(test: QualificationTest) -> Places:
     return dict(test.items.values_list("place", "pk"))
 
 
-def _send(visit: Visit, test: QualificationTest, answers: list[Answer], number: str) -> TestAttempt:
+def _send(visit: Visit, test: QualificationTest, answers: list[Answer], task: Question, number: str) -> TestAttempt:
+    if any(answer.level not in task.labels for answer in answers):
+        raise CounterpartError("One of the answers is none of this test; reload the page.")
     places = dict(test.items.values_list("pk", "place"))
     levels = {places[answer.item_id]: answer.level for answer in answers}
     return answer_test(test, visit.worker, levels, number=parse_number(number, "the try"))
@@ -90,7 +92,7 @@ def _sheet(
         shown_of(test.items.all()),
         _places_of(test),
         answers or {},
-        **question_of_tests(visit.round),
+        **question_of(test, visit.round),
         problem=problem,
         pictures=address_of_test_pictures(visit),
     )

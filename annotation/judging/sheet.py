@@ -8,25 +8,27 @@ from itertools import count
 from typing import Any
 
 from django.db.models import QuerySet
+from django.db.models.functions import Coalesce
 from django.template.loader import render_to_string
 
 from annotation.answers import Answer, Places
 from annotation.consent import contact
 from annotation.judging.hit_pictures import sealed
-from annotation.models import Report, TestItem
+from annotation.models import QualificationTest, Report, TestItem
 from annotation.reports import LONGEST_NOTE
+from annotation.sentences import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has_words
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
-from hits.task_types import LEVELS, TASK_TYPES, task_type_of
-from hits.task_types.task_type import TaskType
+from hits.task_types import GRAMMAR, LEVELS, task_type_of
+from hits.task_types.task_type import Question
 
 Items = QuerySet[Item] | QuerySet[TestItem]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A pair as its row says, by the key of its item."""
+    """A pair as its row says, by the key of its item; ``sentence`` is empty where an image is shown alone."""
 
     item: int
     image: int | None
@@ -52,6 +54,8 @@ class Pair:
     """When this answer was saved, in milliseconds since 1970; 0 if it was not."""
     seconds: int | None = None
     """How long it was shown and in use so far, if that is known."""
+    text: str = ""
+    """What was written, where the answer is a sentence."""
     reported: str = ""
     """What the worker said is wrong with the pair itself, in words."""
     picture: str = ""
@@ -96,9 +100,11 @@ class Screen:
 
 def shown_of(items: Items) -> list[Shown]:
     """Return the pairs of a HIT or test, in one query."""
-    columns: tuple[str, ...] = ("pk", "image", "image__sha256", "caption__text", "image__width", "image__height")
+    columns: list[Any] = ["pk", "image", "image__sha256", "caption__text", "image__width", "image__height"]
     if items.model is Item:
-        columns += ("content",)
+        columns.append("content")
+    else:
+        columns[3] = Coalesce("caption__text", "sentence")
     return [Shown(*row) for row in items.order_by().values_list(*columns)]
 
 
@@ -111,7 +117,7 @@ def sheet_of(
     places: Places,
     answers: Mapping[int, Answer],
     *,
-    task: TaskType,
+    task: Question,
     wording: int,
     reasons: bool,
     problem: str,
@@ -134,14 +140,14 @@ def sheet_of(
         pairs.append(
             Pair(
                 place,
-                one.sentence,
+                one.sentence or "",
                 one.width,
                 one.height,
                 *said,
                 reported=(reported or {}).get(item, ""),
                 picture=f"{pictures}{place}/?{sealed(one.image, one.sha256, until)}",
                 rankings=_rankings(one, f"{pictures}{place}/?"),
-                answer=_answer_fields(task.name, place, *said[:3], **fields) if task.group == 1 else "",
+                answer=_answer_fields(task, place, *said[:3], **fields) if task.group == 1 and not task.writes else "",
                 report=_report_fields(place, task.screen[0]) if reported is not None and item not in reported else "",
             )
         )
@@ -152,10 +158,10 @@ def sheet_of(
         "screens": screens,
         "unfinished": [screen for screen in screens if not screen.is_finished] if problem else [],
         "problem": problem,
-        "levels": task.choices(wording),
-        "examples": task.wordings[wording].examples,
+        **task.guide(wording),
         "shortcomings": reasons,
         "can_skip": can_skip,
+        "sentence_limits": {"words": FEWEST_WORDS, "letters": FEWEST_LETTERS, "characters": LONGEST},
     }
 
 
@@ -165,7 +171,7 @@ def _rankings(shown: Shown, picture: str) -> list[list[str]]:
     return [[f"{picture}n={next(numbers)}&" for _ in ranking] for ranking in rankings]
 
 
-def _screens(pairs: Sequence[Pair], task: TaskType, reasons: bool) -> list[Screen]:
+def _screens(pairs: Sequence[Pair], task: Question, reasons: bool) -> list[Screen]:
     return [
         Screen(number, f"{task.screen[0].capitalize()} {number}", shown, _is_finished(shown, task, reasons))
         for number, start in enumerate(range(0, len(pairs), task.group), 1)
@@ -173,9 +179,9 @@ def _screens(pairs: Sequence[Pair], task: TaskType, reasons: bool) -> list[Scree
     ]
 
 
-def _is_finished(pairs: Sequence[Pair], task: TaskType, reasons: bool) -> bool:
+def _is_finished(pairs: Sequence[Pair], task: Question, reasons: bool) -> bool:
     for pair in pairs:
-        if pair.level is None:
+        if pair.level is None or (pair.text and not has_words(pair.text)):
             return False
         if reasons and pair.level in task.asks:
             is_wrong_way = pair.shortcoming == Shortcoming.WRONG_WAY
@@ -186,7 +192,7 @@ def _is_finished(pairs: Sequence[Pair], task: TaskType, reasons: bool) -> bool:
 
 @lru_cache(maxsize=2_000)
 def _answer_fields(
-    task: str,
+    task: Question,
     place: int,
     level: int | None,
     shortcoming: str,
@@ -197,9 +203,8 @@ def _answer_fields(
     can_skip: bool,
 ) -> str:
     """Return the fields of one answer. They are most of a page, and most of them are the same on every page."""
-    asked = TASK_TYPES[task]
-    words, pair = asked.wordings[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
-    context: dict[str, Any] = {"place": place, "pair": pair, "levels": asked.choices(wording), "why": words.why}
+    words, pair = task.wordings[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
+    context: dict[str, Any] = {"place": place, "pair": pair, "levels": task.choices(wording), "why": words.why}
     context["wrong_ways"] = WrongWay.choices
     context["can_skip"] = can_skip  # say that the picture does not load
     context["shortcomings"] = [*words.shortcomings.items()] if reasons else []
@@ -221,16 +226,17 @@ def terms_of(round: Round) -> dict[str, Any]:
         "lead": task.lead.format(n=screens),
         "minutes": _minutes(round),
         "hourly": _hourly(round),
-        "levels": task.choices(round.wording),
-        "examples": task.wordings[round.wording].examples,
+        **task.guide(round.wording),
         **contact(),
     }
 
 
-def question_of_tests(round: Round) -> dict[str, Any]:
-    """Return how tests and practice put their pairs to the round's workers: as ``sheet_of`` takes it. A round that does
-    not ask about one pair at a time has them in the four levels."""
+def question_of(test: QualificationTest, round: Round) -> dict[str, Any]:
+    """Return how a test or practice puts its items to the round's workers: as ``sheet_of`` takes it. Sentences are
+    correct or not; of pairs, a round that does not ask about one pair at a time has them in the four levels."""
     task = task_type_of(round)
+    if test.items.filter(image=None).exists():
+        return {"task": GRAMMAR, "wording": GRAMMAR.latest_wording, "reasons": False}
     if task.on_pairs and task.group == 1:
         return {"task": task, "wording": round.wording, "reasons": False}
     return {"task": LEVELS, "wording": LEVELS.latest_wording, "reasons": False}
@@ -255,7 +261,8 @@ def milliseconds(time: datetime | None) -> int:
     return int(time.timestamp() * 1000) if time else 0
 
 
-def _said(answer: Answer | None) -> tuple[int | None, str, str, int, int | None]:
+def _said(answer: Answer | None) -> tuple[int | None, str, str, int, int | None, str]:
     if answer is None:
-        return None, "", "", 0, None
-    return answer.level, answer.shortcoming, answer.wrong_way, milliseconds(answer.saved_at), answer.seconds
+        return None, "", "", 0, None, ""
+    saved = milliseconds(answer.saved_at)
+    return answer.level, answer.shortcoming, answer.wrong_way, saved, answer.seconds, answer.text

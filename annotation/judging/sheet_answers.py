@@ -9,12 +9,13 @@ from django.utils import timezone
 
 from annotation.answers import Answer, Places
 from annotation.reports import Complaint
+from annotation.sentences import tidied
 from core.errors import CounterpartError, some_of
 from core.text import counted
-from hits.question import Shortcoming
-from hits.task_types.task_type import TaskType
+from hits.question import Level, Shortcoming
+from hits.task_types.task_type import Question
 
-PARTS = ("level", "shortcoming", "wrong_way")
+PARTS = ("level", "shortcoming", "wrong_way", "text")
 REST = "rest"
 
 
@@ -26,10 +27,10 @@ class DraftChange:
     undone: Sequence[int]
 
 
-def parse_answers(post: QueryDict, places: Places, task: TaskType) -> list[Answer]:
+def parse_answers(post: QueryDict, places: Places, task: Question) -> list[Answer]:
     """Read the fields ``level-7``, ``shortcoming-7``, ``wrong_way-7`` and ``seconds-7`` of every pair that has a level;
     where pairs are ticked, ``rest-1`` of the screen that begins at place 1: the level of those that are not, if none
-    is.
+    is; where answers are written, ``text-7``, which stands before any ``level-7``.
 
     Raises CounterpartError where a field is sent twice, is no number, or is for a pair that the HIT lacks.
     """
@@ -39,12 +40,12 @@ def parse_answers(post: QueryDict, places: Places, task: TaskType) -> list[Answe
         screen = [place for place in range(start, start + task.group) if place in places]
         untold = _untold(post, screen, task)
         for place in screen:
-            if said := post.get(f"level-{place}") or untold:
+            if said := _written(post, place, task) or post.get(f"level-{place}") or untold:
                 answers.append(_answer(post, place, places[place], said, task))
     return answers
 
 
-def parse_draft(post: QueryDict, places: Places, task: TaskType) -> DraftChange:
+def parse_draft(post: QueryDict, places: Places, task: Question) -> DraftChange:
     """Read ``place`` and the fields of the screen that begins there. Raises CounterpartError as ``parse_answers``
     does."""
     start = parse_number(post.get("place", ""), "the pair")
@@ -56,7 +57,12 @@ def parse_draft(post: QueryDict, places: Places, task: TaskType) -> DraftChange:
     return DraftChange(answers, [item for item in screen if item not in answered])
 
 
-def _untold(post: QueryDict, screen: Sequence[int], task: TaskType) -> str:
+def _written(post: QueryDict, place: int, task: Question) -> str:
+    """Return the level with which a written answer is stored; "" where nothing is written."""
+    return str(int(Level.YES)) if task.writes and post.get(f"text-{place}", "").strip() else ""
+
+
+def _untold(post: QueryDict, screen: Sequence[int], task: Question) -> str:
     """Return the level of the pairs of a screen that are not ticked; "" where each is answered by itself, or where
     nothing was said of the screen."""
     if task.unticked is None:
@@ -119,9 +125,10 @@ def _refuse_odd_fields(post: QueryDict, places: Places) -> None:
         )
 
 
-def _answer(post: QueryDict, place: int, item_id: int, said: str, task: TaskType) -> Answer:
+def _answer(post: QueryDict, place: int, item_id: int, said: str, task: Question) -> Answer:
     """Read one pair. Reasons left over from a level that was changed since are dropped."""
     level = parse_number(said, f"the level of pair {place}")
     shortcoming = post.get(f"shortcoming-{place}", "") if level in task.asks else ""
     wrong_way = post.get(f"wrong_way-{place}", "") if shortcoming == Shortcoming.WRONG_WAY else ""
-    return Answer(item_id, level, shortcoming, wrong_way, seconds=_seconds(post.get(f"seconds-{place}", "")))
+    text = tidied(post.get(f"text-{place}", "")) if task.writes else ""
+    return Answer(item_id, level, shortcoming, wrong_way, seconds=_seconds(post.get(f"seconds-{place}", "")), text=text)

@@ -102,7 +102,8 @@ class Exclusion(WantsCall):
 
 
 class QualificationTest(models.Model):
-    """A fixed set of pairs with known polarity. Passed with at least ``pass_mark`` right, within ``attempts`` tries."""
+    """A fixed set of pairs with known polarity, or of sentences that are written correctly or not. Passed with at least
+    ``pass_mark`` right, within ``attempts`` tries."""
 
     name = models.SlugField(max_length=80, unique=True)
     collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="+")
@@ -119,14 +120,16 @@ class QualificationTest(models.Model):
 
 
 class TestItem(models.Model):
-    """A pair's place (from 1) in a test and whether it is a match."""
+    """A pair's place (from 1) in a test and whether it is a match; or that of a ``sentence`` without image and caption,
+    and whether it is written correctly."""
 
     __test__ = False
 
     test = models.ForeignKey(QualificationTest, on_delete=models.CASCADE, related_name="items", db_index=False)
     place = models.PositiveSmallIntegerField()
-    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="+", db_index=False)
-    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+", db_index=False)
+    image = models.ForeignKey(Image, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
+    sentence = models.TextField(blank=True, default="")
     polarity = models.CharField(max_length=8, choices=[("positive", "positive"), ("negative", "negative")])
 
     class Meta:
@@ -134,7 +137,12 @@ class TestItem(models.Model):
         constraints = [models.UniqueConstraint(fields=["test", "place"], name="test_item_place")]
 
     def __str__(self) -> str:
-        return f"pair {self.place} of test {self.test_id}"
+        return f"item {self.place} of test {self.test_id}"
+
+    @property
+    def words(self) -> str:
+        """The sentence that is shown."""
+        return self.caption.text if self.caption else self.sentence
 
 
 class TestAttempt(models.Model):

@@ -200,8 +200,11 @@ class Draft(models.Model):
     level = models.PositiveSmallIntegerField(choices=Level)
     shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
     wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
+    text = models.TextField(blank=True, default="", db_default="", help_text="What the worker wrote.")
     seconds = models.PositiveIntegerField(null=True, help_text="Active time on this pair so far; null if unknown.")
     saved_at = models.DateTimeField(default=timezone.now)
+
+    personal_text = ("assignment__worker", "text")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["assignment", "item"], name="one_draft_per_item")]
@@ -211,7 +214,8 @@ class Draft(models.Model):
 
 
 class Report(models.Model):
-    """What a worker says is wrong with a pair itself. Only added; it changes no answer, no control and no pay."""
+    """What a worker says is wrong with a pair itself, or with an image that is shown alone. Only added; it changes no
+    answer, no control and no pay."""
 
     class Problem(models.TextChoices):
         PICTURE = "picture", "the picture is missing or broken"
@@ -222,7 +226,7 @@ class Report(models.Model):
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="reports")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="reports", db_index=False)
     image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="reports")
-    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="reports")
+    caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="reports")
     problem = models.CharField(max_length=9, choices=Problem)
     note = models.TextField(blank=True, max_length=300)
     at = models.DateTimeField(default=timezone.now)
@@ -232,7 +236,10 @@ class Report(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_report_per_worker_and_pair")
+            models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_report_per_worker_and_pair"),
+            models.UniqueConstraint(
+                fields=["worker", "image"], condition=Q(caption=None), name="one_report_per_worker_and_image"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -257,21 +264,25 @@ class Judgment(models.Model):
     """One worker's answer on one pair. Only added: corrections stand beside it, exclusion leaves it uncounted.
 
     ``image`` and ``caption`` repeat the item's, so that the database itself can hold to one answer per worker and
-    pair; about a caption alone, per worker and item, as a round asks about each once.
+    pair; about a caption or an image alone, per worker and item, as a round asks about each once. ``text`` is a caption
+    that was written, an answer with level 1.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="judgments")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="judgments")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="judgments")
     image = models.ForeignKey(Image, null=True, on_delete=models.PROTECT, related_name="+", db_index=False)
-    caption = models.ForeignKey(Caption, on_delete=models.PROTECT, related_name="+")
+    caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="+")
     level = models.PositiveSmallIntegerField(choices=Level)
     shortcoming = models.CharField(max_length=14, choices=Shortcoming, blank=True)
     wrong_way = models.CharField(max_length=11, choices=WrongWay, blank=True)
+    text = models.TextField(blank=True, default="", db_default="", help_text="What the worker wrote.")
     seconds = models.PositiveIntegerField(null=True, help_text="Active time on this pair; null if unknown.")
     at = models.DateTimeField(default=timezone.now)
 
     objects = JudgmentQuerySet.as_manager()
+
+    personal_text = ("worker", "text")
 
     class Meta:
         ordering = ["id"]
@@ -279,6 +290,9 @@ class Judgment(models.Model):
             models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_answer_per_worker_and_pair"),
             models.UniqueConstraint(
                 fields=["worker", "item"], condition=Q(image=None), name="one_answer_per_worker_and_caption"
+            ),
+            models.UniqueConstraint(
+                fields=["worker", "item"], condition=Q(caption=None), name="one_answer_per_worker_and_image"
             ),
             models.UniqueConstraint(fields=["assignment", "item"], name="one_answer_per_assignment_and_item"),
             models.CheckConstraint(condition=models.Q(level__range=(1, 4)), name="judgment_level"),
@@ -290,5 +304,5 @@ class Judgment(models.Model):
 
     @property
     def said(self) -> str:
-        """The answer in the words of its round's type of task."""
-        return task_type_of(self.assignment.hit.round).labels[self.level]
+        """The answer in the words of its round's type of task, or what was written."""
+        return self.text or task_type_of(self.assignment.hit.round).labels[self.level]

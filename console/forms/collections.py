@@ -123,11 +123,27 @@ class SampleForm(forms.Form):
 
 
 class TestForm(forms.Form):
-    """A qualification test: how many pairs of each kind are drawn, and how many right answers pass."""
+    """A qualification test: how many pairs of each kind are drawn, or a file of sentences; and how many right answers
+    pass."""
 
     name = NameField(label="Name of the test")
-    positives = forms.IntegerField(min_value=1, initial=4, label="Pairs that match")
-    negatives = forms.IntegerField(min_value=1, initial=4, label="Pairs that do not match")
+    positives = forms.IntegerField(min_value=1, initial=4, required=False, label="Pairs that match")
+    negatives = forms.IntegerField(min_value=1, initial=4, required=False, label="Pairs that do not match")
+    sentences = UploadField(
+        suffixes=(".csv",),
+        largest=LARGEST_LIST,
+        required=False,
+        label="Sentences instead of pairs",
+        help_text="A CSV file for a test of spelling and grammar: the columns sentence and written (right or wrong).",
+    )
     pass_mark = forms.IntegerField(min_value=1, initial=7, label="Right answers to pass")
     attempts = forms.IntegerField(min_value=1, initial=2, label="Tries for each worker")
     seed = SeedField(initial=0, help_text="The same seed draws the same pairs.")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not cleaned.get("sentences"):
+            for name in ("positives", "negatives"):
+                if name not in self.errors and cleaned.get(name) is None:
+                    self.add_error(name, "Enter a number, or choose a file of sentences.")
+        return cleaned

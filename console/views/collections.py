@@ -4,16 +4,18 @@ their thumbnails."""
 import mimetypes
 from contextlib import ExitStack
 from io import BytesIO
+from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import cache_control
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import QualificationTest
-from annotation.qualification_tests import Plan, make_test
+from annotation.qualification_tests import Plan, make_sentence_test, make_test
 from config.bodies import takes_uploads
 from console import tasks
 from console.forms.collections import LARGEST_LIST, ImportForm, MatchesForm, SampleForm, TestForm
@@ -26,7 +28,9 @@ from corpus.models import Caption, Collection, Image, Sample
 from corpus.pictures import picture_bytes
 from corpus.samples import sample_queries
 from corpus.thumbnails import SIZES, thumbnail
+from hits.task_types import CAPTION
 from mitl.models import Annotator
+from mitl.pooling import pool_sample
 
 
 @members_only
@@ -61,7 +65,9 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "samples": found.samples.annotate(
             n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
         ),
-        "tests": QualificationTest.objects.filter(collection=found).annotate(n_items=Count("items")),
+        "tests": QualificationTest.objects.filter(collection=found).annotate(
+            n_items=Count("items"), n_sentences=Count("items", filter=Q(items__image=None))
+        ),
         "retrievals": found.retrievals.select_related("annotator", "sample")[:20],
     }
     return render(request, "console/collection.html", context)
@@ -151,23 +157,43 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
 
 
 @researchers_only
+@require_POST
+def sample_captions(request: StaffRequest, name: str) -> HttpResponse:
+    """Go on to packing a round in which workers write captions for the images of a sample."""
+    found = get_object_or_404(Sample.objects.select_related("collection"), name=name)
+    try:
+        pool = pool_sample(found, actor=request.user.get_username())
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("collection", found.collection.name)
+    return redirect(f"{reverse('pool_pack', args=[pool.name])}?task={CAPTION}")
+
+
+@takes_uploads(LARGEST_LIST)
+@researchers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def test(request: StaffRequest, name: str) -> HttpResponse:
-    """Make a qualification test of the collection's pairs."""
+    """Make a qualification test of the collection's pairs, or of the sentences of a file."""
     found = get_object_or_404(Collection, name=name)
-    form = TestForm(request.POST or None)
+    form = TestForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        chosen = dict(form.cleaned_data)
         try:
-            made = make_test(
-                chosen.pop("name"), collection=found, plan=Plan(**chosen), actor=request.user.get_username()
-            )
+            made = _made_test(found, dict(form.cleaned_data), actor=request.user.get_username())
             messages.success(request, f"The test {made} is made. Choose it when you publish a round in the browser.")
             return redirect("collection", name)
         except CounterpartError as error:
             form.add_error(None, str(error))
     context = {"collection": found, "form": form}
     return render(request, "console/test.html", context, status=422 if form.errors else 200)
+
+
+def _made_test(collection: Collection, chosen: dict[str, Any], *, actor: str) -> QualificationTest:
+    name, sentences = chosen.pop("name"), chosen.pop("sentences")
+    if not sentences:
+        return make_test(name, collection=collection, plan=Plan(**chosen), actor=actor)
+    limits = {limit: chosen[limit] for limit in ("pass_mark", "attempts")}
+    with local_upload(sentences) as file:
+        return make_sentence_test(name, collection=collection, file=file, **limits, actor=actor)
 
 
 @members_only

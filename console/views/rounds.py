@@ -4,7 +4,8 @@ from functools import partial
 
 import numpy as np
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
@@ -15,6 +16,7 @@ from annotation.ledger import commitment_of
 from annotation.models import Judgment
 from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
+from annotation.written_captions import as_lines, captions_of
 from config.bodies import takes_uploads
 from console import tasks
 from console.answer_sheets import pairs_of
@@ -173,6 +175,20 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
             "command": f"python manage.py pack {named} --pool {pool} {form.parameters.as_options()}",
         }
     return render(request, "console/pack.html", context, status=422 if form.errors else 200)
+
+
+@members_only
+@require_safe
+def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
+    """The accepted captions of the round, for ``import_collection``."""
+    try:
+        captions, _ = captions_of(_round_or_404(name))
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("round", name)
+    answer = StreamingHttpResponse(as_lines(captions), content_type="application/jsonl; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{name}-captions.jsonl"'
+    return answer
 
 
 @researchers_only

@@ -71,7 +71,7 @@ class Sides:
 
 
 class Items(NamedTuple):
-    """Pairs in HITs, an entry each: HIT (from 0), code of the image (-1: none), code of the caption, role."""
+    """Pairs in HITs, an entry each: HIT (from 0), codes of the image and of the caption (-1: none), role."""
 
     hits: Codes
     images: Codes
@@ -109,7 +109,7 @@ class Plan:
             "negatives": negatives,
             "topped_up": self.n_hits * self.design.candidates - candidates if self.design.controls else 0,
             "shared_images": count_shared(hits[images >= 0], images[images >= 0]),
-            "shared_captions": count_shared(hits, captions),
+            "shared_captions": count_shared(hits[captions >= 0], captions[captions >= 0]),
             **({"padded": self.padded} if self.padded else {}),
         }
 
@@ -127,7 +127,7 @@ class Plan:
         for side, codes in (("images", self.items.images), ("captions", self.items.captions)):
             used = np.bincount(codes[codes >= 0]).astype(bool)
             keys[side] = [getattr(self.sides, side).keys[code] for code in np.flatnonzero(used).tolist()]
-            columns.append(np.append(np.cumsum(used, dtype=np.int64), 0)[codes])  # 0: no image
+            columns.append(np.append(np.cumsum(used, dtype=np.int64), 0)[codes])  # 0: none
         form: dict[str, Any] = {
             "form": FORM,
             "design": self.design.as_json(),

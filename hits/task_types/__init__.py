@@ -3,14 +3,18 @@
 
 from core.errors import CounterpartError
 from hits.models import Round
+from hits.task_types.caption_writing import CAPTION
 from hits.task_types.checkbox import CHECKBOX
 from hits.task_types.determinate import DETERMINATE
 from hits.task_types.expert import EXPERT
+from hits.task_types.grammar import GRAMMAR
 from hits.task_types.levels import LEVELS
 from hits.task_types.ranking_preference import PREFERENCE
-from hits.task_types.task_type import TaskType
+from hits.task_types.task_type import Question, TaskType
 
-TASK_TYPES: dict[str, TaskType] = {one.name: one for one in (LEVELS, CHECKBOX, EXPERT, DETERMINATE, PREFERENCE)}
+TASK_TYPES: dict[str, TaskType] = {
+    one.name: one for one in (LEVELS, CHECKBOX, EXPERT, DETERMINATE, PREFERENCE, CAPTION)
+}
 
 
 def task_type_of(round: Round) -> TaskType:
@@ -19,10 +23,24 @@ def task_type_of(round: Round) -> TaskType:
 
 def require_pairs(round: Round) -> None:
     """Raise CounterpartError for a round whose answers say nothing of pairs: it has no verdicts, and no truth."""
-    if not task_type_of(round).on_pairs:
+    task = task_type_of(round)
+    if not task.on_pairs:
         raise CounterpartError(
-            f"Round {round} has the task {round.task}: its answers are not about pairs. Use analyse {round.task}."
+            f"Round {round} has the task {task}: its answers are not about pairs. Use {task.read_by}."
         )
 
 
-__all__ = ["CHECKBOX", "DETERMINATE", "EXPERT", "LEVELS", "PREFERENCE", "TASK_TYPES", "require_pairs", "task_type_of"]
+__all__ = [
+    "CAPTION",
+    "CHECKBOX",
+    "DETERMINATE",
+    "EXPERT",
+    "GRAMMAR",
+    "LEVELS",
+    "PREFERENCE",
+    "TASK_TYPES",
+    "Question",
+    "TaskType",
+    "require_pairs",
+    "task_type_of",
+]

@@ -69,6 +69,7 @@ DETERMINATE = TaskType(
     count_hits=hits_of_captions,
     usual_minutes=(2, 5),
     on_pairs=False,
+    read_by="analyse determinate",
     design=Design("determinate-20", candidates=20, positives=0, negatives=0),
     replication=3,
     mean_of={Level.YES: 1.0},

@@ -18,12 +18,13 @@ Planner = Callable[..., Plan]
 
 @dataclass(frozen=True)
 class Pooled:
-    """What a pool holds, or would hold at most: distinct pairs, the captions in them, and how many captions are paired
-    with each image (n,)."""
+    """What a pool holds, or would hold at most: distinct pairs, the captions in them, how many captions are paired with
+    each image (n,), and the query images of its sample."""
 
     pairs: int
     captions: int
     captions_of_image: NDArray[np.int64]
+    query_images: int
 
 
 def hits_of_pairs(pooled: Pooled, design: Design) -> int:
@@ -31,53 +32,35 @@ def hits_of_pairs(pooled: Pooled, design: Design) -> int:
     return -(-pooled.pairs // design.candidates)
 
 
-@dataclass(frozen=True)
-class TaskType:
-    """A type of task. Its answers are stored as levels, whatever its sheet shows: 1 is the best and 4 the worst. So
-    grading, verdicts, agreement and releases read one scale; ``keys`` is the only place that knows another direction.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Question:
+    """How a question is put, and what its answers mean. Answers are stored as levels, whatever the sheet shows: 1 is
+    the best and 4 the worst. So grading, verdicts, agreement and releases read one scale; ``keys`` is the only place
+    that knows another direction.
 
     A HIT is shown as screens of ``group`` items that share an image. ``unticked`` is the level of the items of a screen
     that are left unticked while others are ticked; None where each item is answered by itself.
     """
 
     name: str
-    label: str
     title: str
     """The heading of its pages: the question."""
-    lead: str
-    """What a worker does, with ``{n}`` for the number of screens."""
     screen: tuple[str, str]
     """What a screen shows, in the singular and the plural."""
     labels: Mapping[int, str]
     """The answers by the level that is stored, from the best to the worst."""
-    scale: str
-    """All answers together, as analyses head them."""
     wordings: Mapping[int, Wording]
     """What workers read beside the answers, by version."""
-    plan: Planner
-    count_hits: Callable[[Pooled, Design], int] = hits_of_pairs
-    """The number of HITs that its plan of a pool has; at most, for what a pool would hold at most."""
-    usual_minutes: tuple[int, int] = (5, 10)
-    """What a HIT takes where nobody has measured or stated it: the project's own guess."""
     keys: Mapping[int, str] = field(default_factory=dict)
     """The figure and the key of an answer where it is not its level."""
-    design: Design | None = None
-    """The only composition of its HITs; None: the researcher chooses."""
-    replication: int = 1
-    """Answer sets wanted for each HIT by default."""
-    passing: Fraction = Fraction(1)
-    """The share of a HIT's controls that must be right for its answers to count."""
     on_pairs: bool = True
-    """Whether its answers are about pairs of an image and a caption; if not, its items have no image."""
-    from_matches: bool = False
-    """Whether it needs the matches of a source, ``positives``, to make its questions."""
+    """Whether its answers are about pairs of an image and a caption; if not, its items have one of the two."""
+    writes: bool = False
+    """Whether the answer is a sentence that the worker writes for an image. It is stored with the first level."""
     group: int = 1
     unticked: int | None = None
     asks: frozenset[int] = frozenset()
     """The levels that ask for reasons where a round does."""
-    mean_of: Mapping[int, float] = field(default_factory=dict)
-    """What each level counts in the score of a pair, which is the mean over its votes; empty: it has no score."""
-    score_label: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -91,8 +74,13 @@ class TaskType:
     def latest_wording(self) -> int:
         return max(self.wordings)
 
+    @property
+    def has_picture(self) -> bool:
+        """Whether a screen shows the picture that it asks about, which may fail to load."""
+        return self.on_pairs or self.writes
+
     def choices(self, wording: int) -> list[dict[str, Any]]:
-        """Return its answers as its pages show them, from the best to the worst."""
+        """Return its answers as its pages show them, from the best to the worst; none where they are written."""
         return [
             {
                 "value": level,
@@ -104,6 +92,44 @@ class TaskType:
             for level, text in self.wordings[wording].levels.items()
         ]
 
+    def guide(self, wording: int) -> dict[str, Any]:
+        """Return what explains its answers on every page that does."""
+        words = self.wordings[wording]
+        return {"levels": self.choices(wording), "rules": words.rules, "examples": words.examples}
+
+    def screens(self, items: int) -> int:
+        """Return on how many screens a HIT of so many items is shown."""
+        return -(-items // self.group)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaskType(Question):
+    """A question that a round asks, and how a HIT of it is composed and judged."""
+
+    label: str
+    lead: str
+    """What a worker does, with ``{n}`` for the number of screens."""
+    scale: str
+    """All answers together, as analyses head them."""
+    plan: Planner
+    count_hits: Callable[[Pooled, Design], int] = hits_of_pairs
+    """The number of HITs that its plan of a pool has; at most, for what a pool would hold at most."""
+    usual_minutes: tuple[int, int] = (5, 10)
+    """What a HIT takes where nobody has measured or stated it: the project's own guess."""
+    design: Design | None = None
+    """The only composition of its HITs; None: the researcher chooses."""
+    replication: int = 1
+    """Answer sets wanted for each HIT by default."""
+    passing: Fraction = Fraction(1)
+    """The share of a HIT's controls that must be right for its answers to count."""
+    from_matches: bool = False
+    """Whether it needs the matches of a source, ``positives``, to make its questions."""
+    read_by: str = ""
+    """The command that reads its answers, where these are not about pairs."""
+    mean_of: Mapping[int, float] = field(default_factory=dict)
+    """What each level counts in the score of a pair, which is the mean over its votes; empty: it has no score."""
+    score_label: str = ""
+
     def nearest(self, level: int) -> int:
         """Return its answer that is nearest to a level of the paper's scale."""
         return min(self.labels, key=lambda known: abs(known - level))
@@ -111,7 +137,3 @@ class TaskType:
     def score(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the score of pairs, from the shares of their votes at the levels 1 to 4 (…, 4)."""
         return shares @ np.array([self.mean_of.get(level, 0.0) for level in range(1, 5)])
-
-    def screens(self, items: int) -> int:
-        """Return on how many screens a HIT of so many items is shown."""
-        return -(-items // self.group)

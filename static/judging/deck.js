@@ -2,6 +2,7 @@
    answers at the end; and the answer of one screen. */
 
 import { loadAhead } from "./pictures.js";
+import { troubleOf } from "./writing.js";
 
 /**
  * Lay `pairs` out as a deck. Return { at(), show(index), pair(), refresh() }; index pairs.length is the strip.
@@ -30,7 +31,7 @@ export function layDeck(pairs, elements) {
 
   /** What gets the focus: Enter submits once all are answered. */
   function goal(atEnd) {
-    if (!atEnd) return pairs[current].querySelector("legend");
+    if (!atEnd) return pairs[current].querySelector("textarea.written") ?? pairs[current].querySelector("legend");
     return pairs.every(isFinished) ? submit : finishHeading;
   }
 
@@ -92,7 +93,8 @@ function mark(pair, dot, item, isCurrent) {
   dot.className = `${finished ? "answered" : ""} ${isCurrent ? "current" : ""}`;
   item.dataset.level = level;
   item.classList.toggle("missing", !finished);
-  item.querySelector("span").lastChild.data = finished ? answerWords(pair) : level ? "Reason missing" : "Answer missing";
+  const missing = troubleOf(pair) ? "Sentence to complete" : level ? "Reason missing" : "Answer missing";
+  item.querySelector("span").lastChild.data = finished ? answerWords(pair) : missing;
 }
 
 /* The answer of one screen: its form fields by name, read from and written to its native inputs. */
@@ -128,7 +130,7 @@ export function writeAnswer(pair, answer) {
 export function isFinished(pair) {
   const answer = readAnswer(pair);
   const place = pair.dataset.place;
-  if (!asksReasons(pair)) return Object.keys(answer).length > 0;
+  if (!asksReasons(pair)) return Object.keys(answer).length > 0 && !troubleOf(pair);
   return answer[`shortcoming-${place}`] === "wrong_way" ? `wrong_way-${place}` in answer : `shortcoming-${place}` in answer;
 }
 
@@ -140,12 +142,13 @@ function answerWords(pair) {
   return words.value ?? words.textContent;
 }
 
-/** Let an answer that excludes all others of its screen take their ticks away, and they take away its own. */
+/** Let an answer that excludes all others of its screen take away their ticks and what was written, and ticks its own. */
 export function keepAlone(pair, input) {
   if (!input.checked) return;
   const others = "alone" in input.dataset ? "input[type=checkbox]" : "input[data-alone]";
   if (input.matches("input[type=checkbox], [data-alone]")) {
     for (const other of pair.querySelectorAll(`.level ${others}`)) other.checked = false;
+    if ("alone" in input.dataset) for (const written of pair.querySelectorAll("textarea.written")) written.value = "";
   }
 }
 

@@ -14,7 +14,7 @@ const REPORT = "report "; // and the place: the name of a report among what is k
 export const reportName = (place) => REPORT + place;
 
 /**
- * Return { save(name, fields), submit(form), close() }. `name` is the place of a screen, whose answer is saved, or
+ * Return { save(name, fields), keep(name, fields), submit(form), close() }. `name` is the place of a screen, whose answer is saved, or
  * reportName(place); `fields` are form fields by name. What the server has not confirmed stays in `copy`; `show(text, isTrouble)` reports progress,
  * `gone(text)` that the server takes no more answers of this HIT.
  */
@@ -79,11 +79,17 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
 
   function save(name, fields) {
     if (isOver) return;
+    keep(name, fields);
+    if (!sending) sendAll();
+  }
+
+  /** Keep an answer that still changes, to be saved soon. */
+  function keep(name, fields) {
+    if (isOver) return;
     waiting.set(name, fields);
     copy.put(name, fields);
     refusal = "";
     report();
-    if (!sending) sendAll();
   }
 
   function close(why) {
@@ -119,7 +125,7 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   }
 
   for (const kind of ["online", "offline"]) addEventListener(kind, () => waiting.size && report());
-  return { save, submit, close };
+  return { save, keep, submit, close };
 }
 
 /** Count what waits: "2 answers, 1 report". */

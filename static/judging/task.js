@@ -6,6 +6,7 @@ import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.j
 import { labelReasons, listen, switchKeys } from "./keys.js";
 import { enlarger, retryFailures } from "./pictures.js";
 import { layReports } from "./report.js";
+import { letWrite } from "./writing.js";
 
 const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
 
@@ -27,6 +28,7 @@ const copy = draftUrl ? deviceCopy(copyKey, Number(now)) : null;
 const done = copy?.remembered("done") ?? []; // what can be undone: the place of a pair and its answer before
 const saver = draftUrl && draftSaver({ draftUrl, reportUrl }, copy, { show: showSaved, gone: showGone }); // a test saves nothing
 const save = (pair, answer) => saver?.save(pair.dataset.place, { ...answer, ...secondsOn(form, pair) });
+const keep = (pair, answer) => saver?.keep(pair.dataset.place, { ...answer, ...secondsOn(form, pair) });
 const deck = layDeck(pairs, {
   place: byId("place"),
   dots: byId("dots"),
@@ -169,6 +171,14 @@ async function submit(event) {
   byId("not-submitted").hidden = true;
 }
 
+letWrite(form, {
+  written: (pair) => {
+    keep(pair, readAnswer(pair));
+    deck.refresh();
+  },
+  save: (pair) => save(pair, readAnswer(pair)),
+  next: advance,
+});
 form.addEventListener("pointerdown", () => (pointer = true));
 form.addEventListener("keydown", (event) => {
   pointer = false;
@@ -231,7 +241,8 @@ retryFailures(pairs);
 if (byId("time")) showTimeLeft(byId("time"), byId("time-short"), announce);
 
 const unanswered = pairs.findIndex((pair) => !isFinished(pair));
-deck.show(unanswered < 0 ? pairs.length : unanswered, { focus: false });
+const writes = form.querySelector("textarea.written") !== null; // who writes can begin at once
+deck.show(unanswered < 0 ? pairs.length : unanswered, { focus: writes });
 if (saver && copy.remembered("submitted")) {
   copy.remember("submitted", false);
   form.requestSubmit();

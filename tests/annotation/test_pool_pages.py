@@ -161,7 +161,7 @@ def test_one_workers_code_is_on_no_others_page(stranger, made):
 def test_the_join_page_tells_of_the_test_and_the_limit(stranger, tested):
     limit(tested, per_worker=3)
     page = stranger.get(join_page(tested)).text
-    assert "3 pairs, unpaid" in page
+    assert "3 questions, unpaid" in page
     assert "3 HITs" in page
 
 
@@ -236,7 +236,7 @@ def test_an_odd_form_is_shown_again_and_costs_no_try(stranger, tested, change):
 
 def test_what_was_chosen_is_kept_where_something_is_missing(stranger, tested):
     response = stranger.post(page_of_test(tested, make_worker()), answers(tested) | {"level-2": ""})
-    assert "1 pair has no answer yet: 2" in response.text
+    assert "1 question has no answer yet: 2" in response.text
     assert response.text.count(" checked") == 2
 
 

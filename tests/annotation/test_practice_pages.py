@@ -37,7 +37,7 @@ def answers(made: Round, *, positive: int = 1, negative: int = 4) -> dict[str, s
 
 
 def test_the_home_page_offers_the_practice(made, stranger):
-    assert "Practise with 3 pairs" in stranger.get(home_of(make_worker(), made)).text
+    assert "Practise with 3 questions" in stranger.get(home_of(make_worker(), made)).text
 
 
 def test_a_round_without_practice_offers_none(db, stranger):
@@ -94,7 +94,7 @@ def test_nobody_who_joined_judges_a_pair_of_the_practice_in_a_hit(made):
 
 def test_a_practice_that_shows_answers_of_the_test_is_refused(made):
     same = make_test("same", collection=made.pool.collection, plan=Plan(2, 1, 3), actor="x")
-    with pytest.raises(CounterpartError, match="3 pairs of the test same would be answered in the practice easy"):
+    with pytest.raises(CounterpartError, match="3 items of the test same would be answered in the practice easy"):
         make_admission(test=same, practice=made.admission.practice)
 
 

@@ -29,7 +29,7 @@ RESEARCHERS_DO = {
     "train",
     *("round_rehearse", "rehearsal_picture"),
     "embeddings",
-    *("collection_import", "matches", "sample", "test", "annotator_add", "version_score"),
+    *("collection_import", "matches", "sample", "sample_captions", "test", "annotator_add", "version_score"),
     "round_ceiling",
     "two_reviewers",
     *("round_top_up", "round_judgments", "benchmarks"),
@@ -59,7 +59,7 @@ OF_PLATFORMS = {
     *("round_pause", "round_costs", "round_sync", "round_prolong"),
     *("audit", "audit_start", "audit_repair", "round_calls_send"),
 }
-ELSEWHERE = {"scores", "judgments"}  # lead to the page of a collection, of a round
+ELSEWHERE = {"scores", "judgments", "round_captions"}  # lead to the page of a collection, of a round
 GUARDED = {pattern.name: pattern for pattern in urls.urlpatterns if pattern.name not in OPEN_TO_ALL}
 ANY = {"int": 1, "slug": "any", "str": "any", "uuid": "00000000-0000-0000-0000-000000000000"}
 
@@ -110,7 +110,8 @@ def address_of_rows(name: str, site) -> str:
             ("round", "round_live", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]
         ),
         **dict.fromkeys(("controls", "round_effect", "round_idle", "invitations"), ["open"]),
-        **dict.fromkeys(("round_judgments", "round_write"), ["open"]),
+        **dict.fromkeys(("round_judgments", "round_write", "round_captions"), ["open"]),
+        "sample_captions": [site.round.pool.sample.name],
         "benchmark": [Job.objects.create(title="Measure", task="console.tasks.measure_rankings").pk],
         **dict.fromkeys(("control", "control_rule"), ["open", site.round.controls.first().pk]),
         **dict.fromkeys(("round_publish", "round_rehearse", "round_discard"), ["draft"]),

@@ -11,6 +11,7 @@ RELEASED = {
     "checkbox": {1: "8bf0c00c4c54"},
     "expert": {1: "2dc6612350f9"},
     "determinate": {1: "ce08112eda69", 2: "97e2c3ebe0d7"},
+    "caption": {1: "26df65e6f0b9"},
     "preference": {1: "6b5bc26e5df1"},
 }
 
@@ -18,7 +19,7 @@ RELEASED = {
 def test_a_version_is_never_changed():
     written = {
         name: {
-            version: repr((words.levels, words.why, words.shortcomings, *words.examples))
+            version: repr((words.levels, words.why, words.shortcomings, *words.examples, *words.rules))
             for version, words in task.wordings.items()
         }
         for name, task in TASK_TYPES.items()

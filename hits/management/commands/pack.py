@@ -1,14 +1,19 @@
-"""pack ROUND --pool P: pack a pool into a draft round and print its counts and cost."""
+"""pack ROUND --pool P, or --sample S: pack a pool into a draft round and print its counts and cost."""
 
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.db import transaction
 
 from core.commands import ActCommand
+from core.errors import CounterpartError
 from core.progress import TerminalBar
+from corpus.models import Sample
 from hits.round_parameters import PackParameters
 from hits.rounds import figures_of, pack_round
+from hits.task_types import TASK_TYPES
 from mitl.models import Pool
+from mitl.pooling import pool_sample
 
 
 class Command(ActCommand):
@@ -17,11 +22,19 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the new round")
-        parser.add_argument("--pool", required=True, help="pool whose pairs are judged")
+        asked = parser.add_mutually_exclusive_group(required=True)
+        asked.add_argument("--pool", help="pool whose pairs are judged")
+        asked.add_argument("--sample", help="sample whose images are described; with --task caption")
         PackParameters.add_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         parameters = PackParameters.from_options(options)
-        return figures_of(
-            pack_round(options["round"], Pool.objects.named(options["pool"]), parameters, progress=progress)
-        )
+        if options["pool"]:
+            pool = Pool.objects.named(options["pool"])
+            return figures_of(pack_round(options["round"], pool, parameters, progress=progress))
+        if not TASK_TYPES[parameters.task].writes:
+            raise CounterpartError(f"The task {parameters.task} asks about a pool: pass --pool in place of --sample.")
+        sample = Sample.objects.select_related("collection").named(options["sample"])
+        with transaction.atomic():
+            pool = pool_sample(sample, actor="command")
+            return figures_of(pack_round(options["round"], pool, parameters, progress=progress))

@@ -122,5 +122,5 @@ def test_the_test_command_makes_a_test_and_says_how_to_use_it(made, capsys):
     assert "publish ROUND --channel browser --test first" in capsys.readouterr().out
     with pytest.raises(CommandError, match="is another one"):
         call_command("make_test", "first", *arguments, "--seed", "1")
-    with pytest.raises(CommandError, match="one answer to all pairs gets 2 right"):
+    with pytest.raises(CommandError, match="one answer to all gets 2 right"):
         call_command("make_test", "second", *arguments[:-1], "2")

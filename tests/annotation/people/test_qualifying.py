@@ -105,7 +105,7 @@ def test_making_it_again_changes_nothing_and_another_of_its_name_is_refused(test
         ((0, 2, 2), "at least one of each"),
         ((2, 0, 2), "at least one of each"),
         ((30, 21, 40), "at most 50"),
-        ((3, 2, 3), "one answer to all pairs gets 3 right"),
+        ((3, 2, 3), "one answer to all gets 3 right"),
         ((3, 2, 6), "use 4 to 5"),
         ((3, 2, 4, 0), "Invalid number of attempts 0"),
     ],
@@ -162,9 +162,9 @@ def test_sending_a_try_again_costs_no_other(test):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({1: None}, "1 pair has no answer yet: 1"),
-        ({1: 5}, "1 answer is to no pair"),
-        ({9: 1}, "1 answer is to no pair"),
+        ({1: None}, "1 question has no answer yet: 1"),
+        ({1: 5}, "1 answer is to no question"),
+        ({9: 1}, "1 answer is to no question"),
     ],
 )
 def test_an_odd_form_costs_no_try(test, change, said):

@@ -1,0 +1,40 @@
+"""Sentences that workers write: which are taken as an answer."""
+
+import re
+import unicodedata
+
+from core.errors import CounterpartError
+from core.text import check_words
+
+FEWEST_WORDS, LONGEST = 3, 1_000
+FEWEST_LETTERS = 5
+"""Where a script has no spaces between words."""
+
+
+def tidied(text: str) -> str:
+    """Return the text in one line, without blanks at its ends and with single ones between words."""
+    return " ".join(text.split())
+
+
+def check_sentence(text: str, *, what: str, complete: bool) -> None:
+    """Raise CounterpartError, which calls the text ``what``, where it is too long or holds control characters; where it
+    is ``complete``, also unless it has a few words."""
+    check_words(text, what=what, at_most=LONGEST)
+    if complete and not has_words(text):
+        raise CounterpartError(f"The {what} has fewer than {FEWEST_WORDS} words. Write a whole sentence.")
+
+
+def has_words(text: str) -> bool:
+    """Whether the text has three words of letters or, in a script without capitals and blanks, five letters.
+
+    >>> has_words("A dog runs."), has_words("A dog."), has_words("- 1 2 3"), has_words("一只狗在跑。")
+    (True, False, False, True)
+    """
+    words = [word for word in text.split() if any(sign.isalpha() for sign in word)]
+    letters = sum(unicodedata.category(sign) == "Lo" for sign in text)
+    return len(words) >= FEWEST_WORDS or letters >= FEWEST_LETTERS
+
+
+def core_of(text: str) -> str:
+    """Return what makes two sentences the same: their letters and digits, whatever the case."""
+    return re.sub(r"[\W_]+", " ", text.casefold()).strip()

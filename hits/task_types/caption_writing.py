@@ -1,0 +1,77 @@
+"""Write a caption: one sentence that describes a picture, five workers a picture, after Hodosh, Young and Hockenmaier
+(2013, section 2.3) and Rashtchian et al. (2010). Nothing says which sentence is right: a person reads each HIT."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import CounterpartError
+from core.progress import Progress, silent
+from hits.controls import Avoided
+from hits.designs import Design
+from hits.packing.plan import Items, Plan, Sharing, Sides
+from hits.question import Level
+from hits.task_types.task_type import Pooled, TaskType
+from hits.wording import Wording
+from mitl.models import Pool
+
+NO_CAPTION = -1
+
+
+def plan_pictures(
+    pool: Pool,
+    sides: Sides,
+    pairs: NDArray[np.int64],
+    *,
+    design: Design,
+    seed: int,
+    sharing: Sharing,
+    avoided: Avoided,
+    progress: Progress = silent,
+) -> Plan:
+    """Ask about every query image of the pool's sample once, in random order, whatever its pairs are; the last HIT may
+    have fewer. Raises CounterpartError for a sample without images that may be shown."""
+    progress("filling HITs", 0, None)
+    asked = sides.images.codes(list(pool.sample.images.order_by().values_list("pk", flat=True)))
+    images = np.random.default_rng(seed).permutation(np.setdiff1d(asked, avoided.images))
+    if not len(images):
+        raise CounterpartError(f"The sample {pool.sample} has no image to describe. Sample one with --images.")
+    numbers = np.arange(len(images))
+    captions, roles = np.full(len(images), NO_CAPTION), np.zeros(len(images), np.int64)
+    items = Items(numbers // design.candidates, images, captions, roles)
+    return Plan(sides, design, seed, items, numbers % design.candidates + 1)
+
+
+def hits_of_pictures(pooled: Pooled, design: Design) -> int:
+    """Return how many HITs ask about every query image once."""
+    return -(-pooled.query_images // design.candidates)
+
+
+CAPTION = TaskType(
+    name="caption",
+    label="write a sentence that describes a picture",
+    title="Describe the picture in one sentence",
+    lead="You see {n} pictures, one after the other. For each you write one sentence that describes it.",
+    screen=("picture", "pictures"),
+    labels={Level.YES: "a sentence"},
+    scale="written",
+    wordings={
+        1: Wording(
+            levels={},
+            rules=(
+                "Write one complete sentence about the people, animals and things, the place, and what happens.",
+                "Describe only what can be seen. Do not guess names, places, feelings, or what happened before.",
+                "Name what matters in the picture. You need not mention everything.",
+                "Use correct spelling and grammar.",
+                "Write a new sentence for each picture, in your own words.",
+            ),
+        )
+    },
+    plan=plan_pictures,
+    count_hits=hits_of_pictures,
+    usual_minutes=(3, 6),
+    on_pairs=False,
+    writes=True,
+    design=Design("caption-5", candidates=5, positives=0, negatives=0),
+    replication=5,
+    read_by="export_captions",
+)

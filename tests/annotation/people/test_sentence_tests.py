@@ -1,0 +1,168 @@
+"""Tests of spelling and grammar: made from a file, taken before the first HIT, and offered for practice."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.admission import NotAdmittedError, make_admission
+from annotation.leases import lease_seat
+from annotation.models import Admission, QualificationTest, TestAttempt
+from annotation.qualification_tests import make_sentence_test
+from core.errors import CounterpartError
+from tests.annotation.answering import home_of
+from tests.factories import make_collection, make_round, make_worker
+from tests.hits.captions import pack_captions
+
+SENTENCES = [("A dog runs.", "right"), ("A dog run.", "wrong"), ("Two dogs run.", "right"), ("Tow dogs run.", "wrong")]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "english.csv"
+    path.write_text("sentence,written\n" + "".join(f"{text},{told}\n" for text, told in SENTENCES))
+    return path
+
+
+@pytest.fixture
+def made(db):
+    return pack_captions()
+
+
+@pytest.fixture
+def test(made, file) -> QualificationTest:
+    test = make_sentence_test("english", collection=made.pool.collection, file=file, pass_mark=4, actor="x")
+    Admission.objects.create(round=made, test=test)
+    return test
+
+
+def answers(*, wrong: int = 0, number: int = 1) -> dict[str, str]:
+    said = [(told == "right") != (place < wrong) for place, (_, told) in enumerate(SENTENCES)]
+    return {f"level-{place}": "1" if right else "4" for place, right in enumerate(said, 1)} | {"number": str(number)}
+
+
+def test_the_items_are_the_sentences_of_the_file_in_its_order(test):
+    polarity = {"right": "positive", "wrong": "negative"}
+    rows = test.items.values_list("place", "sentence", "polarity", "image", "caption")
+    assert list(rows) == [(place, text, polarity[told], None, None) for place, (text, told) in enumerate(SENTENCES, 1)]
+
+
+def test_making_it_again_changes_nothing_and_another_file_is_refused(test, file):
+    more = {"collection": test.collection, "file": file, "pass_mark": 4, "actor": "x"}
+    assert make_sentence_test("english", **more) == test
+    file.write_text(file.read_text().replace("A dog runs.", "A cat runs."))
+    with pytest.raises(CounterpartError, match="There is a test english already, and it is another one"):
+        make_sentence_test("english", **more)
+    assert test.items.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "needs the columns sentence and written"),
+        ("sentence,written\nA dog.,maybe\n", "english.csv, line 2: written is 'maybe': use right or wrong"),
+        ("sentence,written\n ,right\n", "english.csv, line 2: The sentence is empty"),
+        ("sentence,written\nA.,right\nA.,wrong\n", "line 3: 'A.' stands there twice"),
+        ("sentence,written\nA.,right\nB.,right\n", "at least one of each"),
+        ("", "needs the columns"),
+    ],
+)
+def test_a_malformed_file_makes_no_test(db, file, text, message):
+    file.write_text(text)
+    with pytest.raises(CounterpartError, match=message):
+        make_sentence_test("english", collection=make_collection(), file=file, pass_mark=2, actor="x")
+    assert not QualificationTest.objects.exists()
+
+
+def test_a_pass_mark_that_one_answer_to_all_would_reach_is_refused(made, file):
+    with pytest.raises(CounterpartError, match="one answer to all gets 2 right"):
+        make_sentence_test("english", collection=made.pool.collection, file=file, pass_mark=2, actor="x")
+
+
+def test_no_hit_is_given_before_it_is_passed(made, test, stranger):
+    worker = make_worker()
+    with pytest.raises(NotAdmittedError, match="has not passed the test english"):
+        lease_seat(made, worker=worker)
+    stranger.post(f"{home_of(worker, made)}test/", answers())
+    assert TestAttempt.objects.get().passed
+    assert lease_seat(made, worker=worker)
+
+
+def test_the_sheet_shows_sentences_and_two_answers_and_no_picture(made, test, stranger):
+    page = stranger.get(f"{home_of(make_worker(), made)}test/").text
+    assert all(text in page for text, _ in SENTENCES)
+    assert "Is the sentence written correctly?" in page
+    assert page.count("<fieldset") == 4
+    assert "does not load" not in page
+    assert "/picture/" not in page
+
+
+def test_a_failed_try_is_stored_and_counts_against_the_attempts(made, test, stranger):
+    page = f"{home_of(make_worker(), made)}test/"
+    assert "3 of 4 were right; 4 are needed" in stranger.post(page, answers(wrong=1)).text
+    stranger.post(page, answers(wrong=1))
+    assert "That was the last try" in stranger.post(page, answers(wrong=2, number=2)).text
+    assert list(TestAttempt.objects.values_list("right", "passed")) == [(3, False), (2, False)]
+
+
+def test_a_sentence_without_an_answer_costs_no_try(made, test, stranger):
+    page = stranger.post(f"{home_of(make_worker(), made)}test/", answers() | {"level-2": ""})
+    assert (page.status_code, TestAttempt.objects.count()) == (422, 0)
+    assert "1 question has no answer yet: 2" in page.text
+
+
+def test_a_level_between_is_no_answer(made, test, stranger):
+    page = stranger.post(f"{home_of(make_worker(), made)}test/", answers() | {"level-2": "2"})
+    assert (page.status_code, TestAttempt.objects.count()) == (422, 0)
+
+
+def test_a_round_of_pairs_may_require_it_too(test, stranger):
+    made = make_round(make_collection("other", images=6, pictures=True), "pairs")
+    Admission.objects.create(round=made, test=test)
+    worker = make_worker()
+    assert "Is the sentence written correctly?" in stranger.get(f"{home_of(worker, made)}test/").text
+    stranger.post(f"{home_of(worker, made)}test/", answers())
+    assert lease_seat(made, worker=worker)
+
+
+def test_as_practice_it_says_which_sentences_are_right(made, file, stranger):
+    practice = make_sentence_test("easy", collection=made.pool.collection, file=file, pass_mark=4, actor="x")
+    Admission.objects.create(round=made, practice=practice)
+    page = stranger.post(f"{home_of(make_worker(), made)}practice/", answers(wrong=1)).text
+    assert "3 of 4 right" in page
+    assert "It is “Correct”" in page
+    assert "<img" not in page
+
+
+def test_a_practice_with_a_sentence_of_the_test_is_refused(test, file):
+    practice = make_sentence_test("easy", collection=test.collection, file=file, pass_mark=4, actor="x")
+    with pytest.raises(CounterpartError, match="4 items of the test english would be answered in the practice easy"):
+        make_admission(test=test, practice=practice)
+
+
+def test_the_command_makes_it(made, file, capsys):
+    zoo = made.pool.collection.name
+    call_command("make_test", "english", "--collection", zoo, "--sentences", str(file), "--pass-mark", "4")
+    assert "Test english has 4 sentences" in capsys.readouterr().out
+    assert QualificationTest.objects.get().items.count() == 4
+
+
+@pytest.mark.parametrize("options", [[], ["--positives", "2"], ["--positives", "2", "--negatives", "2"]])
+def test_the_command_wants_either_pairs_or_sentences(made, file, options):
+    sentences = ["--sentences", str(file)] if len(options) == 4 else []
+    with pytest.raises(CommandError, match="Pass either --positives and --negatives, or --sentences"):
+        call_command(
+            "make_test", "t", "--collection", made.pool.collection.name, "--pass-mark", "4", *options, *sentences
+        )
+
+
+def test_the_page_makes_it_from_an_uploaded_file(made, file, researcher):
+    zoo = made.pool.collection.name
+    with file.open("rb") as sentences:
+        form = {"name": "english", "sentences": sentences, "pass_mark": 4, "attempts": 2, "seed": 0}
+        assert researcher.post(f"/collections/{zoo}/test/", form).status_code == 302
+    assert "4 sentences, 4 right answers pass" in researcher.get(f"/collections/{zoo}/").text
+
+
+def test_the_page_without_numbers_and_without_a_file_says_what_is_missing(made, researcher):
+    form = {"name": "t", "pass_mark": 4, "attempts": 2, "seed": 0}
+    page = researcher.post(f"/collections/{made.pool.collection.name}/test/", form)
+    assert (page.status_code, "choose a file of sentences" in page.text) == (422, True)

@@ -1,0 +1,161 @@
+"""Writing captions in a browser: by keyboard alone, after a reload, offline, in two tabs, and sentences that cannot be
+taken."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Draft, Judgment, Report
+from hits.models import Round
+from tests.annotation.answering import shown
+from tests.annotation.test_judging_browser import accessible, at, press, saved, take
+from tests.hits.captions import pack_captions
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SENTENCES = ["A dog runs on grass.", "Two people sit on a bench.", "A red kite flies."]
+
+
+@pytest.fixture
+def made() -> Round:
+    """One HIT of three pictures."""
+    return pack_captions()
+
+
+def write(page: Page, text: str) -> None:
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+
+
+def texts() -> list[str]:
+    """What is stored, in the order of the page."""
+    stored = dict(Judgment.objects.values_list("item", "text"))
+    return [stored[item.pk] for item in shown(Assignment.objects.get())]
+
+
+def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page, made):
+    take(page, made)
+    at(page, "1 of 3")
+    for sentence in SENTENCES:
+        write(page, sentence)
+    at(page, "All answers")
+    expect(page.locator("#strip li").first).to_contain_text(SENTENCES[0])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert texts() == SENTENCES
+
+
+def test_a_letter_in_a_sentence_is_no_key_and_escape_gives_the_keys_back(page, made):
+    take(page, made)
+    page.keyboard.type("zunr 0?")
+    expect(page.locator("#zoom")).to_be_hidden()
+    expect(page.locator("#text-1")).to_have_value("zunr 0?")
+    press(page, ["Escape", "ArrowRight"])
+    at(page, "2 of 3")
+    press(page, ["Escape", "0"])
+    at(page, "3 of 3")
+    saved(page)
+    assert set(Draft.objects.values_list("level", "text")) == {(1, "zunr 0?"), (0, "")}
+
+
+def test_a_sentence_that_is_too_short_or_stands_twice_holds_the_worker_there(page, made):
+    take(page, made)
+    write(page, "A dog")
+    at(page, "1 of 3")
+    expect(page.get_by_text("Write a whole sentence.")).to_be_visible()
+    write(page, " runs.")
+    at(page, "2 of 3")
+    write(page, "a DOG runs")
+    expect(page.get_by_text("You wrote this for picture 1 too.")).to_be_visible()
+    accessible(page)
+    page.get_by_role("button", name="All answers").click()
+    expect(page.locator("#strip .missing")).to_have_count(3)
+    page.get_by_role("button", name="Submit 3 answers").click()
+    at(page, "1 of 3")
+    assert not Judgment.objects.exists()
+
+
+def test_what_was_typed_survives_a_reload_at_once(page, made):
+    take(page, made)
+    page.keyboard.type("A dog ru")
+    page.reload()
+    expect(page.locator("#text-1")).to_have_value("A dog ru")
+    saved(page)
+    assert Draft.objects.get().text == "A dog ru"
+
+
+def test_a_sentence_is_saved_while_it_is_written(page, made):
+    take(page, made)
+    page.keyboard.type("A dog runs")
+    saved(page)
+    assert Draft.objects.get().text == "A dog runs"
+
+
+def test_what_was_written_offline_is_kept_and_submitted(page, made):
+    take(page, made)
+    page.context.set_offline(True)
+    for sentence in SENTENCES:
+        write(page, sentence)
+    expect(page.locator("#saved")).to_have_text("offline: 3 answers kept on this device")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Not submitted yet: the server cannot be reached.")).to_be_visible()
+    page.context.set_offline(False)
+    page.wait_for_url("**/receipt/")
+    assert texts() == SENTENCES
+
+
+def test_the_sentence_written_last_in_two_tabs_is_the_one_stored(page, made):
+    take(page, made)
+    write(page, "A cat sleeps here.")
+    saved(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_role("button", name="Previous").click()
+    other.locator("#text-1").fill(SENTENCES[0])
+    other.keyboard.press("Enter")
+    saved(other)
+    for sentence in SENTENCES[1:]:
+        write(other, sentence)
+    other.keyboard.press("Enter")
+    other.wait_for_url("**/receipt/")
+    assert texts() == SENTENCES
+
+
+def test_undo_brings_the_sentence_before_back(page, made):
+    take(page, made)
+    write(page, SENTENCES[0])
+    page.get_by_role("button", name="Previous").click()
+    page.locator("#text-1").fill("Something else is here.")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#text-1")).to_have_value(SENTENCES[0])
+
+
+def test_a_picture_that_does_not_load_takes_the_sentence_away_and_a_sentence_takes_that_back(page, made):
+    take(page, made)
+    page.keyboard.type("A dog runs.")
+    page.locator("#pair-1").get_by_text("The picture does not load", exact=True).click()
+    at(page, "2 of 3")
+    page.get_by_role("button", name="Previous").click()
+    expect(page.locator("#text-1")).to_have_value("")
+    page.locator("#text-1").fill("A dog runs after all.")
+    expect(page.locator("#pair-1 [name=level-1]")).not_to_be_checked()
+
+
+def test_the_picture_can_be_reported(page, made):
+    take(page, made)
+    press(page, ["Escape", "r"])
+    page.locator("#problem-1").select_option("offensive")
+    page.get_by_role("button", name="Send the report").click()
+    saved(page)
+    assert Report.objects.get().caption is None
+
+
+def test_nothing_breaks_the_security_policy_or_a_script(page, made):
+    troubles = []
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    take(page, made)
+    for sentence in ("</textarea><img src=x onerror=alert(1)> a b", *SENTENCES[1:]):
+        write(page, sentence)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert troubles == []

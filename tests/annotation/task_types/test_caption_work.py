@@ -1,0 +1,366 @@
+"""Captions that workers write: which sentences are taken, drafts, the person who reads them, and the export."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.answers import Answer, decode_answers, encode_answers, places_of
+from annotation.decisions import decide
+from annotation.erasure import forget_worker
+from annotation.models import Assignment, Draft, Judgment, Report
+from annotation.payments import mark_paid
+from annotation.sentences import core_of, has_words
+from annotation.submissions import submit_answers
+from core.errors import CounterpartError
+from corpus.imports import import_collection
+from corpus.models import Caption, Collection
+from dataset.cases import refresh_queue, reported_pairs
+from dataset.judgment_import import import_judgments
+from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from hits.models import Round
+from hits.task_types import CAPTION
+from simulation.simulated_rounds import simulate_round
+from tests.annotation.answering import address, leased, shown
+from tests.evaluation.analysing import analyse
+from tests.factories import make_assignment, make_worker
+from tests.hits.captions import pack_captions
+
+SENTENCES = ["A dog runs on grass.", "Two people sit on a bench.", "A red kite flies."]
+HARMFUL = 'A <script>alert(1)</script> & a "dog" runs.'
+
+
+@pytest.fixture
+def made(db) -> Round:
+    """One HIT of three pictures, wanted five times."""
+    return pack_captions()
+
+
+def form_of(*sentences: str) -> dict[str, str]:
+    return {f"text-{place}": sentence for place, sentence in enumerate(sentences, 1)}
+
+
+@pytest.fixture
+def graded(django_capture_on_commit_callbacks):
+    """Send sentences as the work of a new worker; return the graded assignment."""
+
+    def send(made: Round, *sentences: str) -> Assignment:
+        seat = made.hits.get().seats.filter(state="open").first()
+        assignment = make_assignment(seat, make_worker())
+        answers = [Answer(item.pk, 1, text=text) for item, text in zip(shown(assignment), sentences, strict=True)]
+        with django_capture_on_commit_callbacks(execute=True):
+            submit_answers(assignment, answers=answers, active_seconds=60)
+        assignment.refresh_from_db()
+        return assignment
+
+    return send
+
+
+# The sheet and its fields
+
+
+def test_the_sheet_shows_pictures_rules_and_a_field_for_each_and_no_caption(stranger, made):
+    page = stranger.get(address("task", leased(made)))
+    assert page.text.count("<textarea") == 3
+    assert page.text.count("Use correct spelling and grammar.") == 3 + 2  # and in the help, with and without script
+    assert page.text.count('alt="Picture') == 3
+    assert not any(text in page.text for text in Caption.objects.values_list("text", flat=True))
+
+
+def test_sentences_are_stored_as_they_were_written_but_for_blanks(stranger, made):
+    assignment = leased(made)
+    sent = form_of("  A dog\n runs  on grass. ", *SENTENCES[1:])
+    assert stranger.post(address("task", assignment), sent).status_code == 302
+    stored = dict(Judgment.objects.values_list("item", "text"))
+    assert [stored[item.pk] for item in shown(assignment)] == SENTENCES
+    assert set(Judgment.objects.values_list("level", "caption")) == {(1, None)}
+
+
+@pytest.mark.parametrize(
+    ("first", "problem"),
+    [
+        ("", "1 picture has no answer yet: 1"),
+        (" \n ", "1 picture has no answer yet: 1"),
+        ("Dog.", "sentence at picture 1 has fewer than 3 words"),
+        ("1 2 3 4", "fewer than 3 words"),
+        ("A dog " * 300, "1,799 characters; shorten it to 1,000"),
+        ("A dog runs\x07 away.", "contains 1 control character"),
+        ("a red KITE flies!", "The same sentence stands at pictures"),
+    ],
+)
+def test_a_sentence_that_cannot_be_taken_is_told_and_the_others_are_kept(stranger, made, first, problem):
+    assignment = leased(made)
+    page = stranger.post(address("task", assignment), form_of(first, *SENTENCES[1:]))
+    assert (page.status_code, problem in page.text) == (422, True)
+    assert not Judgment.objects.exists()
+    kept = set(Draft.objects.values_list("text", flat=True))
+    assert set(SENTENCES[1:]) <= kept
+    assert all(sentence in page.text for sentence in SENTENCES[1:])
+
+
+def test_a_script_without_spaces_counts_by_letters():
+    assert has_words("一只狗在草地上跑。")
+    assert not has_words("一只狗")
+
+
+def test_two_sentences_are_the_same_whatever_their_case_and_points():
+    assert core_of("A dog, running!") == core_of("a DOG running")
+    assert core_of("A dog runs") != core_of("A dog run")
+
+
+def test_a_text_that_was_not_asked_for_is_refused(made):
+    Round.objects.filter(pk=made.pk).update(task="levels")
+    assignment = leased(made)
+    answers = [Answer(item.pk, 1, text="A dog runs.") for item in shown(assignment)]
+    with pytest.raises(CounterpartError, match="a text that was not asked for"):
+        submit_answers(assignment, answers=answers, active_seconds=1)
+
+
+def test_an_answer_sent_for_a_place_that_the_hit_lacks_is_refused(stranger, made):
+    page = stranger.post(address("task", leased(made)), form_of(*SENTENCES, "A fourth sentence here."))
+    assert (page.status_code, "1 answer is to pairs that this HIT lacks" in page.text) == (422, True)
+
+
+# Drafts
+
+
+def test_a_draft_keeps_a_sentence_that_is_not_complete_and_is_shown_again(stranger, made):
+    assignment = leased(made)
+    saved = stranger.post(address("draft", assignment), {"place": 2, "text-2": "A do", "seconds-2": "0"})
+    assert (saved.json(), Draft.objects.get().text) == ({"saved": True}, "A do")
+    assert ">A do</textarea>" in stranger.get(address("task", assignment)).text
+
+
+def test_a_sentence_that_is_deleted_deletes_its_draft(stranger, made):
+    assignment = leased(made)
+    for text in ("A dog runs.", ""):
+        stranger.post(address("draft", assignment), {"place": 1, "text-1": text})
+    assert not Draft.objects.exists()
+
+
+def test_what_was_written_stands_before_a_picture_that_does_not_load(stranger, made):
+    stranger.post(address("draft", leased(made)), {"place": 1, "text-1": "A dog runs.", "level-1": "0"})
+    assert (Draft.objects.get().level, Draft.objects.get().text) == (1, "A dog runs.")
+
+
+def test_a_draft_is_escaped_on_the_sheet(stranger, made):
+    assignment = leased(made)
+    stranger.post(address("draft", assignment), {"place": 1, "text-1": f"</textarea>{HARMFUL}"})
+    page = stranger.get(address("task", assignment)).text
+    assert "<script>alert" not in page
+    assert "&lt;/textarea&gt;" in page
+
+
+# The picture itself
+
+
+def test_a_picture_that_does_not_load_needs_no_sentence_and_is_reported(stranger, made):
+    assignment = leased(made)
+    page = stranger.post(address("task", assignment), {"level-1": "0", "text-2": SENTENCES[1], "text-3": SENTENCES[2]})
+    assert page.status_code == 302
+    report = Report.objects.get()
+    assert (report.problem, report.image, report.caption) == ("picture", shown(assignment)[0].image, None)
+    assert Judgment.objects.count() == 2
+
+
+def test_a_report_of_a_picture_is_stored_once_and_shown(stranger, made):
+    assignment = leased(made)
+    for _ in range(2):
+        assert stranger.post(address("report", assignment), {"problem-1": "offensive"}).json() == {"saved": True}
+    assert Report.objects.get().caption is None
+    assert (
+        "You reported this picture: the picture or the sentence is offensive"
+        in stranger.get(address("task", assignment)).text
+    )
+    assert reported_pairs(made.pool.collection) == {}
+
+
+# Grading, reading, deciding
+
+
+def test_work_waits_for_a_person_and_is_neither_counted_nor_paid_before(made, graded):
+    assignment = graded(made, *SENTENCES)
+    assert (assignment.state, assignment.payments.count()) == ("flagged", 0)
+    assert assignment.problem.startswith("A person reads the sentences")
+    assert not Judgment.objects.counted().exists()
+
+
+def test_accepted_work_counts_and_is_owed(made, graded, person):
+    assignment = graded(made, *SENTENCES)
+    decide(assignment, votes_count=True, paid=True, by=person, reason="Good sentences.")
+    assert Judgment.objects.counted().count() == 3
+    assert assignment.payments.get().state == "owed"
+
+
+def test_the_reviewer_reads_the_sentences_escaped(made, graded, reviewer):
+    assignment = graded(made, HARMFUL, *SENTENCES[1:])
+    page = reviewer.get(f"/review/{assignment.pk}/").text
+    assert "A &lt;script&gt;alert(1)&lt;/script&gt; &amp; a &quot;dog&quot; runs." in page
+    assert "<script>alert" not in page
+    assert "A person reads the sentences" in page
+    assert 'name="votes_count"' in page
+
+
+def test_sentences_sent_twice_are_stored_once(stranger, made):
+    assignment = leased(made)
+    for _ in range(2):
+        assert stranger.post(address("task", assignment), form_of(*SENTENCES)).status_code == 302
+    assert Judgment.objects.count() == 3
+
+
+def test_the_words_of_a_forgotten_worker_are_erased_and_those_of_others_stay(made, graded, person):
+    first, second = graded(made, *SENTENCES), graded(made, *(f"{one} Twice." for one in SENTENCES))
+    decide(first, votes_count=True, paid=True, by=person, reason="Good.")
+    mark_paid(first.payments.get(), actor="x")
+    Draft.objects.create(assignment=first, item=shown(first)[0], level=1, text="I am Jo")
+    forget_worker(first.worker.pseudonym, actor="x")
+    assert set(first.judgments.values_list("text", flat=True)) == {"[erased]"}
+    assert Draft.objects.get().text == "[erased]"
+    assert "[erased]" not in second.judgments.values_list("text", flat=True)
+
+
+# What platforms carry
+
+
+def test_the_compact_form_carries_every_sentence(made):
+    assignment = leased(made)
+    texts = ["A dog. Two = three %2E?", "Ein Hündchen läuft 🐕 weg.", ""]
+    answers = [
+        Answer(item.pk, 1 if text else 0, text=text) for item, text in zip(shown(assignment), texts, strict=True)
+    ]
+    places = places_of(assignment)
+    assert decode_answers(encode_answers(answers, places), places) == answers
+
+
+# The export
+
+
+@pytest.fixture
+def accepted(made, graded, person) -> Round:
+    """Three captions of each of two workers, accepted; those of a third wait."""
+    for words in ("", " Again."):
+        work = graded(made, *(f"{one}{words}" for one in SENTENCES))
+        decide(work, votes_count=True, paid=True, by=person, reason="Good.")
+    graded(made, *(f"{one} Waiting." for one in SENTENCES))
+    return made
+
+
+def test_the_export_is_read_back_as_a_collection_with_the_captions(accepted, tmp_path, capsys):
+    path = tmp_path / "captions.jsonl.gz"
+    call_command("export_captions", "written", str(path), "--json")
+    figures = json.loads(capsys.readouterr().out)
+    assert figures == {"round": "written", "captions": 6, "images": 3, "erased": 0}
+    import_collection("new", format="jsonl", path=path)
+    found = Collection.objects.get(name="new")
+    assert found.images.count() == 3
+    texts = set(found.captions.values_list("text", flat=True))
+    assert texts == {*SENTENCES, *(f"{one} Again." for one in SENTENCES)}
+    by_image = dict(Judgment.objects.values_list("text", "image__key"))
+    assert all(caption.image.key == by_image[caption.text] for caption in found.captions.select_related("image"))
+
+
+def test_the_export_is_appended_to_the_collection_of_the_pictures(accepted, tmp_path):
+    path = tmp_path / "captions.jsonl"
+    call_command("export_captions", "written", str(path))
+    before = accepted.pool.collection.captions.count()
+    summary = import_collection(accepted.pool.collection.name, format="jsonl", path=path, append=True)
+    assert (summary.captions_added, summary.images_added) == (6, 0)
+    assert accepted.pool.collection.captions.count() == before + 6
+
+
+def test_the_export_names_no_worker_and_writes_the_same_bytes_again(accepted, tmp_path):
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path in paths:
+        call_command("export_captions", "written", str(path))
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    workers = Assignment.objects.values_list("worker__pseudonym", flat=True)
+    assert not any(worker in paths[0].read_text() for worker in workers)
+
+
+def test_erased_captions_are_left_out_and_counted(accepted, tmp_path, capsys):
+    Judgment.objects.filter(assignment=Assignment.objects.first()).update(text="[erased]")
+    call_command("export_captions", "written", str(tmp_path / "a.jsonl"), "--json")
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures["captions"], figures["erased"]) == (3, 3)
+
+
+def test_a_round_without_accepted_captions_or_of_another_task_is_refused(made, tmp_path):
+    with pytest.raises(CommandError, match="has no accepted captions"):
+        call_command("export_captions", "written", str(tmp_path / "a.jsonl"))
+    Round.objects.update(task="levels")
+    with pytest.raises(CommandError, match="has the task levels; pack one with --task caption"):
+        call_command("export_captions", "written", str(tmp_path / "a.jsonl"))
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_the_captions_are_downloaded_from_the_rounds_page(accepted, member, stranger):
+    assert "/rounds/written/captions/" in member.get("/rounds/written/").text
+    file = b"".join(member.get("/rounds/written/captions/").streaming_content).decode()
+    assert [json.loads(line)["text"] in file for line in file.splitlines()] == [True] * 6
+    assert stranger.get("/rounds/written/captions/").status_code == 302
+
+
+def test_a_download_without_accepted_captions_says_so(made, member):
+    page = member.get("/rounds/written/captions/", follow=True)
+    assert "has no accepted captions" in page.text
+
+
+# What asks about pairs
+
+
+def test_what_is_about_pairs_is_refused_with_one_line(accepted, tmp_path):
+    pool = accepted.pool
+    acts = [
+        lambda: aggregate_round(accepted),
+        lambda: release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[accepted], partial=True),
+        lambda: simulate_round(accepted),
+        lambda: import_judgments(accepted, tmp_path / "none.csv", actor="test"),
+    ]
+    for act in acts:
+        with pytest.raises(CounterpartError, match="its answers are not about pairs. Use export_captions."):
+            act()
+    with pytest.raises(CommandError, match="not about pairs"):
+        analyse("agreement", "written")
+
+
+def test_a_worker_may_describe_a_picture_again_in_another_round(accepted, graded, person):
+    worker = Assignment.objects.first().worker
+    again = pack_captions("again")
+    assignment = make_assignment(again.hits.get().seats.first(), worker)
+    for item, old in zip(again.hits.get().items.all(), accepted.hits.get().items.all(), strict=True):
+        item.image = old.image
+        item.save()
+    answers = [Answer(item.pk, 1, text=text) for item, text in zip(shown(assignment), SENTENCES, strict=True)]
+    submit_answers(assignment, answers=answers, active_seconds=1)
+    assert assignment.judgments.count() == 3
+
+
+def test_captions_never_wait_for_a_review_of_pairs(accepted):
+    assert refresh_queue(accepted.pool.collection)["waiting"] == 0
+
+
+def test_the_pages_of_staff_open(accepted, researcher):
+    assignment = Assignment.objects.first()
+    rest = ("", "hits/", "hits/1/", "rehearse/", "ledger/", "pairs/", "controls/", "effect/", "close/")
+    addresses = [
+        *(f"/rounds/written/{one}" for one in rest),
+        f"/review/{assignment.pk}/",
+        f"/workers/{assignment.worker.pseudonym}/",
+        "/pools/queries-written-images/",
+        "/pools/queries-written-images/pack/?task=caption",
+        "/pools/",
+        f"/collections/{accepted.pool.collection.name}/",
+        f"/images/{assignment.hit.items.first().image_id}/",
+        "/review/?state=all",
+        "/rounds/",
+        "/events/",
+        "/",
+    ]
+    assert {one: researcher.get(one).status_code for one in addresses} == dict.fromkeys(addresses, 200)
+
+
+def test_the_button_of_a_sample_leads_to_packing_captions(made, researcher):
+    answer = researcher.post("/samples/queries-written/captions/", follow=True)
+    assert answer.redirect_chain[-1][0] == "/pools/queries-written-images/pack/?task=caption"
+    assert f'value="{CAPTION}" selected' in answer.text
