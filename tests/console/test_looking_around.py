@@ -86,6 +86,18 @@ def test_an_annotator_shows_its_searches_and_that_it_is_not_trained(zoo):
     assert [one["retrieval"] for one in figures("show", "annotator", "overlap")["retrievals"]] == [retrieval.pk]
 
 
+def test_an_annotator_is_untrained_only_if_it_learns_and_has_no_weights(db):
+    for name, kind in (("words", "overlap"), ("small", "vse"), ("trained", "vse")):
+        make_annotator(name, kind)
+    Annotator.objects.filter(name="trained").update(checkpoint="a.npz", checksum="1")
+    listed = figures("list", "annotators")["annotators"]
+    assert {one["name"]: one["state"] for one in listed} == {
+        "words": "ready",
+        "small": "untrained",
+        "trained": "ready",
+    }
+
+
 @pytest.mark.parametrize(
     "things", ["collections", "annotators", "samples", "retrievals", "pools", "rounds", "versions"]
 )

@@ -62,7 +62,8 @@ def test_only_our_own_sizes_are_made(member, large, size):
 
 
 @pytest.mark.parametrize("query", ["", "?size=320"])
-def test_a_picture_without_a_file_is_not_found(member, query, db):
+def test_a_picture_without_a_file_is_not_found(member, query, db, settings):
+    settings.MEDIA_ROOT.mkdir()  # no file is no name in the storage, which would be the folder itself
     image = make_collection(images=1).images.get()
     assert member.get(f"/pictures/{image.pk}/{query}").status_code == 404
 
