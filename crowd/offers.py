@@ -15,6 +15,7 @@ LIMITS = {
     "frame_height": (0, 5000),
     "min_approved": (0, 100_000),
     "min_approval_rate": (0, 100),
+    "max_sessions": (0, 10_000),
 }
 
 
@@ -23,6 +24,8 @@ class Offer:
     """What workers see and what they need. ``minutes`` is the time limit of a HIT, ``frame_height`` is in pixels (0: as
     the page needs), ``min_approved`` counts approved assignments, ``min_approval_rate`` is in percent, ``countries``
     are ISO 3166 codes (none: any). ``top_workers``: only those whom the platform itself calls its best.
+    ``max_sessions``: how often a worker may take a round that is listed as a whole, for one HIT each time (0: as often
+    as it has HITs).
 
     The defaults require no approved work, because that excludes new workers.
     Raises CounterpartError for values that no platform accepts.
@@ -38,6 +41,7 @@ class Offer:
     top_workers: bool = False
     min_approved: int = 0
     min_approval_rate: int = 0
+    max_sessions: int = 0
     countries: tuple[str, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:

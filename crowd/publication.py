@@ -118,6 +118,8 @@ def check_publishable(
             f"capacity, per_worker, test, practice and invited are for the browser pool: leave them out on {channel}, "
             "which admits workers itself."
         )
+    if offer.max_sessions and not channels.is_by_session(channel):
+        raise CounterpartError(f"max_sessions is for channels that list a round as a whole: leave it out on {channel}.")
     _refuse_shown_before(round, admission)
     _preflight(round, channel, missing)
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)

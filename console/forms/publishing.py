@@ -101,6 +101,13 @@ class OfferForm(forms.Form):
     )
     min_approved = _number("min_approved", "Minimum number of approved assignments", "Excludes new workers.")
     min_approval_rate = _number("min_approval_rate", "Minimum approval rate in percent", "0 for any.")
+    max_sessions = forms.IntegerField(
+        required=False,
+        min_value=LIMITS["max_sessions"][0],
+        max_value=LIMITS["max_sessions"][1],
+        label="Maximum sessions per worker",
+        help_text="Each session is one HIT. Leave empty for no limit.",
+    )
     top_workers = forms.BooleanField(required=False, label="Only the platform's top workers, for a higher fee")
     expected_minutes = forms.DecimalField(
         required=False,
@@ -125,6 +132,9 @@ class OfferForm(forms.Form):
     def clean_countries(self) -> tuple[str, ...]:
         codes = self.cleaned_data["countries"].upper().split(",")
         return tuple(code.strip() for code in codes if code.strip())
+
+    def clean_max_sessions(self) -> int:
+        return self.cleaned_data["max_sessions"] or 0
 
     def offer(self) -> Offer:
         """Return the Offer. Raises CounterpartError for invalid values."""

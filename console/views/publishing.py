@@ -21,7 +21,7 @@ from console.wage_terms import wage_terms
 from core.errors import CounterpartError
 from core.models import Job
 from core.text import counted
-from crowd.channels import Market, find_market, usable_markets
+from crowd.channels import Market, find_market, is_by_session, usable_markets
 from crowd.funds import ask_funds
 from crowd.postings import postings_for
 from crowd.publication import check_publishable, missing_pictures, publish_round, quote
@@ -118,6 +118,7 @@ def _filling_in(request: HttpRequest, round: Round, environment: Market, form: O
     context = _common(round, environment) | {
         "form": form,
         "funds": ask_funds(environment.channel, environment.environment),
+        "by_session": is_by_session(environment.channel),
         "measured": pilot_of(round, rehearsed=environment.rehearsal),
     }
     status = 422 if form.is_bound and form.errors else 200

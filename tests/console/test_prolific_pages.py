@@ -209,3 +209,11 @@ def test_wrong_orders_are_refused_in_one_line_and_change_nothing(made, django_us
     with pytest.raises(CommandError, match=told):
         call_command(*(part.format(work=work) for part in command))
     assert (Assignment.objects.get(pk=work).state, Payment.objects.count()) == ("accepted", 1)
+
+
+def test_the_number_of_sessions_is_asked_where_a_round_is_listed_as_a_whole(rehearsal, researcher):
+    make_round(name="draft", published=False, reward="2.00")
+    on_prolific, on_mturk = (
+        researcher.get(f"/rounds/draft/publish/?on={market}:emulator").text for market in ("prolific", "mturk")
+    )
+    assert ("max_sessions" in on_prolific, "max_sessions" in on_mturk) == (True, False)

@@ -352,3 +352,24 @@ def test_what_prolific_settles_in_its_own_way_is_never_approved_and_waits_for_a_
     sync(made, commit)
     assert not Outbox.objects.exclude(state="done").exists()
     assert balances(made)["held"] == 0
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0, 3), (2, 2), (9, 3)])
+def test_a_participant_may_take_the_study_as_often_as_was_asked_but_for_no_more_hits_than_there_are(
+    rehearsal, commit, asked, given
+):
+    made = make_round(hits=3, published=False, reward="2.00")
+    with commit(execute=True):
+        call_command("publish", made.name, channel="prolific", expected_minutes=Decimal(8), max_sessions=asked)
+    assert rehearsal.study().terms["submissions_config"]["max_submissions_per_participant"] == given
+
+
+@pytest.mark.parametrize(
+    ("channel", "sessions"), [("mturk", 2), ("browser", 2), ("prolific", -1), ("prolific", 10_001)]
+)
+def test_a_number_of_sessions_that_a_channel_cannot_ask_for_publishes_nothing(db, channel, sessions):
+    made = make_round(hits=3, published=False, reward="2.00")
+    with pytest.raises(CommandError, match="max_sessions"):
+        call_command("publish", made.name, channel=channel, expected_minutes=Decimal(8), max_sessions=sessions)
+    made.refresh_from_db()
+    assert made.state == "draft"

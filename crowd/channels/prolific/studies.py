@@ -128,6 +128,7 @@ def _draft(client: Client, posting: Posting, token: str) -> dict[str, Any]:
 
 def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
     round, offer = posting.round, offer_of(posting.round)
+    hits = round.hits.count()
     entry = reverse("crowd:entry", args=[posting.channel, posting.environment])
     return {
         "name": offer.title,
@@ -146,7 +147,7 @@ def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
         "device_compatibility": ["desktop", "tablet", "mobile"],
         "filters": _filters(client, offer),
         # One HIT a session: nobody can be given more of them than there are.
-        "submissions_config": {"max_submissions_per_participant": round.hits.count()},
+        "submissions_config": {"max_submissions_per_participant": min(offer.max_sessions or hits, hits)},
         "study_labels": ["annotation"],
     }
 

@@ -30,6 +30,7 @@ OFFER: dict[str, tuple[type, str]] = {
     "frame_height": (int, "height in pixels of our page inside the platform's; 0 fits"),
     "min_approved": (int, "minimum number of approved assignments; high numbers exclude new workers"),
     "min_approval_rate": (int, "minimum percentage of approved work"),
+    "max_sessions": (int, "how often a worker may take a round listed as a whole, for a HIT each time; 0: no limit"),
 }
 
 
