@@ -19,6 +19,12 @@ def contact() -> dict[str, str]:
     return {"contact": given, "contact_link": given if is_page else f"mailto:{given}" if "@" in given else ""}
 
 
+def untold() -> dict[str, str]:
+    """Return the settings that are empty → what the consent sheet therefore does not tell workers."""
+    words = {"RESEARCHERS": "who asks and why", "PAYMENT_TERMS": "how and when they are paid", "CONTACT": "whom to ask"}
+    return {setting: what for setting, what in words.items() if not getattr(settings, setting)}
+
+
 def current_sheet() -> ConsentSheet:
     """Return the sheet as it reads today; a new version where its template or a setting in it has changed."""
     words = {"researchers": settings.RESEARCHERS, "payment_terms": settings.PAYMENT_TERMS, **contact()}

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.template.loader import render_to_string
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -17,6 +18,18 @@ def refuse_nul(get_response: GetResponse) -> GetResponse:
         if "\0" in request.path or "\0" in unquote(request.META.get("QUERY_STRING", "")):
             raise Http404("The address contains a NUL character.")
         return get_response(request)
+
+    return answer
+
+
+def explain_405(get_response: GetResponse) -> GetResponse:
+    """Put a page into the empty answer to opening an address that only takes forms, as after a login in between."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if isinstance(response, HttpResponseNotAllowed) and not response.content:
+            response.content = render_to_string("405.html", {"is_worker": request.path.startswith("/judge/")})
+        return response
 
     return answer
 

@@ -76,6 +76,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
     "config.middleware.refuse_nul",
+    "config.middleware.explain_405",
 ]
 
 ROOT_URLCONF = "config.urls"

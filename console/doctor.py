@@ -21,6 +21,7 @@ from django.db import OperationalError, ProgrammingError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+from annotation.consent import untold
 from config.celery import app
 from config.environment import is_local
 from core import health
@@ -209,8 +210,7 @@ def _queue(name: str) -> Findings:
 
 def _consent(name: str) -> Findings:
     """What the consent sheet lacks while people work for money in the browser pool."""
-    words = {"RESEARCHERS": "who asks and why", "PAYMENT_TERMS": "how and when they are paid", "CONTACT": "whom to ask"}
-    lacking = [setting for setting in words if not getattr(settings, setting)]
+    lacking = untold()
     paid = Round.objects.filter(
         channel="browser", published_at__isnull=False, closed_at=None, rehearsal=False, reward__gt=0
     )
@@ -219,8 +219,8 @@ def _consent(name: str) -> Findings:
     elif not paid.exists():
         yield Finding(name, "no paid round is open in the browser pool")
     else:
-        for setting in lacking:
-            yield Finding(name, f"Workers of paid rounds are not told {words[setting]}.", f'{setting}="…"')
+        for setting, what in lacking.items():
+            yield Finding(name, f"Workers of paid rounds are not told {what}.", f'{setting}="…"')
 
 
 def _gpu(name: str) -> Findings:

@@ -5,6 +5,7 @@ A chart is what the command ``analyse`` says with the same words, so pages, file
 
 import re
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -21,6 +22,7 @@ from dataset.models import Version
 from evaluation.analyses import Findings, subjects, write_table
 from hits.designs import Design
 from hits.models import Control, Round
+from hits.task_types import task_type_of
 from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes, heat_map
 from mitl.models import Annotator, Pool
 from mitl.pooling import Overlap
@@ -64,14 +66,27 @@ PLOTS = {
     "diversity": Plot(
         "Similarity of rankings", "How alike the annotators rank the same queries (table A.1); darker is more alike."
     ),
+    "determinate": Plot(
+        "Determinate captions",
+        "How many captions have which share of yes: workers say that a caption fits only few pictures.",
+    ),
+    "preference": Plot(
+        "Preferences between rankings",
+        "How strongly people prefer each of the study's rankings: Bradley-Terry strengths in percent (appendix D.1).",
+    ),
     "hubness": Plot(
         "Hubs",
         "How many items are in the first ten places of at least so many queries' lists. The further right a line ends, "
         "the larger the hubs of that annotator; the figures have the skewness of N₁, N₅ and N₁₀.",
     ),
 }
+OF_TASKS = ("determinate", "preference")  # named as the types of task, which are not about pairs, that have one
 OF_ANSWERS = ("workers", "annotators", "reasons", "agreement")
-OFFERED = {"round": OF_ANSWERS, "version": ("positives", *OF_ANSWERS, "uncertainty"), "pool": ("diversity", "hubness")}
+OFFERED = {
+    "round": (*OF_ANSWERS, *OF_TASKS),
+    "version": ("positives", *OF_ANSWERS, "uncertainty"),
+    "pool": ("diversity", "hubness"),
+}
 """The charts of each kind of thing."""
 OF_ANNOTATORS = {"uncertainty": ("pcme",)}
 """The charts that are drawn for one annotator, and the kinds that they are drawn for."""
@@ -83,6 +98,13 @@ THINGS: dict[str, QuerySet[Any]] = {
     "version": Version.objects.select_related("collection"),
     "pool": Pool.objects.select_related("collection", "sample"),
 }
+
+
+def offered(kind: str, thing: Thing) -> Sequence[str]:
+    """Return the charts of a thing, those that its type of task has where it is a round."""
+    if isinstance(thing, Round):
+        return OF_ANSWERS if task_type_of(thing).on_pairs else [one for one in OF_TASKS if one == thing.task]
+    return OFFERED[kind]
 
 
 def words_of(thing: Thing, subject: str, annotator: str = "") -> list[str]:

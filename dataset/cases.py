@@ -91,7 +91,7 @@ def suspicious_originals(collection: Collection, low: MergeTerm = VERY_LOW) -> d
     refused = Count("pk", filter=Q(level=Level.NO))
     pairs = counted.order_by().values_list("image_id", "caption_id").annotate(votes=Count("pk"), refused=refused)
     for image, caption, votes, n in pairs.filter(Exists(original), refused__gte=F("votes") / 2.0, refused__gt=0):
-        note = f"{n} of {votes} votes say 100% NO"
+        note = f"{n} of {votes} answers, those on controls included, say 100% NO"
         found[image, caption] = "; ".join(filter(None, [found.get((image, caption)), note]))
     return found
 

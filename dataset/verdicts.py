@@ -31,6 +31,7 @@ def aggregate_round(
     ties: Ties = "median",
     seed: int = 0,
     workers: bool = False,
+    actor: str = "command",
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Replace the round's verdicts by ``method``; return the numbers of judgments, pairs and verdicts of each level.
@@ -59,7 +60,7 @@ def aggregate_round(
     Aggregation.objects.filter(round=round, method=method).delete()
     aggregation = Aggregation.objects.create(round=round, method=method, ties=ties, seed=seed, judgments=judgments)
     _write(aggregation, conclusion.verdicts, progress)
-    record("aggregated", round, actor="command", method=method, ties=ties, seed=seed, judgments=judgments)
+    record("aggregated", round, actor=actor, method=method, ties=ties, seed=seed, judgments=judgments)
     return {"judgments": judgments, **_figures(conclusion, task_type_of(round), workers)}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from django.db import IntegrityError, transaction
+from django.db.models import Count
 
 from core.errors import CounterpartError
 from core.events import record
@@ -95,6 +96,13 @@ def figures_of(packed: Round) -> dict[str, Any]:
     summary.pop("avoided", None)
     costs = {f"cost_{channel}": cost["total"] for channel, cost in summary.pop("cost").items()}
     return {"round": packed.name, **summary, "reward": str(packed.reward), **costs, "ceiling": str(packed.ceiling)}
+
+
+def repeats_of(round: Round) -> int:
+    """Return how many HITs the pair is in that is in most, a control. A worker can take only one of these, as nobody
+    judges a pair twice."""
+    pairs = Item.objects.filter(hit__round=round, image__isnull=False).order_by().values("image", "caption")
+    return pairs.annotate(n=Count("hit")).order_by("-n").values_list("n", flat=True).first() or 0
 
 
 def make_plan(

@@ -17,9 +17,10 @@ from annotation.receipts import completion_code
 
 State = Assignment.State
 
+CHECKED, REFUSED = "being checked", "not paid"
 OUTCOMES = {
-    State.SUBMITTED: "being checked",
-    State.FLAGGED: "being checked",
+    State.SUBMITTED: CHECKED,
+    State.FLAGGED: CHECKED,
     State.ACCEPTED: "accepted",
     State.EXCLUDED: "not counted",
 }
@@ -81,8 +82,11 @@ class LostWork:
 def work_of(worker: Worker) -> list[Work]:
     """Return everything the worker submitted or is paid for, in any round, newest first."""
     theirs = worker.assignments.filter(Q(state__in=OUTCOMES) | Q(payments__isnull=False)).distinct()
-    rows = theirs.select_related("hit__round").prefetch_related("payments")
-    return [_work(assignment) for assignment in rows.order_by("-submitted_at", "-pk")]
+    rows = theirs.select_related("hit__round").prefetch_related("payments", "rejections")
+    return [
+        _work(assignment, refused=any(one.holds for one in assignment.rejections.all()))
+        for assignment in rows.order_by("-submitted_at", "-pk")
+    ]
 
 
 def earned(works: Sequence[Work]) -> Decimal:
@@ -126,14 +130,15 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
     ]
 
 
-def _work(assignment: Assignment) -> Work:
+def _work(assignment: Assignment, *, refused: bool = False) -> Work:
+    """``refused``: a rejection holds, which its worker reads at once, to appeal."""
     told = _may_be_told(assignment)
     payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
     return Work(
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
         submitted_at=assignment.submitted_at,
-        outcome=OUTCOMES.get(State(assignment.state), "not submitted") if told else OUTCOMES[State.SUBMITTED],
+        outcome=REFUSED if refused else OUTCOMES.get(State(assignment.state), "not submitted") if told else CHECKED,
         pay=sum((payment.amount for payment in payments), Decimal(0)) if payments else None,
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),

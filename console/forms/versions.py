@@ -7,7 +7,7 @@ from django import forms
 
 from console.forms.fields import UploadField
 from console.uploads import LARGEST_UPLOAD
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.text import NameField
 from corpus.models import Sample
 from dataset.aggregation import METHODS, TIES
@@ -19,6 +19,7 @@ from evaluation.ranking_files import FORMS
 from evaluation.runs import MAX_MODEL, check_model
 from hits.models import Round
 from hits.question import Level
+from hits.task_types import TASK_TYPES
 from mitl.models import Retrieval
 
 
@@ -114,9 +115,16 @@ class ReleaseForm(forms.Form):
     """The contents of a version: queries, rounds whose votes count, and sources to merge."""
 
     name = NameField(label="Version name")
-    sample = forms.ModelChoiceField(Sample.objects.select_related("collection"), empty_label=None, label="Queries")
+    sample = forms.ModelChoiceField(
+        Sample.objects.select_related("collection"), to_field_name="name", empty_label=None, label="Queries"
+    )
     rounds = forms.ModelMultipleChoiceField(
-        Round.objects.exclude(published_at=None), required=False, widget=forms.CheckboxSelectMultiple
+        Round.objects.exclude(published_at=None).filter(
+            task__in=[one.name for one in TASK_TYPES.values() if one.on_pairs]
+        ),
+        to_field_name="name",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
     )
     merge = forms.CharField(
         initial="original", required=False, help_text="Sources of known matches to merge, for example cxc>=3,original"
@@ -147,6 +155,10 @@ class ReleaseForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         chosen: dict[str, Any] = self.cleaned_data
+        collection = chosen["sample"].collection if "sample" in chosen else None
+        foreign = [str(one) for one in chosen.get("rounds", ()) if collection and one.pool.collection != collection]
+        if foreign:
+            self.add_error("rounds", f"The queries are of {collection}, and these rounds are not: {some_of(foreign)}.")
         if not chosen.get("partial"):
             try:
                 refuse_unfinished(list(chosen.get("rounds", ())))

@@ -18,6 +18,7 @@ from console.plots import (
     drawn,
     findings_of,
     needs_job,
+    offered,
     table_of,
     words_of,
 )
@@ -43,7 +44,7 @@ def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpRespo
         "thing": thing,
         "subject": subject,
         "plot": plot,
-        "tabs": [(one, PLOTS[one].title) for one in OFFERED[kind]],
+        "tabs": [(one, PLOTS[one].title) for one in offered(kind, thing)],
         "annotators": annotators,
         "annotator": annotator,
         "chosen": f"?{urlencode({'annotator': annotator})}" if annotator else "",
@@ -106,6 +107,8 @@ def _thing_or_404(kind: str, name: str, subject: str) -> Thing:
     if subject not in OFFERED.get(kind, ()):
         raise Http404
     thing: Thing = get_object_or_404(THINGS[kind], name=name)
+    if subject not in offered(kind, thing):
+        raise Http404
     return thing
 
 

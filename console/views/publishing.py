@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.consent import untold
 from annotation.invitations import make_invitations, revoke_invitations
 from annotation.judging.links import invitation_link
 from annotation.models import Admission, Invitation
@@ -26,6 +27,7 @@ from crowd.funds import ask_funds
 from crowd.postings import postings_for
 from crowd.publication import check_publishable, missing_pictures, publish_round, quote
 from hits.models import Round
+from hits.rounds import repeats_of
 
 
 @researchers_only
@@ -76,14 +78,21 @@ def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> H
 
 def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
     form, trouble = AdmissionForm(request.POST if request.method == "POST" else None), ""
+    terms = wage_terms(round)
     if request.method == "POST":
         try:
+            admission = form.admission()
+            minutes = form.cleaned_data["expected_minutes"]
+            if terms.fair > terms.reward and minutes is None and "below_floor" not in request.POST:
+                raise CounterpartError(
+                    "Tick that the reward may be below the wage floor, or state the minutes a HIT takes."
+                )
             publish_round(
                 round,
                 channel=environment.channel,
-                admission=form.admission(),
+                admission=admission,
                 skip_missing="skip_missing" in request.POST,
-                expected_minutes=form.cleaned_data["expected_minutes"],
+                expected_minutes=minutes,
                 actor=request.user.get_username(),
             )
             share = "Make invitations." if form.cleaned_data["invited"] else "Share the join link."
@@ -91,7 +100,8 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
             return redirect("round", round.name)
         except CounterpartError as error:
             trouble = str(error)
-    context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
+    context = _common(round, environment) | {"terms": terms, "form": form, "trouble": trouble}
+    context |= {"untold": untold() if round.reward else {}, "repeats": repeats_of(round)}
     return render(request, "console/publish.html", context, status=409 if trouble else 200)
 
 

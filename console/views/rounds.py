@@ -270,7 +270,7 @@ def round_aggregate(request: StaffRequest, name: str) -> HttpResponse:
     """Aggregate the votes into verdicts by majority."""
     found = _round_or_404(name)
     try:
-        counts = aggregate_round(found)
+        counts = aggregate_round(found, actor=request.user.get_username())
         messages.success(
             request, f"{counted(counts['judgments'], 'vote')} counted: {counted(counts['pairs'], 'verdict')}."
         )

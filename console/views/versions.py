@@ -6,6 +6,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.models import Judgment
 from console import tasks
 from console.forms.versions import ExportForm, ReleaseForm
 from console.pagination import page_of
@@ -16,7 +17,7 @@ from core.files import local_copy
 from core.jobs import open_job
 from dataset.changes import Cause, changes_between, count_causes
 from dataset.exports.downloads import downloads_of
-from dataset.models import Version
+from dataset.models import Case, Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 from evaluation.leaderboard import board_of
 from evaluation.score_checks import score_changes, score_table
@@ -142,9 +143,26 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
 @releasers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def release(request: StaffRequest) -> HttpResponse:
-    """Choose the contents of a version; a job counts the votes and releases it."""
+    """Choose the contents of a version; once they are confirmed, a job counts the votes and releases it."""
     form = ReleaseForm(request.POST or None)
+    context: dict[str, object] = {"form": form}
     if request.method == "POST" and form.is_valid():
+        if "confirmed" not in request.POST:
+            return render(request, "console/release.html", context | _contents_of(form))
         job = open_job(f"Release {form.cleaned_data['name']}", tasks.release.name, form.params(), by=request.user)
         return redirect("job", job.pk)
-    return render(request, "console/release.html", {"form": form}, status=422 if form.errors else 200)
+    return render(request, "console/release.html", context, status=422 if form.errors else 200)
+
+
+def _contents_of(form: ReleaseForm) -> dict[str, object]:
+    """Return what the version would hold, to be looked at before it is released for good."""
+    rounds, collection = form.cleaned_data["rounds"], form.cleaned_data["sample"].collection
+    votes = Judgment.objects.counted().of_candidates().filter(assignment__hit__round__in=rounds)
+    return {
+        "chosen": form.cleaned_data,
+        "n_votes": votes.count(),
+        "n_simulated": votes.simulated().count(),
+        "open_rounds": [str(one) for one in rounds if one.state == "open"],
+        "collection": collection,
+        "n_waiting": Case.objects.waiting().filter(collection=collection).count() if rounds else 0,
+    }

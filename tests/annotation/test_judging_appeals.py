@@ -43,6 +43,7 @@ def test_the_page_says_why_and_until_when_one_may_object(stranger, rejection):
     assert "All 18 answers are 100% YES." in page
     assert "the answers are plainly random or all the same" in page
     assert "A person answers." in page
+    assert "being checked" not in page  # the list of submitted work says "not paid" too
 
 
 def test_the_evidence_is_for_reviewers(stranger, rejection):

@@ -11,6 +11,7 @@ from console.plots import OFFERED, PLOTS, THEME, drawn
 from evaluation.analyses import subjects
 from mitl.bars import LEVEL_COLOURS, bar_chart
 from tests.annotation.disagreeing import make_topped_up, vote
+from tests.annotation.task_types.test_determinate import make_asked, say
 from tests.console.conftest import answer_rightly
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
 
@@ -49,6 +50,20 @@ def test_a_version_shows_how_many_positives_its_queries_have(member, site):
 
 def test_a_version_shows_the_charts_of_its_answers(member, site):
     assert "python manage.py analyse workers --version v1" in member.get("/charts/version/v1/workers/").text
+
+
+def test_a_round_about_captions_shows_its_result_and_no_chart_of_pairs(member, db):
+    say(make_asked(), "y", "y", "n")
+    assert '/charts/round/captions/determinate/">Results' in member.get("/rounds/captions/").text
+    page = member.get("/charts/round/captions/determinate/")
+    assert "python manage.py analyse determinate captions" in page.text
+    assert page.context["n_rows"] == 20
+    assert [name for name, _ in page.context["tabs"]] == ["determinate"]
+    assert member.get("/charts/round/captions/agreement/").status_code == 404
+
+
+def test_a_round_about_pairs_has_no_chart_of_captions(member, site):
+    assert member.get("/charts/round/open/determinate/").status_code == 404
 
 
 def test_a_pool_shows_the_hubs_of_its_annotators(member, db):

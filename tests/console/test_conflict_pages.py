@@ -16,7 +16,7 @@ def asked():
     answer(made.hits.get(), 1, 4)
     associate(made.pool.collection, "cxc", candidates(made.hits.get()), score=4)
     chosen = {"positive_levels": [1, 2], "method": "majority", "ties": "median"}
-    return {"sample": sample_of(made).pk, "rounds": [made.pk], "merge": "cxc>=3", **chosen}
+    return {"sample": sample_of(made).name, "rounds": [made.name], "merge": "cxc>=3", **chosen}
 
 
 def test_counts_come_as_json(member, asked):

@@ -225,3 +225,34 @@ def test_the_browser_pool_tells_the_wage_before_publishing_and_holds_to_the_floo
     assert "Pack it again with --reward 1.50" in refused.content.decode()
     assert researcher.post(page, {"expected_minutes": "2.5"}).url == "/rounds/draft/"
     assert Round.objects.get(name="draft").expected_seconds == 150
+
+
+def test_a_usual_wage_below_the_floor_needs_a_tick(researcher, site):
+    refused = researcher.post("/rounds/draft/publish/")
+    assert refused.status_code == 409
+    assert "Tick that the reward may be below the wage floor" in refused.text
+    assert Round.objects.get(name="draft").state == "draft"
+    assert researcher.post("/rounds/draft/publish/", {"below_floor": "on"}).url == "/rounds/draft/"
+
+
+def test_a_usual_wage_above_the_floor_needs_no_tick(researcher, site):
+    Round.objects.filter(name="draft").update(reward=3)
+    assert "below_floor" not in researcher.get("/rounds/draft/publish/").text
+    assert researcher.post("/rounds/draft/publish/").url == "/rounds/draft/"
+
+
+def test_publishing_warns_of_what_workers_are_not_told(researcher, site, settings):
+    settings.RESEARCHERS, settings.PAYMENT_TERMS, settings.CONTACT = "The lab", "", "lab@example.org"
+    page = researcher.get("/rounds/draft/publish/").text
+    assert "Workers are not told how and when they are paid" in page
+    assert "Workers are not told who asks" not in page
+
+
+def test_publishing_warns_of_a_control_that_keeps_workers_from_most_hits(researcher, db):
+    made = make_round(hits=3, published=False)
+    page = "/rounds/round-1/publish/"
+    assert "One control is in" not in researcher.get(page).text
+    first = made.hits.get(number=1).items.exclude(control=None).first()
+    for hit in made.hits.exclude(number=1):
+        hit.items.filter(place=first.place).update(image=first.image, caption=first.caption)
+    assert "One control is in 3 of the 3 HITs" in researcher.get(page).text

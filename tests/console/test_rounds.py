@@ -161,17 +161,17 @@ def test_publishing_says_what_it_costs_before_it_is_done(researcher, site):
 
 
 def test_publishing_opens_the_round_and_shows_its_link(researcher, site):
-    researcher.post("/rounds/draft/publish/")
+    researcher.post("/rounds/draft/publish/", {"below_floor": "on"})
     assert Round.objects.get(name="draft").state == "open"
     assert "/judge/join/join-draft/" in researcher.get("/rounds/draft/").content.decode()
 
 
 def test_missing_pictures_hold_publishing_back_until_somebody_says_so(researcher, site):
     Image.objects.update(file="")
-    answer = researcher.post("/rounds/draft/publish/")
+    answer = researcher.post("/rounds/draft/publish/", {"below_floor": "on"})
     assert answer.status_code == 409
     assert "Round draft lacks" in answer.content.decode()
-    researcher.post("/rounds/draft/publish/", {"skip_missing": "on"})
+    researcher.post("/rounds/draft/publish/", {"skip_missing": "on", "below_floor": "on"})
     assert Round.objects.get(name="draft").state == "open"
 
 

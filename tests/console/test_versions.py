@@ -75,13 +75,14 @@ def form(db) -> dict[str, object]:
     answer_rightly(made)
     return {
         "name": "v1",
-        "sample": made.pool.sample_id,
-        "rounds": [made.pk],
+        "sample": made.pool.sample.name,
+        "rounds": [made.name],
         "merge": "original",
         "positive_levels": ["1", "2"],
         "method": "majority",
         "ties": "median",
         "precedence": "union",
+        "confirmed": "yes",
     }
 
 
@@ -93,6 +94,32 @@ def test_an_admin_releases_through_a_job(releaser, form, django_capture_on_commi
     assert (job.state, job.message) == ("done", "Version v1 is released.")
     assert Version.objects.get().released_by.username == "admin"
     assert Version.objects.get().manifest["counts"]["judged"] == 2
+
+
+def test_what_a_version_would_hold_is_shown_before_it_is_released(releaser, form):
+    del form["confirmed"]
+    page = releaser.post("/release/", form)
+    assert (page.status_code, page.context["n_votes"], page.context["open_rounds"]) == (200, 2, ["round-1"])
+    assert "Release v1 for good" in page.text
+    assert "Still open: round-1" in page.text
+    assert not Job.objects.exists()
+
+
+def test_rounds_of_another_collection_than_the_queries_are_refused(releaser, form):
+    make_round(make_collection("other", images=8), "elsewhere")
+    page = releaser.post("/release/", form | {"rounds": ["round-1", "elsewhere"], "partial": "on"})
+    assert page.status_code == 422
+    assert "The queries are of zoo, and these rounds are not: elsewhere." in page.text
+
+
+def test_rounds_that_are_not_about_pairs_are_not_offered(releaser, form):
+    Round.objects.update(task="determinate")
+    assert "round-1" not in releaser.get("/release/").text
+
+
+def test_a_round_that_cannot_be_counted_up_to_is_an_invalid_choice(member, form):
+    answer = member.get("/release/counts/", {"sample": form["sample"], "rounds": "9" * 30})
+    assert "error" in answer.json()
 
 
 def test_a_release_task_that_runs_twice_releases_once(releaser, form):
@@ -116,7 +143,7 @@ def test_a_release_that_cannot_be_made_fails_in_one_line(releaser, form):
 
 
 def test_a_released_name_is_taken_for_good(releaser, site):
-    answer = releaser.post("/release/", {"name": "v1", "sample": site.version.sample_id, "positive_levels": ["1"]})
+    answer = releaser.post("/release/", {"name": "v1", "sample": site.version.sample.name, "positive_levels": ["1"]})
     assert answer.status_code == 422
     assert "Version v1 already exists and cannot be changed" in answer.content.decode()
 
@@ -130,7 +157,7 @@ def test_a_version_with_simulated_votes_says_so(member, site):
 
 def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
     make_round(Round.objects.get().pool.collection, name="round-2", hits=1)
-    form["rounds"].append(Round.objects.get(name="round-2").pk)
+    form["rounds"].append("round-2")
     refused = releaser.post("/release/", form)
     assert refused.status_code == 422
     assert "round-2 is unfinished" in refused.content.decode()

@@ -64,7 +64,7 @@ def test_an_original_that_workers_refuse_is_suspicious_also_as_a_control():
     control = made.controls.get(polarity="positive")
     Judgment.objects.filter(item__control=control).update(level=4)
     assert suspicious_originals(made.pool.collection) == {
-        (control.image_id, control.caption_id): "1 of 1 votes say 100% NO"
+        (control.image_id, control.caption_id): "1 of 1 answers, those on controls included, say 100% NO"
     }
 
 
@@ -142,7 +142,7 @@ def test_the_queue_lists_the_most_urgent_first_and_refreshing_again_changes_noth
     assert queue(made) == [second, first]
     assert Case.objects.waiting().first().reasons == {
         "disagreement": "votes 1, 4",
-        "suspicious": "cxc 1; 1 of 2 votes say 100% NO",
+        "suspicious": "cxc 1; 1 of 2 answers, those on controls included, say 100% NO",
     }
 
 
