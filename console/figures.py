@@ -1,14 +1,11 @@
 """Figures that pages draw: level bars and training curves."""
 
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpResponse
-
 from mitl.annotators import kind_of
-from mitl.charts import Spec, chart_bytes, curve_chart
+from mitl.charts import chart_bytes, curve_chart
 from mitl.models import Annotator
 from mitl.training.learners import in_order
 
@@ -70,12 +67,3 @@ def losses_of(annotator: Annotator) -> tuple[str, ...]:
 def curve_of(annotator: Annotator) -> bytes:
     """Return the training curve as SVG."""
     return chart_bytes(curve_chart(f"{annotator}: {len(annotator.curve)} epochs", annotator.curve), ".svg")
-
-
-def svg_response(chart: Spec) -> HttpResponse:
-    return HttpResponse(chart_bytes(chart, ".svg"), content_type="image/svg+xml")
-
-
-def svg_address(chart: Spec) -> str:
-    """Return the chart as the address of a picture, for a page that has its figures at hand."""
-    return f"data:image/svg+xml;base64,{b64encode(chart_bytes(chart, '.svg')).decode()}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.files.storage import default_storage
 
-from console.figures import svg_address
+from console.plots import drawn
 from core.files import write_file
 from core.progress import Progress
 from dataset.models import Version
@@ -14,12 +14,17 @@ from evaluation.analyses.bias_analysis import SHOWN, bias_chart, measure_bias
 from evaluation.analyses.completeness_analysis import measure_completeness
 from evaluation.metrics import METRICS
 
+CHART = (
+    "Line charts: bias, self-bias and non-self-bias by the number of annotators, for each metric and direction. "
+    "The table below has the figures."
+)
+
 
 def measure_trust(version: Version, *, progress: Progress) -> None:
     """Store what the page shows. Raises CounterpartError for a version without judged pairs of two annotators."""
     biases = measure_bias(version, {metric: METRICS[metric] for metric in SHOWN}, progress=progress)
     figures = {
-        "chart": svg_address(bias_chart(biases)),
+        "spec": bias_chart(biases),
         "biases": [
             {
                 "direction": one.direction.label,
@@ -45,12 +50,14 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
 
 
 def stored_trust(version: Version) -> dict[str, Any] | None:
-    """Return the stored figures, or None before they were measured."""
+    """Return the stored figures with their chart drawn, or None before they were measured."""
     if not default_storage.exists(_path(version)):
         return None
     with default_storage.open(_path(version)) as file:
         figures: dict[str, Any] = json.load(file)
-    return figures
+    if "spec" not in figures:  # measured by a version that stored a picture, white in the dark too
+        return None
+    return figures | {"chart": drawn(figures.pop("spec"), CHART)}
 
 
 def _path(version: Version) -> str:

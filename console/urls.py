@@ -62,10 +62,6 @@ urlpatterns = [
     path("collections/<slug:name>/embeddings/", annotators.embeddings, name="embeddings"),
     path("collections/<slug:name>/leaderboard/", leaderboard.leaderboard, name="leaderboard"),
     path("collections/<slug:name>/leaderboard/register/", leaderboard.run_register, name="run_register"),
-    path("collections/<slug:name>/leaderboard/ranks.svg", leaderboard.leaderboard_ranks, name="leaderboard_ranks"),
-    path(
-        "collections/<slug:name>/leaderboard/history.svg", leaderboard.leaderboard_history, name="leaderboard_history"
-    ),
     path("benchmarks/", benchmarks.benchmarks, name="benchmarks"),
     path("benchmarks/<uuid:job_id>/", benchmarks.benchmark, name="benchmark"),
     path("runs/<int:run_id>/", leaderboard.run, name="run"),

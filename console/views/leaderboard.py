@@ -2,17 +2,18 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from config.bodies import takes_uploads
-from console.figures import svg_response
 from console.forms.versions import RankingsForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
+from console.plots import drawn
 from console.uploads import LARGEST_UPLOAD, store_upload
 from corpus.models import Collection
 from dataset.models import Version
-from evaluation.leaderboard import Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of
+from evaluation.leaderboard import Board, Moves, averages_of, board_of, board_of_run, history_of, notes_of, ranks_of
 from evaluation.models import Run
 from evaluation.scoring import SCORED
 from evaluation.tasks import start_registration, start_scoring_run
@@ -54,30 +55,6 @@ def run_register(request: StaffRequest, name: str) -> HttpResponse:
 
 @members_only
 @require_safe
-def leaderboard_ranks(request: HttpRequest, name: str) -> HttpResponse:
-    """A chart of how the models' ranks move between the averages of all metrics on ``?version=`` (figure 4)."""
-    version = _shown(request, get_object_or_404(Collection, name=name))
-    if version is None:
-        raise Http404("No version has scores.")
-    board = board_of(version)
-    ranks = ranks_of(averages_of(board))
-    return svg_response(
-        rank_chart(f"Ranks on {version}", "Mean of both directions; rank 1 is best.", board.metrics, ranks)
-    )
-
-
-@members_only
-@require_safe
-def leaderboard_history(request: HttpRequest, name: str) -> HttpResponse:
-    """A chart of how the models' ranks in ``?metric=`` move between versions (figure 5)."""
-    collection, metric = get_object_or_404(Collection, name=name), _metric(request)
-    values = history_of(collection, metric)
-    subtitle = "Mean of both directions; versions by date, rank 1 is best."
-    return svg_response(rank_chart(f"Ranks in {metric}", subtitle, _versions_in(collection, values), ranks_of(values)))
-
-
-@members_only
-@require_safe
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: its marks, and its figures on every version in both directions."""
     found = get_object_or_404(Run.objects.select_related("collection", "retrieval", "registered_by"), pk=run_id)
@@ -107,12 +84,14 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "collection": collection,
         "versions": collection.versions.all(),
         "shown": version,
-        "evaluate": f"python manage.py evaluate --version {version} --rankings FILE",
+        "evaluate": f"python manage.py evaluate --version {version or 'VERSION'} --rankings FILE",
         "board": board,
+        "ranks": _ranks(version, board) if version and board else None,
         "notes": notes_of(board) if board else [],
         "metric": metric,
         "metrics": SCORED,
         "moving": names,
+        "history": _history(metric, names, values),
         "moves": [(model, [one.get(name) for name in names]) for model, one in sorted(values.items())],
         "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
         "form": form,
@@ -139,3 +118,21 @@ def _versions_in(collection: Collection, values: Moves) -> list[str]:
     scored = {version for one in values.values() for version in one}
     names = collection.versions.order_by("released_at").values_list("name", flat=True)
     return [name for name in names if name in scored]
+
+
+def _ranks(version: Version, board: Board) -> SafeString | None:
+    """Draw how the models' ranks move between the averages of all metrics (figure 4)."""
+    if len(board.rows) < 2 or len(board.metrics) < 2:
+        return None
+    ranks = ranks_of(averages_of(board))
+    chart = rank_chart(f"Ranks on {version}", "Mean of both directions; rank 1 is best.", board.metrics, ranks)
+    return drawn(chart, f"Line chart: the rank of each model in each metric on {version}, as in the table above.")
+
+
+def _history(metric: str, versions: list[str], values: Moves) -> SafeString | None:
+    """Draw how the models' ranks in a metric move between versions (figure 5)."""
+    if len(versions) < 2 or len(values) < 2:
+        return None
+    subtitle = "Mean of both directions; versions by date, rank 1 is best."
+    chart = rank_chart(f"Ranks in {metric}", subtitle, versions, ranks_of(values))
+    return drawn(chart, f"Line chart: the rank of each model in {metric} on each version, as in the table above.")

@@ -91,7 +91,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("picture", "image"), [image.pk]),
         "caption": [site.collection.captions.first().pk],
         **dict.fromkeys(("collection", "side_by_side", "embeddings", "matches", "sample", "test"), ["zoo"]),
-        **dict.fromkeys(("leaderboard", "leaderboard_ranks", "leaderboard_history", "run_register"), ["zoo"]),
+        **dict.fromkeys(("leaderboard", "run_register"), ["zoo"]),
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "training", "curve", "train"), ["overlap"]),
         **dict.fromkeys(("pool", "pool_pack"), ["pool"]),

@@ -52,8 +52,9 @@ def test_a_version_shows_the_charts_of_its_answers(member, site):
     assert "python manage.py analyse workers --version v1" in member.get("/charts/version/v1/workers/").text
 
 
-def test_a_round_about_captions_shows_its_result_and_no_chart_of_pairs(member, db):
-    say(make_asked(), "y", "y", "n")
+def test_a_round_about_captions_shows_its_result_and_no_chart_of_pairs(member, db, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        say(make_asked(), "y", "y", "n")
     assert '/charts/round/captions/determinate/">Results' in member.get("/rounds/captions/").text
     page = member.get("/charts/round/captions/determinate/")
     assert "python manage.py analyse determinate captions" in page.text

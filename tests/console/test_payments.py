@@ -145,7 +145,7 @@ def draft(db) -> Round:
 
 
 def publish(client, draft: Round, **fields: object):
-    return client.post(reverse("round_publish", args=[draft.name]), fields, follow=True)
+    return client.post(reverse("round_publish", args=[draft.name]), fields | {"below_floor": "on"}, follow=True)
 
 
 def test_publishing_says_who_may_work(researcher, draft):

@@ -119,11 +119,11 @@ def test_a_bad_plan_is_told_at_its_field_and_starts_nothing(researcher, order, c
     assert not Job.objects.exists()
 
 
-def test_a_refused_plan_says_at_its_top_what_is_wrong_with_which_field(researcher, order):
+def test_a_refused_plan_says_at_its_top_which_fields_are_wrong(researcher, order):
     page = researcher.post("/plan/", order | {"round": "two words", "annotators": []}).text
     summary = page[page.index('role="alert"') : page.index("</div>", page.index('role="alert"'))]
-    assert '<a href="#id_round">Name</a>: Use only letters' in summary
-    assert '<a href="#id_annotators">Annotators</a>: This field is required.' in summary
+    assert 'Correct <a href="#id_round">Name</a>' in summary
+    assert 'Correct <a href="#id_annotators">Annotators</a>' in summary
 
 
 def test_a_plan_suggests_no_more_queries_than_the_gallery_has(researcher, order):
