@@ -4,7 +4,8 @@ taken."""
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Draft, Judgment, Report
+from annotation.models import Admission, Assignment, Draft, Judgment, Report
+from annotation.qualification_tests import make_sentence_test
 from hits.models import Round
 from tests.annotation.answering import shown
 from tests.annotation.test_judging_browser import accessible, at, press, saved, take
@@ -147,6 +148,27 @@ def test_the_picture_can_be_reported(page, made):
     page.get_by_role("button", name="Send the report").click()
     saved(page)
     assert Report.objects.get().caption is None
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_test_of_sentences_comes_first_is_done_by_key_and_has_no_barriers(open_page, made, tmp_path, theme):
+    file = tmp_path / "english.csv"
+    file.write_text("sentence,written\nA dog runs.,right\nA dog run.,wrong\n")
+    test = make_sentence_test("english", collection=made.pool.collection, file=file, pass_mark=2, actor="x")
+    Admission.objects.create(round=made, test=test)
+    page = open_page(color_scheme=theme, viewport={"width": 320, "height": 640})
+    page.goto(f"/judge/join/{made.join_key}/")
+    accessible(page)
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Agree and start").click()
+    page.get_by_role("link", name="Take the test").click()
+    accessible(page)
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    press(page, "12")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Passed. Thank you.")).to_be_visible()
+    page.get_by_role("button", name="Judge a HIT").click()
+    at(page, "1 of 3")
 
 
 def test_nothing_breaks_the_security_policy_or_a_script(page, made):

@@ -1,0 +1,90 @@
+"""A HIT of every type of task on the emulated platforms, from publication to what was stored of it."""
+
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from annotation.judging.links import read_assignment_token
+from annotation.models import Assignment, Judgment
+from hits.models import Round
+from simulation.http_browser import Page, filled_in
+from tests.annotation.task_types.rounds import EVERY_TYPE, draft_of, form_of
+from tests.crowd import platform, prolific_rehearsal
+
+
+@pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
+def mturk(db, settings):
+    with platform.rehearsing(settings) as made:
+        yield made
+
+
+@pytest.fixture
+def prolific(db, settings):
+    with prolific_rehearsal.rehearsing(settings) as made:
+        yield made
+
+
+def publish(task: str, channel: str, commit) -> Round:
+    made = draft_of(task)
+    Round.objects.filter(pk=made.pk).update(reward="5.00", ceiling="5000")
+    with commit(execute=True):
+        call_command("publish", made.name, channel=channel, environment="emulator", expected_minutes=Decimal(10))
+    made.refresh_from_db()
+    return made
+
+
+def check_stored(made: Round, task: str) -> None:
+    """All answers are stored once; work counts, but for sentences, which a person reads first."""
+    assignment = Assignment.objects.get(hit__round=made)
+    items = assignment.hit.items.count()
+    assert Judgment.objects.filter(assignment=assignment).count() == items
+    assert assignment.state == ("flagged" if task == "caption" else "accepted")
+    written = Judgment.objects.exclude(text="").values_list("text", flat=True)
+    assert len(set(written)) == (items if task == "caption" else 0)
+
+
+@pytest.mark.parametrize("task", EVERY_TYPE)
+def test_a_hit_is_done_on_mturk(mturk, commit, task):
+    made = publish(task, "mturk", commit)
+    hit, worker = mturk.hits()[0], mturk.worker()
+    assignment_id = mturk.accept(hit, worker)
+    address = mturk.open_page(hit, assignment_id, worker)
+    form = form_of(read_assignment_token(address.rstrip("/").split("/")[-1]))
+    saved = Client().post(address, form | {"active_seconds": "0"})
+    assert saved.status_code == 200, saved.text
+    sending = Page("http://testserver" + address, saved.text).forms[0]
+    mturk.submit(assignment_id, worker, filled_in(sending, {}))
+    platform.sync(made, commit)
+    check_stored(made, task)
+
+
+@pytest.mark.parametrize("task", EVERY_TYPE)
+def test_answers_that_only_mturk_has_are_read_from_its_copy(mturk, commit, task):
+    made = publish(task, "mturk", commit)
+    hit, worker = mturk.hits()[0], mturk.worker()
+    assignment_id = mturk.accept(hit, worker)
+    address = mturk.open_page(hit, assignment_id, worker)
+    form = form_of(read_assignment_token(address.rstrip("/").split("/")[-1]))
+    sending = Page("http://testserver" + address, Client().post(address, form).text).forms[0]
+    mturk.submit(assignment_id, worker, filled_in(sending, {}))
+    Assignment.objects.all().delete()
+    platform.sync(made, commit)
+    check_stored(made, task)
+
+
+@pytest.mark.parametrize("task", EVERY_TYPE)
+def test_a_hit_is_done_on_prolific(prolific, commit, task):
+    made = publish(task, "prolific", commit)
+    submission, person, sheet = prolific.open()
+    form = form_of(Assignment.objects.get(external_id=submission))
+    page = prolific.browser(person).post(sheet, form)
+    prolific.complete(submission, person, prolific_rehearsal.code_in(page.text))
+    prolific_rehearsal.sync(made, commit)
+    check_stored(made, task)
