@@ -1,12 +1,11 @@
 /* Turns the long form into one pair (or what its type of task asks at once) per screen. Without this script the form works as it stands. */
 
 import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
-import { asksReasons, isFinished, keepAlone, layDeck, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
+import { asksReasons, isFinished, keepAlone, layDeck, letWrite, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
 import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.js";
 import { labelReasons, listen, switchKeys } from "./keys.js";
 import { enlarger, retryFailures } from "./pictures.js";
 import { layReports } from "./report.js";
-import { letWrite } from "./writing.js";
 
 const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
 
