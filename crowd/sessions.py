@@ -44,11 +44,13 @@ def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: 
 
 @transaction.atomic
 def ask_a_person(assignment: Assignment, problem: str) -> bool:
-    """Flag work for a person, whatever became of it here, and take back a reward that is owed. False: it was decided or
-    asked before, or its payment is being made just now.
+    """Flag work for a person, whatever became of it here, and take back a reward that is owed. False: a person was
+    asked the same before or something else just now, or its payment is being made.
 
     Work that has lost its seat is flagged without one: its votes cannot count.
     """
+    if assignment.problem == problem:
+        return False
     state = State(assignment.state)
     try:
         withdraw(assignment, actor="sync")
@@ -121,7 +123,7 @@ def _follow(assignment: Assignment) -> None:
         move(assignment, come_from=state, to=to, actor="sync")
     elif there in GONE and state in Assignment.SUBMITTED and _is_to_be_paid(assignment):
         ask_a_person(assignment, ENDED)
-    elif there == PlatformState.SETTLED and assignment.problem != SETTLED:
+    elif there == PlatformState.SETTLED:
         ask_a_person(assignment, SETTLED)
     elif there in LISTED and state not in Assignment.SUBMITTED:
         ask_a_person(assignment, UNANSWERED)
@@ -129,10 +131,8 @@ def _follow(assignment: Assignment) -> None:
 
 def _is_to_be_paid(assignment: Assignment) -> bool:
     """Whether neither its reward nor a bonus in its place has been paid or is owed beside the platform."""
-    if compensation_of(assignment) or assignment.problem == ENDED:
-        return False
     rewards = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD)
-    return not rewards.filter(state=Payment.State.PAID).exists()
+    return not (compensation_of(assignment) or rewards.filter(state=Payment.State.PAID).exists())
 
 
 def _doubt_unlisted(posting: Posting, listed: Collection[str]) -> None:
