@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models import (
@@ -25,6 +24,7 @@ from annotation.qualification_tests import Tries, tries_of
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record
+from core.fixed_queries import FixedQuery
 from core.text import counted
 from hits.models import Item, Round
 
@@ -106,7 +106,12 @@ def permit_of(round: Round, worker: Worker) -> Permit:
 
 def is_excluded(worker: Worker) -> bool:
     """Whether the worker gets no more HITs from us."""
-    return Exclusion.objects.filter(worker=worker, lifted_at=None).exists()
+    return bool(_exclusions(worker.pk))
+
+
+@FixedQuery
+def _exclusions(worker: int) -> QuerySet[Exclusion, int]:
+    return Exclusion.objects.filter(worker=worker, lifted_at=None).values_list("pk", flat=True)
 
 
 def has_joined(round: Round, worker: Worker) -> bool:
@@ -170,21 +175,13 @@ def pairs_seen(worker: Worker) -> Pairs:
 
 
 def has_seen_pair(worker: Worker, hit: int) -> bool:
-    """Whether the HIT holds a pair of ``pairs_seen``. Every lease asks it, and to build the statement takes longer than
-    to answer it, so it is built once."""
-    sql, parameters = _statement_of_one()
-    given = {_WORKER: worker.pk, _HIT: hit}
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [given.get(one, one) for one in parameters])
-        return cursor.fetchone() is not None
+    """Whether the HIT holds a pair of ``pairs_seen``."""
+    return bool(_hit_with_seen_pairs(worker.pk, hit))
 
 
-_WORKER, _HIT = -1, -2  # keys that no row has, in their places in the statement
-
-
-@cache
-def _statement_of_one() -> tuple[str, tuple[Any, ...]]:
-    return _with_seen_pairs(Worker(pk=_WORKER), [_HIT]).query.sql_with_params()
+@FixedQuery
+def _hit_with_seen_pairs(worker: int, hit: int) -> QuerySet[Item, int]:
+    return _with_seen_pairs(Worker(pk=worker), [hit])
 
 
 def hits_with_seen_pairs(worker: Worker, hits: Collection[int]) -> set[int]:

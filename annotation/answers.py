@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Draft
 from annotation.sentences import check_sentence, core_of
 from core.errors import CounterpartError, some_of
+from core.fixed_queries import FixedQuery
 from core.text import counted
 from hits.models import Item
 from hits.question import Shortcoming, WrongWay
@@ -58,7 +59,13 @@ def places_of(assignment: Assignment) -> Places:
     The order follows from the platform's id where there is one: a platform's copy of the answers can be read even if
     the row was lost.
     """
-    return places_among(assignment, Item.objects.filter(hit=assignment.hit_id).order_by().values_list("pk", flat=True))
+    return places_among(assignment, items_in(assignment.hit_id))
+
+
+@FixedQuery
+def items_in(hit: int) -> QuerySet[Item, int]:
+    """Return the keys of a HIT's items."""
+    return Item.objects.filter(hit=hit).order_by().values_list("pk", flat=True)
 
 
 def places_among(assignment: Assignment, items: Iterable[int]) -> Places:
@@ -171,14 +178,23 @@ class SeatLostError(CounterpartError):
 def drafts_of(assignment: Assignment) -> QuerySet[Draft]:
     """Return the assignment's drafts, oldest first; until it is submitted, those of the worker's other unsubmitted
     assignments to the HIT are among them."""
-    own = Q(assignment=assignment) if assignment.receipt else Q(assignment=assignment) | Q(assignment__receipt="")
-    drafts = Draft.objects.filter(own, assignment__worker_id=assignment.worker_id, item__hit_id=assignment.hit_id)
-    return drafts.order_by("saved_at", "pk")
+    drafts = _unsubmitted_drafts(assignment.pk, assignment.worker_id, assignment.hit_id)
+    return drafts.filter(assignment=assignment) if assignment.receipt else drafts
+
+
+def _unsubmitted_drafts(assignment: int, worker: int, hit: int) -> QuerySet[Draft]:
+    own = Q(assignment=assignment) | Q(assignment__receipt="")
+    return Draft.objects.filter(own, assignment__worker=worker, item__hit=hit).order_by("saved_at", "pk")
+
+
+_drafts = FixedQuery(_unsubmitted_drafts)
 
 
 def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
     """Return the latest draft of each item, by item; without the seconds of an earlier turn at the HIT, as they are not
     among those of this one."""
+    names = assignment.pk, assignment.worker_id, assignment.hit_id
+    drafts = drafts_of(assignment) if assignment.receipt else _drafts(*names)
     return {
         draft.item_id: Answer(
             draft.item_id,
@@ -189,7 +205,7 @@ def drafted_answers(assignment: Assignment) -> dict[int, Answer]:
             draft.seconds if draft.assignment_id == assignment.pk else None,
             draft.text,
         )
-        for draft in drafts_of(assignment)
+        for draft in drafts
     }
 
 
@@ -238,12 +254,17 @@ def put_drafts(assignment: Assignment, answers: Sequence[Answer]) -> None:
     )
 
 
+@FixedQuery
+def _locked(assignment: int) -> QuerySet[Assignment]:
+    return Assignment.objects.select_for_update().filter(pk=assignment).order_by()
+
+
 def own_places(assignment: Assignment, items: Sequence[int], places: Places | None = None) -> dict[int, int]:
     """Return each item's place in the assignment's HIT, provided that the assignment may still be answered. It stays
     locked until the transaction ends, so that no draft comes after the submission that it is part of.
 
     ``places`` are those of the assignment, where they have been read."""
-    current = Assignment.objects.select_for_update(of=("self",)).get(pk=assignment.pk)
+    (current,) = _locked(assignment.pk)
     if current.platform_state and not current.is_answerable:
         raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
     if current.is_claim and current.receipt:

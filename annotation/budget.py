@@ -3,12 +3,16 @@
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Count, F, QuerySet, Subquery, Sum
 
-from annotation.ledger import balance_of, commitment_of, spent_on
+from annotation.ledger import balance_of, commitment_of
+from annotation.models import Payment
 from annotation.platforms import want_seats_posted
 from core.errors import CounterpartError
 from core.events import record
+from core.fixed_queries import FixedQuery
 from hits.models import Round, Seat
+from hits.prices import cents
 from hits.round_parameters import PackParameters
 
 
@@ -33,19 +37,36 @@ def room(round: Round, *, beside_waiting: bool = False) -> Decimal:
 
 
 def has_room_for_seat(round: Round) -> bool:
-    """Whether a worker of the browser pool may take one more seat.
+    """Whether a worker of the browser pool may take one more seat."""
+    return _pays_for_every_seat(round) or room(round) >= round.seat_cost
 
-    While the ceiling pays for every seat that is not filled, nobody can pass it, and the round is not locked, as
-    workers would wait for each other.
-    """
-    cost, unfilled = round.seat_cost, Seat.objects.filter(round=round, state__in=Seat.UNFILLED)
-    (ceiling,) = Round.objects.values_list("ceiling").get(pk=round.pk)
-    return spent_on(round) + cost * unfilled.count() <= ceiling or room(round) >= cost
+
+def _pays_for_every_seat(round: Round) -> bool:
+    """Whether the ceiling pays for every seat that is not filled, beside what is owed and paid. Nobody can pass it
+    then, and the round is not locked, as workers would wait for each other."""
+    ((ceiling, spent, unfilled),) = _needs(round.pk)
+    return cents(spent or Decimal(0)) + round.seat_cost * (unfilled or 0) <= ceiling
+
+
+@FixedQuery
+def _needs(round: int) -> QuerySet[Round, tuple[Decimal, Decimal | None, int | None]]:
+    """The round's ceiling, what it owes and has paid, and its unfilled seats: in one query, as a seat that is filled
+    and paid between two might be in neither."""
+    earned = Payment.objects.filter(round=round, state__in=Payment.EARNED).order_by().values("round")
+    unfilled = Seat.objects.filter(round=round, state__in=Seat.UNFILLED).order_by().values("round")
+    spent = earned.annotate(sum=Sum(F("amount") + F("fee"))).values("sum")
+    return Round.objects.filter(pk=round).values_list(
+        "ceiling", Subquery(spent), Subquery(unfilled.annotate(n=Count("pk")).values("n"))
+    )
 
 
 def check_owed(round: Round, amount: Decimal) -> None:
-    """Raise CeilingError if ``amount``, which was just written down as owed, has taken the round past its ceiling. The
-    round must be one that was read and locked in this transaction."""
+    """Raise CeilingError if ``amount``, which this transaction has just written down as owed, has taken the round past
+    its ceiling. Where the money might be short, or a channel holds it, the round stays locked until the transaction
+    ends."""
+    if not round.settles and _pays_for_every_seat(round):
+        return
+    round = locked(round)
     left = round.ceiling - commitment_of(round).bound
     if left < 0:
         promised = round.ceiling - left - amount

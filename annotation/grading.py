@@ -174,5 +174,6 @@ def _accept(
     if not move(assignment, come_from=come_from, to=State.ACCEPTED, actor="grading", control_failures=failures):
         return False
     Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason=reason)
-    owe_in(locked(assignment.hit.round), assignment)
+    round = assignment.hit.round
+    owe_in(locked(round) if round.settles else round, assignment)
     return True

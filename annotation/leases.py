@@ -15,6 +15,7 @@ from annotation.models import Assignment, AssignmentQuerySet, Worker
 from annotation.workers import actor_of, locked
 from core.errors import CounterpartError
 from core.events import record, record_each
+from core.fixed_queries import FixedQuery
 from hits.models import Round, Seat
 
 State = Assignment.State
@@ -91,13 +92,19 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
         # One lease at a time for one person, or two tabs would get two HITs that share a pair.
         if locked(worker.pk).consented_at is None:
             raise CounterpartError(f"Worker {worker} has not consented yet. Ask for consent first.")
-        leases = Assignment.objects.filter(worker=worker, hit__round=round, state=State.LEASED)
-        held, now = list(leases), timezone.now()
+        held, now = _leases(worker.pk, round.pk), timezone.now()
         if running := [one for one in held if one.deadline > now]:
             return running[0]
         if held:
-            _expire(_overdue(leases))
+            _expire(_overdue(_leased(worker.pk, round.pk)))
         return _lease_next(round, worker, _lease_time()) if admit(round, worker) and has_room_for_seat(round) else None
+
+
+def _leased(worker: int, round: int) -> AssignmentQuerySet:
+    return Assignment.objects.filter(worker=worker, hit__round=round, state=State.LEASED)
+
+
+_leases = FixedQuery(_leased)
 
 
 def lease_for_visitor(round: Round, *, worker: Worker, time: timedelta, **on_platform: Any) -> Assignment | None:
@@ -171,14 +178,13 @@ def end_idle_leases(round: Round, *, with_answers: bool, actor: str) -> int:
 def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) -> Assignment | None:
     """Lease a seat of the first HIT that fits. The first open seat that nobody else is taking is looked at alone, as
     almost always it does."""
-    seats = _open_seats(round, worker)
-    while first := seats.select_related("hit").select_for_update(skip_locked=True, of=("self",)).first():
+    while first := _first_open_seat.first(round.pk, worker.pk):
         if has_seen_pair(worker, first.hit_id):
             break
         if claim(first.pk):
             first.hit.round = round
             return _lease(first, worker, time, **fields)
-    passed = 0
+    passed, seats = 0, _open_seats(round.pk, worker.pk)
     while hits := set(seats.filter(hit__gt=passed).values_list("hit", flat=True)[:AT_ONCE]):
         if seat := _take_one_of(hits - hits_with_seen_pairs(worker, hits)):
             return _lease(seat, worker, time, **fields)
@@ -186,7 +192,13 @@ def _lease_next(round: Round, worker: Worker, time: timedelta, **fields: Any) ->
     return None
 
 
-def _open_seats(round: Round, worker: Worker) -> QuerySet[Seat]:
+@FixedQuery
+def _first_open_seat(round: int, worker: int) -> QuerySet[Seat]:
+    seats = _open_seats(round, worker).select_related("hit")
+    return seats.select_for_update(skip_locked=True, of=("self",))[:1]
+
+
+def _open_seats(round: int, worker: int) -> QuerySet[Seat]:
     """Open seats of an open round, in the order in which its HITs were made. HITs that the worker holds or has answered
     are left out early: the database reads these once, and of the seats only as many as are asked for."""
     theirs = Assignment.objects.filter(worker=worker, state__in=Assignment.HOLDING, seat__isnull=False).values("hit")

@@ -101,11 +101,6 @@ def commitment_of(round: Round) -> Commitment:
     return _commitments([round])[round.pk]
 
 
-def spent_on(round: Round) -> Decimal:
-    """Return what the round owes and has paid in US dollars, platform fees included."""
-    return sum(_payments([round])[round.pk].values(), NOTHING)
-
-
 def balances_of(rounds: Sequence[Round]) -> dict[int, Balance]:
     """Return the balance of each round, by its id, with as many queries for many rounds as for one."""
     commitments = _commitments(rounds)

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.budget import check_may_give, check_owed, locked
@@ -10,6 +11,7 @@ from annotation.models import Assignment, Payment, Worker
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
+from core.fixed_queries import FixedQuery
 from core.text import check_words
 from hits.models import Round
 from hits.prices import cents
@@ -31,7 +33,7 @@ def owe(assignment: Assignment) -> Payment:
 
 
 def owe_in(round: Round, assignment: Assignment) -> Payment:
-    """Do what ``owe`` does for decided work, in a transaction that has read and locked its round."""
+    """Do what ``owe`` does for work that the running transaction has decided, or whose round it has locked."""
     payment, is_owed_now = _owe(assignment, round)
     if is_owed_now:
         order_payment(payment)
@@ -146,7 +148,12 @@ def _check_reachable(assignment: Assignment, round: Round) -> None:
 
 
 def _reward_of(assignment: Assignment) -> Payment | None:
-    return Payment.objects.filter(assignment=assignment, kind=Kind.REWARD).first()
+    return _rewards.first(assignment.pk)
+
+
+@FixedQuery
+def _rewards(assignment: int) -> QuerySet[Payment]:
+    return Payment.objects.filter(assignment=assignment, kind=Kind.REWARD)
 
 
 def _lock_round_of(assignment: Assignment) -> Round:

@@ -5,13 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from annotation.answers import own_places
 from annotation.models import Assignment, Report
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.events import record
+from core.fixed_queries import FixedQuery
 from core.text import check_words
 from hits.models import Item
 
@@ -62,10 +63,12 @@ def _store(assignment: Assignment, item: Item, *, problem: str, note: str) -> bo
 
 def reported_problems(assignment: Assignment) -> dict[int, str]:
     """Return what the worker has reported of the pairs of the assignment's HIT, in words, by item."""
-    same = Q(image__reports__caption=F("caption")) | Q(image__reports__caption=None, caption=None)
-    rows = (
-        assignment.hit.items.filter(same, image__reports__worker=assignment.worker_id)
-        .order_by()
-        .values_list("pk", "image__reports__problem")
-    )
+    rows = _reported(assignment.hit_id, assignment.worker_id)
     return {item: Report.Problem(problem).label for item, problem in rows}
+
+
+@FixedQuery
+def _reported(hit: int, worker: int) -> QuerySet[Item, tuple[int, str]]:
+    same = Q(image__reports__caption=F("caption")) | Q(image__reports__caption=None, caption=None)
+    rows = Item.objects.filter(same, hit=hit, image__reports__worker=worker).order_by()
+    return rows.values_list("pk", "image__reports__problem")

@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from annotation.models import Exclusion, Worker, WorkerIdentity
 from annotation.platforms import want_call
 from core.errors import CounterpartError
 from core.events import record
+from core.fixed_queries import FixedQuery
 from core.text import check_words
 
 
@@ -50,7 +51,13 @@ def renew_links(worker: Worker, *, by: str) -> None:
 
 def locked(worker_id: int) -> Worker:
     """Read the worker and make other transactions about them wait; to be called inside a transaction."""
-    return Worker.objects.select_for_update(no_key=True).get(pk=worker_id)
+    (worker,) = _locked(worker_id)
+    return worker
+
+
+@FixedQuery
+def _locked(worker: int) -> QuerySet[Worker]:
+    return Worker.objects.select_for_update(no_key=True).filter(pk=worker)
 
 
 def _known(platform_id: dict[str, str]) -> Worker | None:

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 from django.db.models.sql.compiler import SQLCompiler, SQLInsertCompiler
 from django.db.transaction import TransactionManagementError
 
+from core.fixed_queries import FixedQuery
 from core.models import Event
 
 NO_CHANGE = {"payments listed"}  # an event of something that was read
@@ -18,13 +20,19 @@ LOCKED: list[type[Model]] = []
 @contextmanager
 def own_transactions() -> Iterator[None]:
     """Refuse a row lock, and an event, outside a transaction that the code under test opened itself."""
-    select, insert = SQLCompiler.as_sql, SQLInsertCompiler.as_sql
+    select, insert, ask = SQLCompiler.as_sql, SQLInsertCompiler.as_sql, FixedQuery.__call__
 
     def checked_select(compiler, *args, **options):
         if compiler.query.select_for_update:
             require(compiler.connection, f"a lock on {compiler.query.model.__name__}")
             LOCKED.append(compiler.query.model)
         return select(compiler, *args, **options)
+
+    def checked_query(query, *given):
+        if query.built.queryset.query.select_for_update:
+            require(connections[DEFAULT_DB_ALIAS], f"a lock on {query.built.queryset.model.__name__}")
+            LOCKED.append(query.built.queryset.model)
+        return ask(query, *given)
 
     def checked_insert(compiler):
         if compiler.query.model is Event and {event.verb for event in compiler.query.objs} - NO_CHANGE:
@@ -34,6 +42,7 @@ def own_transactions() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SQLCompiler, "as_sql", checked_select)
         patch.setattr(SQLInsertCompiler, "as_sql", checked_insert)
+        patch.setattr(FixedQuery, "__call__", checked_query)
         yield
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.answers import drafted_answers, places_among
 from annotation.consent import contact
 from annotation.judging.links import address_of_pictures, copy_key, visit_behind
-from annotation.judging.sheet import milliseconds, sheet_of, shown_of
+from annotation.judging.sheet import milliseconds, sheet_of, shown_in
 from annotation.leases import can_extend, longest_lease
 from annotation.models import Assignment
 from annotation.reports import reported_problems
@@ -20,7 +20,7 @@ def hit_page(request: HttpRequest, assignment: Assignment, *, address: str, prob
     not taken."""
     round = assignment.hit.round
     task = task_type_of(round)
-    rows = shown_of(assignment.hit.items.all())
+    rows = shown_in(assignment.hit_id)
     shown = sheet_of(
         rows,
         places_among(assignment, [row.item for row in rows]),

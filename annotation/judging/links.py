@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core import signing
 from django.core.signing import BadSignature, SignatureExpired
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -19,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from annotation.admission import is_excluded
 from annotation.models import Assignment, Invitation, Worker
+from core.fixed_queries import FixedQuery
 from hits.models import Round
 
 WORKER_SALT = "counterpart.judging.worker-link"
@@ -233,8 +235,7 @@ def read_worker_token(token: str, *, salt: str = WORKER_SALT) -> Visit | None:
     """Return the worker in the round; None if one of them is gone. Raises BadSignature, SignatureExpired and
     LinkReplacedError among them."""
     pseudonym, round_id, version = _read(token, salt, WORKER_LIFE)
-    worker = Worker.objects.filter(pseudonym=pseudonym).first()
-    round = Round.objects.select_related("admission__test", "admission__practice").filter(pk=round_id).first()
+    worker, round = _worker.first(pseudonym), _round.first(round_id)
     if worker is None or round is None:
         return None
     _refuse_replaced(worker, version)
@@ -245,10 +246,25 @@ def read_assignment_token(token: str, *, salt: str = ASSIGNMENT_SALT) -> Assignm
     """Return the assignment; None if it is gone. Raises BadSignature, SignatureExpired and LinkReplacedError among
     them."""
     key, version = _read(token, salt, ASSIGNMENT_LIFE)
-    assignment = Assignment.objects.select_related("hit__round", "worker").filter(pk=key).first()
+    assignment = _assignment.first(key)
     if assignment:
         _refuse_replaced(assignment.worker, version)
     return assignment
+
+
+@FixedQuery
+def _worker(pseudonym: str) -> QuerySet[Worker]:
+    return Worker.objects.filter(pseudonym=pseudonym)
+
+
+@FixedQuery
+def _round(key: int) -> QuerySet[Round]:
+    return Round.objects.select_related("admission__test", "admission__practice").filter(pk=key)
+
+
+@FixedQuery
+def _assignment(key: int) -> QuerySet[Assignment]:
+    return Assignment.objects.select_related("hit__round__admission", "worker").filter(pk=key)
 
 
 def _refuse_replaced(worker: Worker, version: int) -> None:

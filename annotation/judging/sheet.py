@@ -17,13 +17,12 @@ from annotation.judging.hit_pictures import sealed
 from annotation.models import QualificationTest, Report, TestItem
 from annotation.reports import LONGEST_NOTE
 from annotation.sentences import FEWEST_LETTERS, FEWEST_WORDS, LONGEST, has_words
+from core.fixed_queries import FixedQuery
 from hits.designs import Design
 from hits.models import Item, Round
 from hits.question import Level, Shortcoming, WrongWay
 from hits.task_types import GRAMMAR, LEVELS, task_type_of
 from hits.task_types.task_type import Question
-
-Items = QuerySet[Item] | QuerySet[TestItem]
 
 
 @dataclass(frozen=True)
@@ -98,14 +97,22 @@ class Screen:
         return self.first.level if len(levels) == 1 else None
 
 
-def shown_of(items: Items) -> list[Shown]:
-    """Return the pairs of a HIT or test, in one query."""
-    columns: list[Any] = ["pk", "image", "image__sha256", "caption__text", "image__width", "image__height"]
-    if items.model is Item:
-        columns.append("content")
-    else:
-        columns[3] = Coalesce("caption__text", "sentence")
-    return [Shown(*row) for row in items.order_by().values_list(*columns)]
+def shown_of(items: QuerySet[TestItem]) -> list[Shown]:
+    """Return the pairs of a test, in one query."""
+    sentence = Coalesce("caption__text", "sentence")
+    rows = items.order_by().values_list("pk", "image", "image__sha256", sentence, "image__width", "image__height")
+    return [Shown(*row) for row in rows]
+
+
+def shown_in(hit: int) -> list[Shown]:
+    """Return the pairs of a HIT (by key), in one query."""
+    return [Shown(*row) for row in _items(hit)]
+
+
+@FixedQuery
+def _items(hit: int) -> QuerySet[Item, tuple[Any, ...]]:
+    columns = "pk", "image", "image__sha256", "caption__text", "image__width", "image__height", "content"
+    return Item.objects.filter(hit=hit).order_by().values_list(*columns)
 
 
 SAMPLE = Pair(place=0, sentence="", width=None, height=None, level=Level.PARTIALLY_YES)

@@ -16,6 +16,7 @@ from annotation.answers import (
     SeatLostError,
     drafted_answers,
     encode_answers,
+    items_in,
     places_among,
     places_of,
     save_draft,
@@ -128,7 +129,7 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     context = {
         "work": work,
         "visit": visit,
-        "pairs": assignment.hit.items.count(),
+        "pairs": len(items_in(assignment.hit_id)),
         "permit": permit,
         "code": completion_code_of(visit, permit),
         "over": copy_key(assignment),

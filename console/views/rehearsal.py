@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.answers import Answer
 from annotation.judging.hit_pictures import picture_response
-from annotation.judging.sheet import sheet_of, shown_of
+from annotation.judging.sheet import sheet_of, shown_in
 from annotation.judging.sheet_answers import parse_answers, parse_number
 from annotation.wages import fair_reward
 from console.permissions import researchers_only
@@ -70,7 +70,7 @@ def _sheet(
 ) -> HttpResponse:
     round = hit.round
     shown = sheet_of(
-        shown_of(hit.items.all()),
+        shown_in(hit.pk),
         _places_of(hit),
         answers or {},
         task=task_type_of(round),

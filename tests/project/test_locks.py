@@ -10,6 +10,7 @@ from annotation.admission import join_round
 from annotation.answers import save_draft
 from annotation.budget import set_ceiling
 from annotation.decisions import decide
+from annotation.grading import accept
 from annotation.leases import bind_seat, lease_seat
 from annotation.models import Admission, Assignment, Exclusion, Payment, Worker, WorkerIdentity
 from annotation.outages import pay_for_lateness, pay_for_outage
@@ -37,7 +38,7 @@ from evaluation.tasks import start_scoring_run
 from hits.models import Round, Seat
 from tests.annotation.answering import leased, right_answers
 from tests.annotation.cast import answer, candidates
-from tests.annotation.money.moneyed import accepted, flagged, pooled, posted
+from tests.annotation.money.moneyed import accepted, flagged, pooled, posted, submit
 from tests.crowd.framing import claimed, confirm
 from tests.dataset.reviewing import another_person, give_level
 from tests.factories import make_collection, make_round, make_sample, make_worker
@@ -60,6 +61,20 @@ def test_drafts_and_submissions_lock_the_assignment(platform):
 def test_a_lease_locks_the_worker_and_its_seat():
     made = make_round()
     assert locked_by(lambda: lease_seat(made, worker=make_worker())) >= {Worker, Seat}
+
+
+def test_accepted_work_locks_its_round_where_the_money_might_be_short():
+    made = pooled(hits=2)
+    rich, poor = (submit(made) for _ in range(2))
+    assert locked_by(lambda: accept(rich)) == set()
+    Round.objects.filter(pk=made.pk).update(ceiling=made.seat_cost)
+    assert locked_by(lambda: accept(poor)) == {Round}
+    assert (rich.state, poor.state) == ("accepted", "flagged")
+
+
+def test_accepted_work_locks_a_round_whose_channel_pays_it(platform):
+    work = submit(posted())
+    assert Round in locked_by(lambda: accept(work))
 
 
 def test_a_message_to_a_round_locks_the_round(platform):
