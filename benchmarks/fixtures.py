@@ -1,9 +1,10 @@
-"""Shared by the benchmarks: a fresh database, a stopwatch for named steps, and random top lists."""
+"""Shared by the benchmarks: a fresh database, a stopwatch for named steps, random top lists and photographs."""
 
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from time import perf_counter
 from typing import Any
 
@@ -88,3 +89,13 @@ def draw_lists(collection: Any) -> None:
             collection=collection, sample=sample, depth=DEPTH, engine="blocked",
             file=stored.path, sha256=stored.sha256, seconds=0,
         )  # fmt: skip
+
+
+def photo(rng: np.random.Generator) -> bytes:
+    """A JPEG of COCO's usual size: coarse noise takes about as many bytes as a photograph does."""
+    from PIL import Image as Pillow
+
+    coarse = Pillow.fromarray(rng.integers(0, 256, (120, 160, 3), dtype=np.uint8))
+    buffer = BytesIO()
+    coarse.resize((640, 480), Pillow.Resampling.BICUBIC).save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()

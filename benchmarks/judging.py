@@ -2,10 +2,10 @@
 
 Serves the site with gunicorn as everywhere (3 processes) and lets 1, 10 and 50 workers take, open, answer and submit
 HITs of 18 pairs over kept connections, without thinking time, on the same cores: with one save a HIT, with a save an
-answer, with all pictures, and again after 2,902 stored HITs. Beside it, in the same way, a bare Django site
-(``benchmarks.judging_bare``) that reads and writes the same rows. Prints HITs a second, milliseconds of a request,
-processor milliseconds of the web server for each HIT, failed requests, and answer sets above the ordered number; first
-the queries of each page.
+answer, with all pictures (whose smaller copies were made before), and again after 2,902 stored HITs. Beside it, in the
+same way, a bare Django site (``benchmarks.judging_bare``) that reads and writes the same rows. Prints HITs a second,
+milliseconds of a request, processor milliseconds of the web server for each HIT, failed requests, and answer sets above
+the ordered number; first the queries of each page.
 """
 
 import argparse
@@ -18,15 +18,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
-from io import BytesIO
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import quote
 
 import numpy as np
 
-from benchmarks.fixtures import draw_lists, fresh_database
-from benchmarks.judging_crowd import ACTION, Work, join, levels_of, picture_size, work
+from benchmarks.fixtures import draw_lists, fresh_database, photo
+from benchmarks.judging_crowd import ACTION, SIZE, Work, join, levels_of, picture_size, work
 
 ROOT = Path(__file__).resolve().parent.parent
 SITES = {"site": "config.wsgi", "bare": "benchmarks.judging_bare:application"}
@@ -149,11 +148,12 @@ def make_round() -> str:
 
     from corpus.models import Caption, Collection, Image, Match
     from corpus.pictures import store_picture
+    from corpus.thumbnails import thumbnail
     from hits.models import Round
     from mitl.models import Annotator
 
     collection, rng = Collection.objects.create(name="photos"), np.random.default_rng(0)
-    photos = [store_picture("photos", str(n), f"{n}.jpg", _photo(rng)) for n in range(PHOTOS)]
+    photos = [store_picture("photos", str(n), f"{n}.jpg", photo(rng)) for n in range(PHOTOS)]
     images = Image.objects.bulk_create(
         Image(
             collection=collection, key=str(n), file_name=f"{n}.jpg", file=photo.file, sha256=photo.sha256,
@@ -162,6 +162,8 @@ def make_round() -> str:
         for n in range(IMAGES)
         for photo, size in [(photos[n % PHOTOS], picture_size(n))]
     )  # fmt: skip
+    for image in images[:PHOTOS]:
+        thumbnail(image, SIZE)
     captions = Caption.objects.bulk_create(
         Caption(
             collection=collection, image=image, key=f"{image.key}-{n}", text=f"Thing {image.key} seen from side {n}"
@@ -179,16 +181,6 @@ def make_round() -> str:
     call_command("pack", "round", pool="pool", ceiling="9000")
     call_command("publish", "round", channel="browser")
     return Round.objects.get().join_key
-
-
-def _photo(rng: np.random.Generator) -> bytes:
-    """A JPEG of COCO's usual size: coarse noise takes about as many bytes as a photograph does."""
-    from PIL import Image as Pillow
-
-    coarse = Pillow.fromarray(rng.integers(0, 256, (120, 160, 3), dtype=np.uint8))
-    buffer = BytesIO()
-    coarse.resize((640, 480), Pillow.Resampling.BICUBIC).save(buffer, "JPEG", quality=90)
-    return buffer.getvalue()
 
 
 def store_answers(many: int) -> None:

@@ -7,7 +7,8 @@ from time import monotonic, perf_counter, process_time
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-PICTURE = re.compile(r'src="([^"]+size=800)"')
+SIZE = 800  # of the pictures that a page shows, in pixels
+PICTURE = re.compile(rf'src="([^"]+size={SIZE})"')
 PAIR = re.compile(r'width="(\d+)" height="(\d+)".+?id="sentence-(\d+)"[^>]*>([^<]+)<', re.DOTALL)
 WIDTH, HEIGHT, ROW = 300, 200, 400  # of the first picture; the next is a pixel wider, and after ROW of them higher
 ACTION = re.compile(r'id="judging" action="([^"]+)"')
@@ -24,11 +25,11 @@ class Visitor:
         self.failed = 0
         self.hits = 0
 
-    def ask(self, path: str, fields: dict[str, str] | None = None, *, plain: bool = False) -> tuple[str, str]:
+    def ask(self, path: str, fields: dict[str, str] | None = None, *, picture: bool = False) -> tuple[str, str]:
         """Send one request. Returns where it leads, or "", and the page."""
         begun = perf_counter()
         body = None if fields is None else urlencode(fields)
-        headers = HEADERS | {"Accept-Encoding": "identity"} if plain else HEADERS if body is None else FORM
+        headers = HEADERS | {"Accept-Encoding": "identity"} if picture else HEADERS if body is None else FORM
         try:
             self.connection.request("GET" if body is None else "POST", path, body, headers)
             answer = self.connection.getresponse()
@@ -39,10 +40,10 @@ class Visitor:
             return "", ""
         self.times.append(perf_counter() - begun)
         self.failed += answer.status >= 400
-        page = (
-            content.decode("utf-8", "replace") if answer.headers.get("Content-Encoding") != "gzip" else unzip(content)
-        )
-        return answer.headers.get("Location", ""), page
+        leads = answer.headers.get("Location", "")
+        if picture:  # To read it as text would take longer than to send it.
+            return leads, ""
+        return leads, unzip(content) if answer.headers.get("Content-Encoding") == "gzip" else content.decode()
 
     def follow(self, path: str, fields: dict[str, str] | None = None) -> tuple[str, str]:
         """Send one request and those that it leads to. Returns the last address and its page."""
@@ -62,7 +63,7 @@ class Visitor:
         levels = levels_of(page)
         if pictures:
             for address in PICTURE.findall(page):
-                self.ask(address.replace("&amp;", "&"), plain=True)
+                self.ask(address.replace("&amp;", "&"), picture=True)
         if drafts:
             for place, level in levels.items():
                 self.ask(f"{path}draft/", {"place": place, f"level-{place}": level})

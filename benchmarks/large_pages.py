@@ -1,24 +1,27 @@
 """Staff pages over 50,000 HITs and a million judgments: python -m benchmarks.large_pages [--hits N] [--repeats N]
 
 Stores a judged round of 18 pairs a HIT with the proposals, verdicts, review cases and released matches that belong to
-it, and prints of each staff page the milliseconds of the first visit and of the others (median and 95th percentile), in
-process and without a network. The first visit finds no kept figures. Set DATABASE_URL to measure PostgreSQL.
+it, a job, a scored run and a picture, and prints of each staff page the milliseconds of its first visit and of others
+(median and 95th percentile), in process and without a network. The first visit finds no kept figures. Then the pages of
+the same round on MTurk's emulator, with a posting and a call for each HIT. Set DATABASE_URL to measure PostgreSQL.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import chain
 from time import perf_counter
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from benchmarks.fixtures import Stopwatch, fresh_database
+from benchmarks.fixtures import Stopwatch, fresh_database, photo
 from benchmarks.pool import CAPTIONS_EACH, IMAGES, ids_of, make_collection
 
 HITS, CANDIDATES, ITEMS, WORKERS, REPEATS = 50_000, 16, 18, 1_000, 20
+IMAGE, JOB = 2_000, "00000000-0000-0000-0000-000000000001"  # whose pages are visited
 FURTHER = 9  # one HIT in so many is judged a second time
 NAMES = {"collections": "coco", "annotators": "annotator-1", "pools": "pool", "rounds": "round", "versions": "v1"}
 UNLIKE_PAGES = {"login", "logout", "pairs_csv", "payments_csv", "ledger_csv"}  # files, no page of its own
@@ -32,7 +35,9 @@ def main() -> None:
     options = parser.parse_args()
     with fresh_database():
         build(options.hits)
-        measure(options.repeats)
+        measure(options.repeats, chain(addresses(), other_addresses()))
+        post(options.hits)
+        measure(options.repeats, platform_addresses())
 
 
 def build(hits: int) -> None:
@@ -49,6 +54,8 @@ def build(hits: int) -> None:
         levels = write_judgments(made)
     with clock.step("verdicts, cases, matches of a version"):
         write_conclusions(made, [side[~is_control] for side in pair], levels[~is_control])
+    with clock.step("a job, a run, a picture"):
+        write_others(collection)
     with clock.step("statistics of the tables"):
         analyse()
 
@@ -180,6 +187,62 @@ def write_conclusions(made, pair: list[np.ndarray], levels: np.ndarray) -> None:
     insert_rows(Case, {**few, "reasons": reasons, "priority": 20, "opened_at": now})
 
 
+def write_others(collection) -> None:
+    """Store a finished job, a run with its scores on the version, and the picture of the visited image."""
+    from core.models import Job
+    from corpus.pictures import store_picture
+    from dataset.models import Version
+    from evaluation.models import Run, Score
+
+    now = datetime.now(UTC)
+    Job.objects.create(pk=JOB, title="Pool pool", task="none", state="done", message="Done.", finished_at=now)
+    run = Run.objects.create(pk=1, collection=collection, model="annotator-1", sha256="")
+    Score.objects.bulk_create(
+        Score(
+            run=run, version=Version.objects.get(), metric=metric, direction=direction, value=0.5, low=0.4, high=0.6,
+            queries=1_000,
+        )
+        for metric in ("R@1", "R@5", "R@10", "mAP@R", "R-Precision")
+        for direction in ("i2t", "t2i")
+    )  # fmt: skip
+    image = collection.images.all()[IMAGE]
+    picture = store_picture(collection.name, image.key, "1.jpg", photo(np.random.default_rng(0)))
+    image.file, image.sha256 = picture.file, picture.sha256
+    image.save()
+
+
+def post(hits: int) -> None:
+    """Have the round be on MTurk's emulator: a posting of each HIT that is over, and the call that made it."""
+    from annotation.models import Assignment
+    from core.inserts import insert_rows
+    from crowd.models import Audit, Outbox, Posting
+    from hits.models import Round
+
+    where, now = {"channel": "mturk", "environment": "emulator"}, datetime.now(UTC)
+    Round.objects.update(settles=True, **where)
+    made = Round.objects.get()
+    names = np.array([f"P{number}" for number in range(hits)])
+    over = {"state": "closed", "seen_at": now.isoformat(), "settled_at": now.isoformat()}
+    insert_rows(
+        Posting,
+        {
+            "round_id": made.pk, "hit_id": ids_of(made.hits), "external_id": names, "terms_id": "T", "excludes": "",
+            "max_assignments": 2, "posted_assignments": 2, "status": "", "pending": 0, "created_at": now.isoformat(),
+            "is_stopped": False, **where, **over,
+        },
+    )  # fmt: skip
+    Outbox.objects.bulk_create(
+        (
+            Outbox(round=made, call="publish", subject=f"crowd.posting:{pk}", state="done", **where)
+            for pk in ids_of(made.postings)
+        ),
+        batch_size=5_000,
+    )
+    Assignment.objects.update(platform_state="submitted", **where)
+    Audit.objects.create(round=made, by="benchmark")
+    analyse()
+
+
 def analyse() -> None:
     from django.db import connection
 
@@ -192,7 +255,7 @@ def addresses() -> list[tuple[str, str]]:
     from corpus.models import Collection
 
     collection = Collection.objects.get()
-    image, caption = collection.images.all()[2_000], collection.captions.all()[10_000]
+    image, caption = collection.images.all()[IMAGE], collection.captions.all()[10_000]
     return [
         ("home", "/"),
         ("collection", "/collections/coco/"),
@@ -230,6 +293,22 @@ def addresses() -> list[tuple[str, str]]:
         ("workers", "/workers/"),
         ("ledger", "/rounds/round/ledger/"),
         ("events", "/events/"),
+        ("a picture", f"/pictures/{image.pk}/?size=320"),
+    ]
+
+
+def platform_addresses() -> list[tuple[str, str]]:
+    """Return the name and address of each page that differs where a round is on a platform."""
+    return [
+        ("on a platform: home", "/"),
+        ("… round", "/rounds/round/"),
+        ("… round live", "/rounds/round/live/"),
+        ("… HITs", "/rounds/round/hits/"),
+        ("… answered HITs", "/review/?state=all"),
+        ("… ledger", "/rounds/round/ledger/"),
+        ("… audit", "/rounds/round/audit/"),
+        ("… calls", "/calls/"),
+        ("… events", "/events/"),
     ]
 
 
@@ -266,7 +345,7 @@ def _values() -> dict[str, object]:
     from hits.models import Control
 
     return {
-        "image_id": Image.objects.all()[2_000].pk,
+        "image_id": Image.objects.all()[IMAGE].pk,
         "caption_id": Caption.objects.all()[10_000].pk,
         "assignment_id": Assignment.objects.first().pk,
         "pseudonym": Worker.objects.first().pseudonym,
@@ -277,12 +356,14 @@ def _values() -> dict[str, object]:
         "number": 1,
         "place": 1,
         **dict.fromkeys(("run_id", "review_id", "rejection_id", "appeal_id", "invitation_id"), 1),
-        **dict.fromkeys(("job_id", "call_id"), "00000000-0000-0000-0000-000000000000"),
+        "job_id": JOB,
+        "call_id": "00000000-0000-0000-0000-000000000000",
         **dict.fromkeys(("what", "form", "file_name", "uidb64", "token"), "none"),
     }
 
 
-def measure(repeats: int) -> None:
+def measure(repeats: int, pages: Iterable[tuple[str, str]]) -> None:
+    """Print a line of figures for each of ``pages``: names and addresses."""
     from django.contrib.auth.models import Group, User
     from django.core.cache import cache
     from django.db import connection
@@ -295,14 +376,15 @@ def measure(repeats: int) -> None:
     client.force_login(staff)
     print("| page | first ms | p50 ms | p95 ms | queries |\n|---|---|---|---|---|", flush=True)
     left_out = []
-    for name, page in [*addresses(), *other_addresses()]:
+    for name, page in pages:
         cache.clear()
         with CaptureQueriesContext(connection) as queries:
             begun = perf_counter()
             answer = client.get(page)
             first = 1000 * (perf_counter() - begun)
             count = len(queries)
-        if answer.status_code not in (200, 302) or answer.streaming:
+        is_file = answer.streaming and answer["Content-Type"] != "image/jpeg"
+        if answer.status_code not in (200, 302) or is_file:
             left_out.append(f"{name} ({answer.status_code})")
             continue
         times = []
@@ -312,7 +394,7 @@ def measure(repeats: int) -> None:
             times.append(1000 * (perf_counter() - begun))
         figures = f"{first:.0f} | {np.median(times):.0f} | {np.percentile(times, 95):.0f} | {count}"
         print(f"| {name} | {figures} |", flush=True)
-    print(f"Left out: {', '.join(left_out)}.")
+    print(f"Left out: {', '.join(left_out) or 'none'}.")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 from django.conf import settings
@@ -60,7 +60,7 @@ class Visit:
     worker: Worker
     round: Round
 
-    @property
+    @cached_property
     def token(self) -> str:
         return worker_token(self.worker, self.round)
 
