@@ -16,7 +16,10 @@ from crowd.postings import (
 )
 from crowd.publication import publish_round
 from tests.annotation.money.moneyed import accepted, flagged, posted
+from tests.crowd.platform import published, rehearsal
 from tests.factories import make_round, make_worker
+
+__all__ = ["rehearsal"]
 
 
 @pytest.fixture
@@ -128,6 +131,21 @@ def test_old_and_decided_hits_are_removed_once(db, platform, django_capture_on_c
         assert [dispose_of_finished(), dispose_of_finished()] == [1, 0]
     made.refresh_from_db()
     assert made.state == "disposed"
+
+
+def test_a_hit_that_is_removed_is_deleted_on_mturk_and_once(rehearsal, django_capture_on_commit_callbacks):
+    made = published(hits=2, commit=django_capture_on_commit_callbacks)
+    removed, kept = rehearsal.hits()
+    with django_capture_on_commit_callbacks(execute=True):
+        close_postings(made)
+    long_ago = timezone.now() - timedelta(days=31)
+    Posting.objects.filter(external_id=removed).update(state="closed", settled_at=long_ago)
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            dispose_of_finished()
+    statuses = [rehearsal.world.call("GetHIT", {"HITId": hit})["HIT"]["HITStatus"] for hit in (removed, kept)]
+    assert statuses == ["Disposed", "Reviewable"]
+    assert list(Outbox.objects.filter(call="dispose").values_list("state", flat=True)) == ["done"]
 
 
 @pytest.mark.parametrize(
