@@ -34,6 +34,12 @@ def test_settings_that_do_not_work_together_are_named_with_a_hint(settings, chec
     assert message.hint
 
 
+@pytest.mark.parametrize(("debug", "site"), [(True, "http://localhost:8000"), (False, "https://judge.example")])
+def test_debugging_at_home_and_a_public_site_without_it_pass(settings, debug, site):
+    settings.DEBUG, settings.SITE_URL = debug, site
+    assert checks.no_debug_in_public(None) == []
+
+
 @pytest.mark.parametrize("allowed", [["judge.example"], [".example"], ["*"]])
 def test_a_host_that_is_allowed_in_any_way_passes(settings, allowed):
     settings.SITE_URL, settings.ALLOWED_HOSTS = "https://judge.example:8443", allowed
