@@ -181,10 +181,11 @@ def payments_as_csv(round: Round) -> Iterator[str]:
 
 
 def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
-    payments = _payments(rounds)
     settling = [round for round in rounds if round.settles]
     asked = platforms.postings.answer_sets_due(settling) if settling else {}
     at_work = _seats([round for round in rounds if not round.settles], Seat.State.TAKEN)
+    # After the seats: work that is accepted in between, which locks no round, is then counted twice instead of not.
+    payments = _payments(rounds)
     commitments = {}
     for round in rounds:
         held, due = asked.get(round.pk, (0, at_work[round.pk]))

@@ -7,10 +7,11 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
+from annotation import ledger
 from annotation.budget import CeilingError, set_ceiling
 from annotation.decisions import decide
 from annotation.leases import expire_leases, lease_seat, return_assignment
-from annotation.ledger import balances, earners_of, payments_as_csv
+from annotation.ledger import balances, commitment_of, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
 from annotation.payments import mark_paid, mark_reward_paid, owe_bonus
 from core.errors import CounterpartError
@@ -36,6 +37,20 @@ def books(made: Round) -> dict[str, str]:
 def test_publishing_opens_the_books_and_plans_for_every_seat(db):
     made = publish_round(make_round(hits=2, published=False), actor="robin")
     assert books(made) == {"free": "498.70", "planned": "1.30"}
+
+
+def test_work_that_is_accepted_while_the_books_are_read_is_never_left_out(db, monkeypatch):
+    made = pooled(hits=2)
+    lease_seat(made, worker=make_worker())
+    seats = ledger._seats
+
+    def accept_first(*asked):
+        if not Payment.objects.exists():
+            accepted(made)
+        return seats(*asked)
+
+    monkeypatch.setattr(ledger, "_seats", accept_first)
+    assert commitment_of(made).bound == Decimal("1.30")
 
 
 def test_the_accounts_of_a_draft_are_empty(db):
