@@ -127,9 +127,11 @@ def test_only_the_act_of_rejecting_makes_a_rejection_and_only_a_decision_calls_i
     assert set(calls_in_source("reject(")) == {"annotation/decisions.py"}
 
 
-def test_only_the_staffs_page_and_the_simulated_reviewer_decide_and_the_latter_always_pays():
+def test_only_staff_and_the_simulated_reviewer_decide_and_the_latter_always_pays():
     callers = calls_in_source("decide(")
-    assert set(callers) == {"console/views/review.py", "simulation/simulated_workers.py"}
+    of_staff = {"console/views/review.py", "annotation/management/commands/decide.py"}
+    assert set(callers) == {*of_staff, "simulation/simulated_workers.py"}
+    assert all("by=person_named(" in call for call in callers["annotation/management/commands/decide.py"])
     assert all("paid=True" in call for call in callers["simulation/simulated_workers.py"])
 
 
