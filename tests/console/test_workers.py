@@ -246,6 +246,12 @@ def test_workers_are_listed_in_the_order_asked_for(member, db, sort, order):
     assert page.text.count("aria-sort") == 1
 
 
+def test_a_simulated_worker_is_marked_in_the_list(member, worker):
+    assert "simulated" not in member.get("/workers/").text
+    Worker.objects.filter(pk=worker.pk).update(simulated=True)
+    assert '<span class="soft">simulated</span>' in member.get("/workers/").text
+
+
 def test_a_simulated_worker_has_a_page(reviewer, worker):
     WorkerIdentity.objects.create(worker=worker, channel="simulation", external_id="w1")
     assert " and simulation<" in page_of(reviewer, worker)
