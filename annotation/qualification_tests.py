@@ -143,7 +143,7 @@ def _sentences(file: Path) -> list[tuple[str, str]]:
             if told not in WRITTEN:
                 raise ValueError(f"written is {told[:20]!r}: use right or wrong")
             if sentence in sentences:
-                raise ValueError(f"{sentence[:40]!r} stands there twice")
+                raise ValueError(f"{sentence[:40]!r} is in the file twice")
             sentences[sentence] = WRITTEN[told]
     return list(sentences.items())
 

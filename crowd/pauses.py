@@ -23,7 +23,7 @@ def open_or_pause(posting: Posting, *, takes_visitors: bool) -> None:
 
 
 def pause_round(round: Round, *, actor: str) -> Posting:
-    """Have the platform let no visitor come to the round until ``resume_round``; whoever has a session goes on.
+    """Have the platform send no new visitor to the round until ``resume_round``; running sessions go on.
     Repeating it changes nothing. Raises CounterpartError for a round that is not open as a whole on a platform."""
     return _set(round, is_stopped=True, actor=actor)
 

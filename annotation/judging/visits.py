@@ -101,8 +101,8 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 def take(request: HttpRequest, token: str) -> HttpResponse:
     """Lease a seat and show its HIT, or the one that the worker has open.
 
-    A script of the page then names the HIT's own address. Without scripts the worker is sent there: whoever went back
-    to a page at this address, and sent its form again, would take another HIT.
+    A script of the page then shows the HIT's own address. Without scripts the answer is a redirect to it: a worker who
+    went back to a page at this address and sent its form again would take another HIT.
     """
     visit = visit_of(token)
     if not (visit.worker.simulated or TAKES.admits(request, visit.round.pk)):

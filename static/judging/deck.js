@@ -206,7 +206,7 @@ export function letWrite(form, { written, save, next }) {
     if (event.key === "Escape") screenOf(event).querySelector("legend").focus();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
-    event.target.blur(); // tells what is wrong, and saves
+    event.target.blur(); // its change event checks the sentence and saves it
     if (troubleOf(screenOf(event))) event.target.focus();
     else if (!event.repeat) next();
   });

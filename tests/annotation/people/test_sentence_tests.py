@@ -60,7 +60,7 @@ def test_making_it_again_changes_nothing_and_another_file_is_refused(test, file)
         ("a,b\n1,2\n", "needs the columns sentence and written"),
         ("sentence,written\nA dog.,maybe\n", "english.csv, line 2: written is 'maybe': use right or wrong"),
         ("sentence,written\n ,right\n", "english.csv, line 2: The sentence is empty"),
-        ("sentence,written\nA.,right\nA.,wrong\n", "line 3: 'A.' stands there twice"),
+        ("sentence,written\nA.,right\nA.,wrong\n", "line 3: 'A.' is in the file twice"),
         ("sentence,written\nA.,right\nB.,right\n", "at least one of each"),
         ("", "needs the columns"),
     ],
