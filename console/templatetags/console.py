@@ -1,5 +1,6 @@
 """Template filters for money, shares and durations, and the links of the main navigation."""
 
+import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -69,12 +70,34 @@ def words(value: object) -> str:
     return str(value).replace("_", " ") if isinstance(value, str) and value.islower() else str(value)
 
 
+NAVIGATION = {
+    "scores": r"scores|runs|benchmarks|collections/[^/]+/leaderboard",
+    "review": r"review|rejections|appeals|pairs|collections/[^/]+/(queue|clean-up|two-reviewers)",
+    "collections": r"collections|import|images|captions|pictures|samples",
+    "annotators": r"annotators|add-annotator",
+    "pools": r"pools|charts/pool",
+    "rounds": r"rounds|plan|calls|submissions|charts/round",
+    "judgments": r"judgments",
+    "versions": r"versions|release|conflicts|charts/version",
+    "workers": r"workers|codes",
+    "jobs": r"jobs",
+    "events": r"events",
+    "staff": r"staff",
+}
+"""Page of each entry of the main navigation → beginnings of the addresses under it; the first match counts."""
+
+
+def entry_of(path: str) -> str:
+    """Return the page of the entry under which an address belongs, or nothing: the home page and what is no section."""
+    return next((page for page, under in NAVIGATION.items() if re.match(rf"/({under})/", path)), "")
+
+
 @register.inclusion_tag("console/_nav_link.html", takes_context=True)
 def nav_link(context: template.Context, page: str, title: str) -> dict[str, object]:
-    """A link of the main navigation, marked if it leads to the current page or its parent."""
+    """A link of the main navigation, marked if it leads to the current page or to the section of it."""
     request: HttpRequest = context["request"]
-    url = reverse(page)
-    return {"url": url, "title": title, "here": request.path.startswith(url)}
+    url, here = reverse(page), entry_of(request.path_info) == page
+    return {"url": url, "title": title, "current": here and ("page" if request.path == url else "true")}
 
 
 @register.inclusion_tag("console/_sorted_head.html", takes_context=True)

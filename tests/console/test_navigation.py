@@ -1,0 +1,49 @@
+"""The main navigation: every page of a section marks its entry."""
+
+import re
+
+import pytest
+
+from console.templatetags.console import NAVIGATION, entry_of
+from tests.console.test_access import GUARDED, address
+
+NO_SECTION = {"home", "password"}
+
+
+def test_every_page_belongs_under_an_entry():
+    names = GUARDED.keys() - NO_SECTION - {"pairs", "pairs_csv", "pairs_review"}  # of a pool, a round or a version
+    addresses = {name: address(name).replace("/charts/any/", "/charts/round/") for name in names}
+    assert {name for name, path in addresses.items() if entry_of(path) not in NAVIGATION} == set()
+
+
+def test_home_and_password_belong_under_none():
+    assert {entry_of(address(name)) for name in NO_SECTION} == {""}
+
+
+def marked(client, path: str) -> list[tuple[str, str]]:
+    header = client.get(path).text.split("</header>")[0]
+    return re.findall(r'aria-current="(\w+)">([^<]+)</a>', header)
+
+
+@pytest.mark.parametrize(
+    ("path", "entry"),
+    [
+        ("/import/", "Collections"),
+        ("/plan/", "Rounds"),
+        ("/release/", "Versions"),
+        ("/add-annotator/", "Annotators"),
+        ("/benchmarks/", "Leaderboard"),
+        ("/collections/zoo/leaderboard/", "Leaderboard"),
+        ("/collections/zoo/queue/", "Review"),
+        ("/collections/zoo/", "Collections"),
+        ("/charts/version/v1/positives/", "Versions"),
+        ("/rounds/open/pairs/", "Rounds"),
+    ],
+)
+def test_a_page_marks_the_entry_of_its_section(releaser, site, path, entry):
+    assert marked(releaser, path) == [("true", entry)]
+
+
+def test_the_page_of_an_entry_is_marked_as_the_current_one(member, site):
+    assert marked(member, "/rounds/") == [("page", "Rounds")]
+    assert marked(member, "/") == []
