@@ -35,11 +35,13 @@ class Commitment:
 
     ``seat`` is the cost of one answer set, ``held`` what the platform has set aside for postings. ``due`` counts the
     answer sets that cannot be called off: somebody is at work on them, or the platform is being asked for them.
+    ``open`` counts the seats that nobody has taken, where no platform posts them.
     """
 
     seat: Decimal
     held: Decimal
     due: int
+    open: int = 0
     owed: Decimal = NOTHING
     paid: Decimal = NOTHING
     fees: Decimal = NOTHING
@@ -107,11 +109,12 @@ def balances_of(rounds: Sequence[Round]) -> dict[int, Balance]:
     is_open = {round.pk for round in rounds if round.state == "open"}
     settling = [round for round in rounds if round.pk in is_open and round.settles]
     short = platforms.postings.seats_without_posting(settling) if settling else Counter[int]()
-    empty = _seats([round for round in rounds if round.pk in is_open and not round.settles], Seat.State.OPEN)
-    return {
-        round.pk: Balance(round.ceiling, bound, waiting=bound.due + short[round.pk] + empty[round.pk])
-        for round, bound in ((round, commitments[round.pk]) for round in rounds)
-    }
+    balances = {}
+    for round in rounds:
+        bound = commitments[round.pk]
+        may_come = bound.open + short[round.pk] if round.pk in is_open else 0
+        balances[round.pk] = Balance(round.ceiling, bound, waiting=bound.due + may_come)
+    return balances
 
 
 def balance_of(round: Round) -> Balance:
@@ -183,13 +186,14 @@ def payments_as_csv(round: Round) -> Iterator[str]:
 def _commitments(rounds: Sequence[Round]) -> dict[int, Commitment]:
     settling = [round for round in rounds if round.settles]
     asked = platforms.postings.answer_sets_due(settling) if settling else {}
-    at_work = _seats([round for round in rounds if not round.settles], Seat.State.TAKEN)
+    seats = _seats([round for round in rounds if not round.settles])
     # After the seats: work that is accepted in between, which locks no round, is then counted twice instead of not.
     payments = _payments(rounds)
     commitments = {}
     for round in rounds:
-        held, due = asked.get(round.pk, (0, at_work[round.pk]))
-        commitments[round.pk] = Commitment(round.seat_cost, round.seat_cost * held, due, **payments[round.pk])
+        held, due = asked.get(round.pk, (0, seats[round.pk, Seat.State.TAKEN]))
+        free = seats[round.pk, Seat.State.OPEN]
+        commitments[round.pk] = Commitment(round.seat_cost, round.seat_cost * held, due, free, **payments[round.pk])
     return commitments
 
 
@@ -206,9 +210,11 @@ def _payments(rounds: Sequence[Round]) -> dict[int, dict[str, Decimal]]:
     return sums
 
 
-def _seats(rounds: Sequence[Round], state: str) -> Counter[int]:
-    """Count the seats of each round that are in ``state``."""
+def _seats(rounds: Sequence[Round]) -> Counter[tuple[int, str]]:
+    """Count the seats of each round that are open or taken: in one query, as one that is taken between two would be in
+    neither."""
     if not rounds:
         return Counter()
-    seats = Seat.objects.filter(round__in=rounds, state=state).order_by()
-    return Counter(dict(seats.values_list("round").annotate(n=Count("pk"))))
+    seats = Seat.objects.filter(round__in=rounds, state__in=Seat.UNFILLED).order_by()
+    counts = seats.values_list("round", "state").annotate(n=Count("pk"))
+    return Counter({(round, state): n for round, state, n in counts})

@@ -11,7 +11,7 @@ from annotation import ledger
 from annotation.budget import CeilingError, set_ceiling
 from annotation.decisions import decide
 from annotation.leases import expire_leases, lease_seat, return_assignment
-from annotation.ledger import balances, commitment_of, earners_of, payments_as_csv
+from annotation.ledger import balance_of, balances, commitment_of, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
 from annotation.payments import mark_paid, mark_reward_paid, owe_bonus
 from core.errors import CounterpartError
@@ -51,6 +51,18 @@ def test_work_that_is_accepted_while_the_books_are_read_is_never_left_out(db, mo
 
     monkeypatch.setattr(ledger, "_seats", accept_first)
     assert commitment_of(made).bound == Decimal("1.30")
+
+
+def test_a_seat_that_is_taken_while_the_books_are_read_keeps_its_money(db, monkeypatch):
+    made = pooled(hits=2)
+    payments = ledger._payments
+
+    def lease_first(*asked):
+        lease_seat(made, worker=make_worker())
+        return payments(*asked)
+
+    monkeypatch.setattr(ledger, "_payments", lease_first)
+    assert balance_of(made).planned == Decimal("1.30")
 
 
 def test_the_accounts_of_a_draft_are_empty(db):
