@@ -223,9 +223,10 @@ def _picture_files(folder: Path, found: _Comparison, name: str, skip_missing: bo
     files = find_pictures(folder, {key: file_name for key, (file_name, _split) in found.images.items()})
     missing = [key for key, file in files.items() if file is None and key not in known]
     if missing and not skip_missing:
+        names = [f"{found.images[key][0]} (image {key})" for key in missing]
         raise CounterpartError(
-            f"{counted(len(missing), 'image lacks', 'images lack')} a file in {folder}: {some_of(missing)}. "
-            "Add the files, or pass --skip-missing."
+            f"{counted(len(missing), 'picture is', 'pictures are')} missing: {some_of(names)}. "
+            "Add the files, or accept images without a picture (--skip-missing)."
         )
     return {key: file for key, file in files.items() if file is not None}
 

@@ -110,7 +110,7 @@ def test_captions_of_any_format_may_be_zipped(researcher, jobs_run):
         ({"captions": ("b.zip", zipped_as({"../a.jsonl": b"x"}))}, "In b.zip, 1 file has a name that leads out"),
         (
             {"captions": ("b.jsonl", captions(owl="an owl")), "images": ("p.zip", zipped(jay=picture()))},
-            "1 image lacks a file in unpacked: owl.",
+            "1 picture is missing: owl.jpg (image owl).",
         ),
         (
             {"captions": ("b.jsonl", captions(owl="an owl")), "images": ("p.zip", zipped(owl=b"<svg/>"))},

@@ -33,7 +33,7 @@ def test_import_collection_appends_and_skips_missing_pictures(db, tmp_path):
     told("import_collection", "zoo", "--format", "jsonl", jsonl(tmp_path / "c.jsonl", line(1)))
     more = jsonl(tmp_path / "d.jsonl", line(2))
     wish = ("import_collection", "zoo", "--format", "jsonl", more, "--append", "--images", tmp_path)
-    with pytest.raises(CommandError, match="1 image lacks a file"):
+    with pytest.raises(CommandError, match="1 picture is missing"):
         told(*wish)
     assert told(*wish, "--skip-missing") == "zoo: 1 caption and 0 images added."
 

@@ -70,7 +70,10 @@ def test_pictures_are_found_one_folder_deeper(db, path, tmp_path):
 
 
 def test_missing_pictures_are_named_and_nothing_is_written(db, path, tmp_path):
-    with pytest.raises(CounterpartError, match=r"^1 image lacks a file in .*: 11\. Add the files, or pass --skip"):
+    with pytest.raises(
+        CounterpartError,
+        match=r"^1 picture is missing: \S+ \(image 11\)\. Add the files, or accept images without a picture \(--skip",
+    ):
         imported(path, picture_folder(tmp_path / "some", "10.jpg"))
     assert not Collection.objects.exists()
     assert stored_files() == []
@@ -139,7 +142,7 @@ def test_a_file_name_that_leads_out_of_the_folder_is_refused(db, tmp_path, folde
 
 def test_a_name_that_no_file_can_have_is_missing(db, tmp_path, folder):
     path = jsonl(tmp_path / "c.jsonl", line(1, 10, file_name="é" * 250))
-    with pytest.raises(CounterpartError, match="1 image lacks a file"):
+    with pytest.raises(CounterpartError, match="1 picture is missing"):
         imported(path, folder)
 
 
@@ -157,7 +160,7 @@ def test_the_folder_format_brings_its_own_pictures(db, folder):
 
 def test_a_caption_whose_picture_is_not_in_its_folder_is_refused(db, folder):
     written(folder / "captions.csv", "file_name,text\n10.jpg,a cat\ngone.jpg,a dog\n")
-    with pytest.raises(CounterpartError, match=r"1 image lacks a file in .*: gone.jpg"):
+    with pytest.raises(CounterpartError, match=r"1 picture is missing: gone.jpg"):
         import_collection("zoo", format="folder", path=folder)
     assert not Collection.objects.exists()
 

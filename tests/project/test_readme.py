@@ -3,9 +3,12 @@
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -14,6 +17,7 @@ from tests.factories import picture
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 FIVE_MINUTES = README.partition("## Five minutes with your own collection")[2].partition("\n## ")[0]
+WITH_A_CROWD = README.partition("## With a crowd")[2].partition("\n## ")[0]
 
 
 def test_the_readme_names_both_commands():
@@ -27,21 +31,74 @@ def test_five_minutes_begin_with_a_database_and_end_with_files():
 
 
 @pytest.mark.slow
-def test_five_minutes_run_as_printed(tmp_path):
-    example = json.loads(re.search(r"`({.*})`", FIVE_MINUTES)[1])
-    (tmp_path / "pictures").mkdir()
+def test_its_commands_run_as_printed(tmp_path):
+    emulator, site = free_port(), free_port()
+    addresses = {"PROLIFIC_EMULATOR_URL": f"http://127.0.0.1:{emulator}", "SITE_URL": f"http://127.0.0.1:{site}"}
+    folders = {"VAR_DIR": str(tmp_path / "var"), "DATABASE_URL": "", "REDIS_URL": "", "PYTHONPATH": str(ROOT)}
+    given = {"cwd": tmp_path, "env": {**os.environ, **folders, **addresses}}
     (tmp_path / "manage.py").symlink_to(ROOT / "manage.py")
-    with (tmp_path / "captions.jsonl").open("w") as file:
+    (tmp_path / "config").symlink_to(ROOT / "config")
+    write_collection(tmp_path)
+
+    for typed in commands_of(FIVE_MINUTES):
+        output_of(typed, **given)
+    exported = sorted(path.name for path in (tmp_path / "export").iterdir())
+    assert exported == ["SHA256SUMS", "v1_about", "v1_caption_to_image.json", "v1_image_to_caption.json"]
+
+    start_emulator, *typed_later = commands_of(WITH_A_CROWD)
+    start_site = re.search(r"^    (gunicorn .*?) +#", WITH_A_CROWD, re.M)[1].split()
+    with (
+        running([*start_emulator, "--port", str(emulator)], emulator, **given),
+        running(["-m", *start_site, "--bind", f"127.0.0.1:{site}"], site, **given),
+    ):
+        printed = [output_of(typed, **given) for typed in typed_later]
+    assert re.search("^owed: +0.00$", printed[-1], re.M)
+
+
+def write_collection(folder):
+    """Write 60 pictures and a file of captions of the shape that the README shows."""
+    example = json.loads(re.search(r"`({.*})`", FIVE_MINUTES)[1])
+    (folder / "pictures").mkdir()
+    with (folder / "captions.jsonl").open("w") as file:
         for number in range(60):
-            (tmp_path / "pictures" / f"{number}.jpg").write_bytes(picture(size=(20 + number, 30)))
+            (folder / "pictures" / f"{number}.jpg").write_bytes(picture(size=(20 + number, 30)))
             row = {"caption_id": number, "image_id": number, "file_name": f"{number}.jpg", "text": f"a dog {number}"}
             assert row.keys() == example.keys()
             file.write(json.dumps(row) + "\n")
-    environment = {**os.environ, "VAR_DIR": str(tmp_path / "var"), "DATABASE_URL": "", "REDIS_URL": ""}
-    for typed in re.findall(r"^    python (manage.py .*?)(?: +#.*)?$", FIVE_MINUTES, re.M):
-        run = subprocess.run(
-            [sys.executable, *typed.split()], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        assert run.returncode == 0, (typed, run.stderr)
-    exported = sorted(path.name for path in (tmp_path / "export").iterdir())
-    assert exported == ["SHA256SUMS", "v1_about", "v1_caption_to_image.json", "v1_image_to_caption.json"]
+
+
+def commands_of(section):
+    return [typed.split() for typed in re.findall(r"^    python (manage.py .*?)(?: +#.*)?$", section, re.M)]
+
+
+def output_of(typed, **given):
+    run = subprocess.run([sys.executable, *typed], capture_output=True, text=True, **given)
+    assert run.returncode == 0, (typed, run.stderr)
+    return run.stdout
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running(typed, port, **given):
+    """Run a server until the end of the block, from when it takes connections."""
+    server = subprocess.Popen([sys.executable, *typed], **given)
+    try:
+        until = monotonic() + 60
+        while not answers(port):
+            assert server.poll() is None, typed
+            assert monotonic() < until, typed
+            sleep(0.2)
+        yield
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def answers(port):
+    with socket.socket() as visitor:
+        return visitor.connect_ex(("127.0.0.1", port)) == 0
