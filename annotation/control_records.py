@@ -74,7 +74,7 @@ class ControlAnswer:
     @property
     def label(self) -> str:
         """The level in words."""
-        return Level(self.level).label
+        return Level(self.level).brief
 
 
 @dataclass(frozen=True)

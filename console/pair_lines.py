@@ -73,7 +73,7 @@ class Line:
     @property
     def words(self) -> str:
         """The words of the level; empty without one."""
-        return Level(self.level).label if self.level else ""
+        return Level(self.level).brief if self.level else ""
 
     @property
     def flags(self) -> list[str]:

@@ -64,7 +64,7 @@ class Concluded:
         """The words of the level that it changed; empty where it changed none."""
         if self.before is None or self.review.level in (None, self.before):
             return ""
-        return Level(self.before).label
+        return Level(self.before).brief
 
 
 def sheet_of(image: Image, caption: Caption) -> dict[str, Any]:

@@ -15,6 +15,11 @@ class Level(models.IntegerChoices):
     MOSTLY_NO = 3, "Mostly NO, because"
     NO = 4, "100% NO"
 
+    @property
+    def brief(self) -> str:
+        """The answer as a table or a form of the console names it, which asks for no reason."""
+        return self.label.split(",")[0]
+
 
 class Shortcoming(models.TextChoices):
     """Why a match is not perfect: what the description does, in the words of ECCV Caption (appendix B.1)."""

@@ -19,7 +19,7 @@ def rank_chart(title: str, subtitle: str, columns: Sequence[str], ranks: Mapping
         if column in places
     ]
     most = max((rank for places in ranks.values() for rank in places.values()), default=1)
-    names = list(ranks)
+    names = sorted(ranks)  # so that a model looks the same in each chart of a page
     x = {"field": "column", "type": "ordinal", "sort": None, "title": None, "axis": plain_axis("top")}
     scale = {"domain": [0.5, most + 0.5], "reverse": True, "nice": False, "zero": False}
     y = {"field": "rank", "type": "quantitative", "title": "rank", "scale": scale}

@@ -130,7 +130,11 @@ class ReleaseForm(forms.Form):
         initial="original", required=False, help_text="Sources of known matches to merge, for example cxc>=3,original"
     )
     positive_levels = forms.TypedMultipleChoiceField(
-        choices=Level.choices, coerce=int, initial=[1, 2], widget=forms.CheckboxSelectMultiple, label="Positive levels"
+        choices=[(level.value, level.brief) for level in Level],
+        coerce=int,
+        initial=[1, 2],
+        widget=forms.CheckboxSelectMultiple,
+        label="Positive levels",
     )
     method = forms.ChoiceField(choices=[(name, name) for name in METHODS], initial="majority", label="Aggregation")
     ties = forms.ChoiceField(

@@ -11,6 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.timesince import timesince
 
+from hits.question import Level
+
 register = template.Library()
 
 
@@ -24,6 +26,12 @@ def dollars(amount: Decimal | float | str | None) -> str:
 def percent(share: float | None) -> str:
     """``0.912`` becomes ``91%``; None becomes a dash."""
     return "–" if share is None else f"{100 * share:.0f}%"
+
+
+@register.filter
+def answer(level: int) -> str:
+    """``3`` becomes ``Mostly NO``."""
+    return Level(level).brief
 
 
 @register.filter
