@@ -65,6 +65,13 @@ def test_captions_and_pictures_are_imported_by_a_job(researcher, jobs_run):
     assert Collection.objects.get().captions.count() == 2
 
 
+def test_the_page_of_the_job_names_the_files_as_they_were_uploaded(researcher):
+    answer = upload(researcher, captions=("birds.jsonl", captions(owl="an owl")))
+    page = researcher.get(answer.url).content.decode()
+    assert "<dt>captions</dt><dd>birds.jsonl</dd>" in page
+    assert "uploads/" not in page
+
+
 def test_pictures_can_come_later_without_the_captions(researcher, jobs_run):
     with jobs_run():
         upload(researcher, captions=("birds.jsonl", captions(owl="an owl")))

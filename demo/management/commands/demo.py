@@ -1,10 +1,11 @@
 """demo: run the walkthrough and serve the site. `make demo` calls this."""
 
 import os
+import sys
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 
 from core.errors import CounterpartError
 from core.progress import TerminalBar
@@ -39,6 +40,19 @@ def table(figures: Figures) -> str:
     return "\n".join(lines)
 
 
+class StepLines:
+    """A line a step, as the demo takes minutes and a log shows no bar."""
+
+    def __init__(self, out: OutputWrapper) -> None:
+        self._out, self._step = out, ""
+
+    def __call__(self, step: str, done: int, total: int | None) -> None:
+        if step != self._step:
+            self._step = step
+            self._out.write(f"{step} …")
+            self._out.flush()
+
+
 class Command(BaseCommand):
     help = "Run a complete round on the drawn demo collection, print its results, and serve the site."
 
@@ -46,21 +60,23 @@ class Command(BaseCommand):
         parser.add_argument("--no-serve", action="store_true", help="stop before serving the site")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        progress = TerminalBar()
+        bar = TerminalBar()
         try:
             refuse_other_databases()
             call_command("migrate", verbosity=0, interactive=False)
-            figures = demonstrate(progress=progress)
+            figures = demonstrate(progress=bar if sys.stderr.isatty() else StepLines(self.stdout))
         except CounterpartError as error:
             raise CommandError(str(error)) from error
         finally:
-            progress.close()
+            bar.close()
         self.stdout.write(table(figures))
         self.stdout.write(f"\nverify {VERSION}: rebuilt from its judgments and compared with its files")
         call_command("verify", VERSION, stdout=self.stdout)
         self.stdout.write(f"\ndiff {VERSION} {REVIEWED}: a reviewer corrected what was judged wrong")
         call_command("diff", VERSION, REVIEWED, stdout=self.stdout)
-        if not options["no_serve"]:
+        if options["no_serve"]:
+            self.stdout.write("\nTo look at it, run the demo without --no-serve: it serves what is there.")
+        else:
             self._serve()
 
     def _serve(self) -> None:
