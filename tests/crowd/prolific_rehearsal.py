@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Literal
 from unittest.mock import patch
 from urllib.parse import urlsplit
 
@@ -133,11 +134,11 @@ def rehearsal(db, settings) -> Iterator[Rehearsal]:
 
 
 @contextmanager
-def rehearsing(settings) -> Iterator[Rehearsal]:
+def rehearsing(settings, *, currency: Literal["USD", "GBP"] = "USD") -> Iterator[Rehearsal]:
     """A new emulator whose clock stands still, at the address that our variables name."""
     settings.SYNC_LAG_SECONDS = 0
     with (
-        Emulator(World(seed=1, clock=Clock(lambda: NOON))) as emulator,
+        Emulator(World(seed=1, currency=currency, clock=Clock(lambda: NOON))) as emulator,
         patch.dict(os.environ, PROLIFIC_EMULATOR_URL=emulator.url, PROLIFIC_ENVIRONMENTS="emulator"),
     ):
         yield Rehearsal(emulator)

@@ -46,7 +46,7 @@ class ProlificChannel:
     def ask_fees(self, environment: str, round: Round, offer: Offer, places: int) -> FeeSchedule:
         client, minutes = client_for(environment), studies.minutes_of(round)
         studies.check_offer(offer)
-        money.check_currency(client)
+        money.check_account(client)
         least = cents(money.LEAST_HOURLY * minutes / 60)
         if round.reward < least:
             raise ChannelError(
@@ -58,8 +58,7 @@ class ProlificChannel:
 
     def funds(self, environment: str) -> Decimal:
         client = client_for(environment)
-        money.check_currency(client)
-        return money.major(client.get(f"workspaces/{groups.workspace_of(client)}/balance/")["available_balance"])
+        return money.funds(client, groups.workspace_of(client))
 
     def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
         """Read PROLIFIC_PID, STUDY_ID and SESSION_ID, which is the submission's id.

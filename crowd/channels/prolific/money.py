@@ -25,14 +25,16 @@ def major(amount: int | str) -> Decimal:
     return Decimal(amount) * CENT
 
 
-def check_currency(client: Client) -> None:
+def check_account(client: Client) -> None:
     """Raise ChannelError unless the account pays in US dollars, as our rounds do."""
-    if (found := client.get("users/me/").get("currency_code")) != CURRENCY:
-        raise ChannelError(
-            f"The account on Prolific pays in {found}. Rewards and ceilings here are in US dollars: use an account in "
-            "USD.",
-            permanent=True,
-        )
+    _check_currency(client.get("users/me/")["currency_code"])
+
+
+def funds(client: Client, workspace: str) -> Decimal:
+    """Return what the workspace has left, in US dollars. Raises ChannelError for another currency."""
+    wallet = client.get(f"workspaces/{workspace}/balance/")
+    _check_currency(wallet["currency_code"])
+    return major(wallet["available_balance"])
 
 
 def fees(client: Client, reward: Decimal, places: int) -> FeeSchedule:
@@ -54,3 +56,12 @@ def longest_minutes(minutes: int) -> int:
     """
     root = isqrt(4 * minutes)
     return 2 + 2 * minutes + root + (root * root < 4 * minutes)
+
+
+def _check_currency(found: str) -> None:
+    if found != CURRENCY:
+        raise ChannelError(
+            f"The account on Prolific pays in {found}. Rewards and ceilings here are in US dollars: use an account in "
+            "USD.",
+            permanent=True,
+        )

@@ -1,0 +1,124 @@
+"""The client on the wire: what an error means for the next attempt, and which pages are read."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from crowd.channels import ChannelError
+from crowd.channels.prolific.client import FUNDS_PAUSE, Client, Environment, ProlificError
+from crowd.channels.prolific.submissions import collect
+from crowd.models import Posting
+
+API = "https://api.test"
+
+
+def client_with(*replies: httpx.Response | Exception) -> Client:
+    """A client that gets these replies, one after the other."""
+    coming = iter(replies)
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        reply = next(coming)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    place = Environment("live", API, "https://app.test", "the-token", "w1")
+    return Client(place, transport=httpx.MockTransport(answer))
+
+
+def failed(reply: httpx.Response | Exception) -> ProlificError:
+    with pytest.raises(ProlificError) as caught:
+        client_with(reply).post("studies/", {})
+    return caught.value
+
+
+def page(*ids: str, next: str | None = None, count: int | None = None) -> httpx.Response:
+    rows = [{"id": one} for one in ids]
+    links = {"next": {"href": next}}
+    return httpx.Response(200, json={"results": rows, "_links": links, "meta": {"count": count or len(ids)}})
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"error": {"status": 400, "detail": "No such study."}}, "No such study."),
+        ({"error": {"status": 400, "detail": ["One.", "Two."]}}, "One. Two."),
+        (
+            {"error": {"detail": {"reward": ["Too low.", "Odd."], "name": "Missing."}}},
+            "reward: Too low. Odd. name: Missing.",
+        ),
+        ({"status": 400, "detail": "Unwrapped."}, "Unwrapped."),
+        ({"message": "Of another kind.", "detail": "Shown first."}, "Shown first."),
+        ({"message": "Of another kind."}, "Of another kind."),
+        (["A list."], "A list."),
+    ],
+)
+def test_an_error_of_every_shape_says_what_it_says(body, told):
+    assert str(failed(httpx.Response(400, json=body))) == f"Prolific answered 400: {told}"
+
+
+def test_an_error_that_is_no_json_is_one_as_well():
+    error = failed(httpx.Response(502, html="<html>Bad gateway</html>"))
+    assert (str(error), error.status) == ("Prolific answered 502: no details", 502)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reached", "permanent"),
+    [
+        (httpx.Response(400, json={"detail": "Wrong."}), False, True),
+        (httpx.Response(401, json={"detail": "Wrong token."}), False, True),
+        (httpx.Response(429, json={}), False, False),
+        (httpx.Response(500), True, False),
+        (httpx.Response(200, text="not JSON"), True, False),
+        (httpx.ConnectError("refused"), False, False),
+        (httpx.ConnectTimeout("slow"), False, False),
+        (httpx.ReadTimeout("slow"), True, False),
+        (httpx.RemoteProtocolError("gone"), True, False),
+    ],
+)
+def test_an_error_says_whether_the_call_may_have_had_an_effect_and_whether_to_repeat_it(reply, reached, permanent):
+    error = failed(reply)
+    assert (error.reached, error.permanent) == (reached, permanent)
+
+
+@pytest.mark.parametrize(("named", "seconds"), [("7", 7), ("", 20), ("Mon, 23 Nov 2026 04:00:00 GMT", 20)])
+def test_too_many_calls_are_repeated_when_prolific_says_or_else_soon(named, seconds):
+    headers = {"Retry-After": named} if named else {}
+    assert failed(httpx.Response(429, headers=headers)).retry_after == timedelta(seconds=seconds)
+
+
+def test_a_call_without_funds_waits_for_money():
+    error = failed(httpx.Response(400, json={"error": {"detail": "You do not have enough funds."}}))
+    assert (error.permanent, error.retry_after) == (False, FUNDS_PAUSE)
+
+
+def test_next_links_are_followed_and_a_row_on_two_pages_counts_once():
+    there = client_with(page("a", "b", next=f"{API}/api/v1/studies/?offset=2", count=3), page("b", "c", count=3))
+    assert [row["id"] for row in there.rows("studies/")] == ["a", "b", "c"]
+
+
+def test_a_list_that_lacks_rows_is_read_again_later():
+    there = client_with(page("a", "b", next=f"{API}/next", count=3), page("b", count=3))
+    with pytest.raises(ProlificError, match="changed while it was read") as caught:
+        there.rows("studies/")
+    assert not caught.value.permanent
+
+
+def test_a_page_past_the_end_is_the_end_and_another_error_is_not():
+    assert len(client_with(page("a", next=f"{API}/next"), httpx.Response(404)).rows("studies/")) == 1
+    with pytest.raises(ProlificError, match="500"):
+        client_with(page("a", next=f"{API}/next"), httpx.Response(500)).rows("studies/")
+
+
+@pytest.mark.parametrize(
+    "next", ["https://elsewhere.test/api/v1/studies/", f"{API}.elsewhere.test/", "//elsewhere.test/"]
+)
+def test_the_token_follows_no_link_to_another_site(next):
+    with pytest.raises(ProlificError, match="at another site"):
+        client_with(page("a", next=next)).rows("studies/")
+
+
+def test_a_study_without_its_id_is_not_listed_as_prolific_would_list_the_whole_account():
+    with pytest.raises(ChannelError, match="the whole account"):
+        collect(client_with(), Posting())
