@@ -1,6 +1,6 @@
 """Where a job leads: a link to what it made or changed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -29,34 +29,13 @@ class Outcome:
     url: str
 
 
-@dataclass(frozen=True)
-class _Lead:
-    """The row that the parameter ``param`` names by its field ``key``, and the page that shows it."""
-
-    label: str
-    model: type[Model]
-    param: str
-    page: str
-    key: str = "name"
+Leading = Callable[[Job], Outcome | None]
 
 
-_COLLECTION = _Lead("Collection", Collection, "collection", "collection")
-_ANNOTATOR = _Lead("Annotator", Annotator, "name", "annotator")
-_VERSION = _Lead("Version", Version, "version", "version")
-_ROUND = _Lead("Round", Round, "round", "round")
-_POOL = _Lead("Pool", Pool, "pool", "pool")
-_AUDIT = _Lead("Audit of", Round, "round", "audit")
-_BY_TASK = {
-    tasks.trust.name: _Lead("Trust in", Version, "version", "version_trust"),
-    tasks.clean_up.name: _Lead("Pairs to review in", Collection, "collection", "queue"),
-    tasks.import_collection.name: _COLLECTION,
-    tasks.import_matches.name: _COLLECTION,
-    tasks.add_annotator.name: _ANNOTATOR,
-    TRAINING: _ANNOTATOR,
-    register.name: _Lead("Leaderboard of", Collection, "collection", "leaderboard"),
-    score_run.name: _Lead("Run", Run, "run", "run", key="pk"),
-}
-_WHEN_DONE = {tasks.audit.name: _AUDIT, tasks.repair.name: _AUDIT}
+def outcome_of(job: Job) -> Outcome | None:
+    """Return a link to what the job made or is about, back to the form of a failed job, or None if there is nothing."""
+    leading = _BY_STATE.get((job.task, job.state)) or _BY_TASK.get(job.task) or _to_version_or_round
+    return leading(job)
 
 
 def planned_for(pool: Pool) -> dict[str, object]:
@@ -72,29 +51,75 @@ def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:
     return {name: value for name, value in told.items() if value not in (None, False, "")}
 
 
-def _form_of(job: Job) -> dict[str, object]:
-    """Return what was chosen for an import, without the files."""
-    return {name: job.params[name] for name in ("collection", "format", "append", "skip_missing") if job.params[name]}
+def _to(label: str, model: type[Model], param: str, page: str, *, key: str = "name") -> Leading:
+    """Lead to the page of the row that the parameter ``param`` names by its field ``key``."""
+
+    def leading(job: Job) -> Outcome | None:
+        row = model._default_manager.filter(**{key: job.params.get(param, "")}).first()
+        return Outcome(f"{label} {row}", reverse(page, args=[getattr(row, key)])) if row else None
+
+    return leading
 
 
-def outcome_of(job: Job) -> Outcome | None:
-    """Return a link to the version, round, collection, annotator or run of the job, or None if it does not exist."""
-    if job.task == PLANNING and job.state == Job.State.FAILED:
-        return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params), doseq=True)}")
-    if job.task == tasks.import_collection.name and job.state == Job.State.FAILED:
-        return Outcome("Choose the files again", f"{reverse('collection_import')}?{urlencode(_form_of(job))}")
-    if job.task == tasks.pack.name and job.state == Job.State.FAILED:
-        fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"]}
-        return Outcome("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")
-    if job.task == tasks.measure_rankings.name:
-        return Outcome("Figures", reverse("benchmark", args=[job.pk])) if job.state == Job.State.DONE else None
-    if job.task == tasks.chart.name:
-        place = [job.params[name] for name in ("kind", "name", "subject")]
-        return Outcome("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
-    lead = _BY_TASK.get(job.task) or (_WHEN_DONE.get(job.task) if job.state == Job.State.DONE else None)
-    lead = lead or (_VERSION if "version" in job.params else _ROUND)
-    named = job.params.get(lead.param, "")
-    if job.params.get("pool_only"):
-        lead, named = _POOL, RoundParameters.from_json(job.params).pool_name
-    row = lead.model._default_manager.filter(**{lead.key: named}).first()
-    return Outcome(f"{lead.label} {row}", reverse(lead.page, args=[getattr(row, lead.key)])) if row else None
+_to_collection = _to("Collection", Collection, "collection", "collection")
+_to_annotator = _to("Annotator", Annotator, "name", "annotator")
+_to_version = _to("Version", Version, "version", "version")
+_to_round = _to("Round", Round, "round", "round")
+_to_audit = _to("Audit of", Round, "round", "audit")
+
+
+def _to_version_or_round(job: Job) -> Outcome | None:
+    return _to_version(job) if "version" in job.params else _to_round(job)
+
+
+def _to_plan(job: Job) -> Outcome | None:
+    """Lead to the planned round, or to the pool where no more was wanted."""
+    if not job.params.get("pool_only"):
+        return _to_round(job)
+    pool = Pool.objects.filter(name=RoundParameters.from_json(job.params).pool_name).first()
+    return Outcome(f"Pool {pool}", reverse("pool", args=[pool.name])) if pool else None
+
+
+def _to_chart(job: Job) -> Outcome:
+    place = [job.params[name] for name in ("kind", "name", "subject")]
+    return Outcome("Chart", f"{reverse('chart', args=place)}?{urlencode({'annotator': job.params['annotator']})}")
+
+
+def _to_figures(job: Job) -> Outcome:
+    return Outcome("Figures", reverse("benchmark", args=[job.pk]))
+
+
+def _back_to_plan(job: Job) -> Outcome:
+    return Outcome("Change the plan", f"{reverse('round_plan')}?{urlencode(_fields_of(job.params), doseq=True)}")
+
+
+def _back_to_import(job: Job) -> Outcome:
+    chosen = {name: job.params[name] for name in ("collection", "format", "append", "skip_missing") if job.params[name]}
+    return Outcome("Choose the files again", f"{reverse('collection_import')}?{urlencode(chosen)}")
+
+
+def _back_to_pack(job: Job) -> Outcome:
+    fields = _fields_of(job.params["parameters"]) | {"round": job.params["round"]}
+    return Outcome("Change HITs and pay", f"{reverse('pool_pack', args=[job.params['pool']])}?{urlencode(fields)}")
+
+
+_BY_STATE: Mapping[tuple[str, str], Leading] = {
+    (PLANNING, Job.State.FAILED): _back_to_plan,
+    (tasks.import_collection.name, Job.State.FAILED): _back_to_import,
+    (tasks.pack.name, Job.State.FAILED): _back_to_pack,
+    (tasks.measure_rankings.name, Job.State.DONE): _to_figures,
+    (tasks.audit.name, Job.State.DONE): _to_audit,
+    (tasks.repair.name, Job.State.DONE): _to_audit,
+}
+_BY_TASK: Mapping[str, Leading] = {
+    PLANNING: _to_plan,
+    TRAINING: _to_annotator,
+    tasks.trust.name: _to("Trust in", Version, "version", "version_trust"),
+    tasks.clean_up.name: _to("Pairs to review in", Collection, "collection", "queue"),
+    tasks.import_collection.name: _to_collection,
+    tasks.import_matches.name: _to_collection,
+    tasks.add_annotator.name: _to_annotator,
+    tasks.chart.name: _to_chart,
+    register.name: _to("Leaderboard of", Collection, "collection", "leaderboard"),
+    score_run.name: _to("Run", Run, "run", "run", key="pk"),
+}
