@@ -7,6 +7,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 
 from console.plots import drawn
+from core.errors import CounterpartError
 from core.files import write_file
 from core.progress import Progress
 from dataset.models import Version
@@ -21,10 +22,15 @@ CHART = (
 
 
 def measure_trust(version: Version, *, progress: Progress) -> None:
-    """Store what the page shows. Raises CounterpartError for a version without judged pairs of two annotators."""
-    biases = measure_bias(version, {metric: METRICS[metric] for metric in SHOWN}, progress=progress)
+    """Store what the page shows. Raises CounterpartError for a version without judged pairs."""
+    biases, no_bias = [], ""
+    try:
+        biases = measure_bias(version, {metric: METRICS[metric] for metric in SHOWN}, progress=progress)
+    except CounterpartError as error:  # a version of one annotator has completeness alone
+        no_bias = str(error)
     figures = {
-        "spec": bias_chart(biases),
+        "spec": bias_chart(biases) if biases else None,
+        "no_bias": no_bias,
         "biases": [
             {
                 "direction": one.direction.label,
@@ -57,7 +63,8 @@ def stored_trust(version: Version) -> dict[str, Any] | None:
         figures: dict[str, Any] = json.load(file)
     if "spec" not in figures:  # measured by a version that stored a picture, white in the dark too
         return None
-    return figures | {"chart": drawn(figures.pop("spec"), CHART)}
+    spec = figures.pop("spec")
+    return figures | {"chart": drawn(spec, CHART) if spec else None}
 
 
 def _path(version: Version) -> str:

@@ -96,7 +96,7 @@ def measure_bias(
     annotators = next(iter(judged.values())).annotators
     if not 2 <= len(annotators) <= LARGEST:
         raise CounterpartError(
-            f"Bias compares 2 to {LARGEST} annotators; behind version {version} there are {len(annotators)}."
+            f"Bias compares 2 to {LARGEST} annotators; version {version} has judged pairs of {len(annotators)}."
         )
     wanted = [(direction, name) for direction in judged for name in metrics]
     return [

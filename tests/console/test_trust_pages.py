@@ -46,6 +46,17 @@ def test_a_version_shows_how_far_to_trust_it_once_that_is_measured(member, versi
     assert "#ffffff" not in chart  # in the page's own colours, also in the dark
 
 
+def test_a_version_of_one_annotator_shows_its_completeness_and_why_no_bias(member, django_capture_on_commit_callbacks):
+    alone = known_round(names=["a"])
+    judge_all(alone)
+    release_version("v1", collection=alone.pool.collection, sample=alone.pool.sample, rounds=[alone])
+    with django_capture_on_commit_callbacks(execute=True):
+        member.post(reverse("version_measure", args=["v1"]))
+    shown = page(member, "version_trust", "v1")
+    assert "At least (Chao)" in shown
+    assert "Bias compares 2 to 12 annotators; version v1 has judged pairs of 1." in shown
+
+
 def test_a_version_without_rounds_has_nothing_to_measure(member, django_capture_on_commit_callbacks):
     zoo = make_collection()
     release_version("bare", collection=zoo, sample=make_sample(zoo), merge="original")
