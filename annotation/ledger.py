@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import Count, Q, Sum, TextChoices
+from django.db.models import Count, F, Q, Sum, TextChoices
 
 from annotation import platforms
 from annotation.models import Payment
@@ -14,7 +14,7 @@ from hits.models import Round, Seat
 from hits.prices import cents
 
 NOTHING = Decimal("0.00")
-COLUMNS = ("number", "at", "worker", "assignment", "kind", "reason", "amount", "fee", "state", "paid_at")
+COLUMNS = ("number", "at", "worker", "assignment", "kind", "reason", "amount", "fee", "state", "paid_at", "simulated")
 
 
 class Account(TextChoices):
@@ -86,9 +86,10 @@ class Balance:
 @dataclass(frozen=True)
 class Earner:
     """What one worker has earned in a round in US dollars, by pseudonym: for how many rewards and bonuses, ``base`` by
-    rewards and ``extra`` by bonuses, paid and owed. Fees are the platform's."""
+    rewards and ``extra`` by bonuses, paid and owed. Fees are the platform's. Nobody pays a ``simulated`` one."""
 
     pseudonym: str
+    simulated: bool
     rewards: int
     bonuses: int
     base: Decimal
@@ -133,13 +134,19 @@ def accounts_of(round: Round) -> list[tuple[str, str, Decimal]]:
     return [(account.value, account.label, amounts[account]) for account in Account]
 
 
+def owed_to_simulated(round: Round) -> Decimal:
+    """Return what of the money that the round owes, fees included, simulated workers have earned: nobody pays them."""
+    theirs = Payment.objects.filter(round=round, state=Payment.State.OWED, assignment__worker__simulated=True)
+    return cents(theirs.aggregate(sum=Sum(F("amount") + F("fee")))["sum"] or NOTHING)
+
+
 def earners_of(round: Round) -> list[Earner]:
     """Return what each worker has earned, the highest sums first."""
     owed, paid = Q(state=Payment.State.OWED), Q(state=Payment.State.PAID)
     rows = (
         Payment.objects.filter(round=round, state__in=Payment.EARNED)
         .order_by()
-        .values("assignment__worker__pseudonym")
+        .values("assignment__worker__pseudonym", "assignment__worker__simulated")
         .annotate(
             rewards=Count("pk", filter=Q(kind=Payment.Kind.REWARD)),
             bonuses=Count("pk", filter=Q(kind=Payment.Kind.BONUS)),
@@ -153,6 +160,7 @@ def earners_of(round: Round) -> list[Earner]:
     earners = [
         Earner(
             row["assignment__worker__pseudonym"],
+            row["assignment__worker__simulated"],
             row["rewards"],
             row["bonuses"],
             *(cents(row[name] or NOTHING) for name in ("base", "extra", "owed", "paid", "fees")),
@@ -179,6 +187,7 @@ def payments_as_csv(round: Round) -> Iterator[str]:
                 payment.fee,
                 payment.state,
                 payment.paid_at.isoformat(timespec="seconds") if payment.paid_at else "",
+                int(payment.assignment.worker.simulated),
             )
         )
 

@@ -55,10 +55,12 @@ class Marked:
 
 
 def wages_of(round: Round) -> list[Wage]:
-    """Return what is owed and not yet paid in a round, by worker, in the order in which it was first owed."""
-    owed = Payment.objects.filter(round=round, state=Payment.State.OWED).order_by("pk")
+    """Return what is owed to people and not yet paid in a round, by worker, in the order in which it was first owed."""
+    owed = Payment.objects.filter(round=round, state=Payment.State.OWED, assignment__worker__simulated=False)
     wages: dict[int, Wage] = {}
-    for payment in owed.select_related("assignment__worker").prefetch_related("assignment__worker__identities"):
+    for payment in (
+        owed.order_by("pk").select_related("assignment__worker").prefetch_related("assignment__worker__identities")
+    ):
         worker = payment.assignment.worker
         wages.setdefault(worker.pk, Wage(worker, _identity(worker))).payments.append(payment)
     return list(wages.values())

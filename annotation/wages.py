@@ -26,19 +26,22 @@ TOP_UP = "Top-up: this work took longer than we had planned."  # a bonus with th
 @dataclass(frozen=True)
 class Timing:
     """How long accepted work of a round took: medians in seconds over ``n`` assignments. ``active`` is with the page
-    visible and in use, half of it from ``low`` to ``high`` (quartiles), ``elapsed`` from taking to submitting it."""
+    visible and in use, half of it from ``low`` to ``high`` (quartiles), ``elapsed`` from taking to submitting it.
+    ``simulated`` of the ``n`` are of programs, which make their times up."""
 
     n: int
     active: float
     low: float
     high: float
     elapsed: float
+    simulated: int = 0
 
     def __str__(self) -> str:
         half = f"half of them {self.low / 60:.1f} to {self.high / 60:.1f}"
         return (
             f"median active {self.active / 60:.1f} min ({half}), elapsed {self.elapsed / 60:.1f} min, "
             f"of {counted(self.n, 'accepted assignment')}"
+            + (f", {self.simulated:,} of them simulated" if self.simulated else "")
         )
 
 
@@ -63,15 +66,20 @@ class TopUp:
 
 def timing_of(round: Round, *, at_least: int = LEAST_TIMED) -> Timing | None:
     """Return how long the round's work took; None where less than ``at_least`` is timed. Only accepted work counts, as
-    anybody can submit; work whose rejection is proposed does not."""
+    anybody can submit; work whose rejection is proposed does not; and simulated work only while people did too little.
+    """
     timed = Assignment.objects.filter(hit__round=round, state=Assignment.State.ACCEPTED, active_seconds__isnull=False)
     rows = timed.exclude(rejections__dropped_at=None, rejections__isnull=False)
-    times = rows.annotate(elapsed=F("submitted_at") - F("leased_at")).values_list("active_seconds", "elapsed")
-    active, elapsed = [float(one or 0) for one, _ in times], [one.total_seconds() for _, one in times]
-    if len(active) < at_least:
+    spent = rows.annotate(elapsed=F("submitted_at") - F("leased_at"))
+    times = list(spent.values_list("active_seconds", "elapsed", "worker__simulated"))
+    of_people = [one for one in times if not (one[2] or round.rehearsal)]
+    simulated = 0 if len(of_people) >= at_least else len(times) - len(of_people)
+    times = times if simulated else of_people
+    if len(times) < at_least:
         return None
+    active, elapsed = [float(one or 0) for one, _, _ in times], [one.total_seconds() for _, one, _ in times]
     low, middle, high = quantiles(active, n=4, method="inclusive") if len(active) > 1 else active * 3
-    return Timing(len(active), middle, low, high, median(elapsed))
+    return Timing(len(active), middle, low, high, median(elapsed), simulated)
 
 
 def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] | None:
@@ -108,12 +116,12 @@ def shortfall_of(round: Round) -> TopUp:
     """Measure what the round's reward falls short of its wage floor, by the median active time of its own work.
 
     Everybody who is paid gets the same, as one worker's own time tells little. Raises CounterpartError where too little
-    was accepted to tell.
+    of people's work was accepted to tell; a rehearsal has no people.
     """
     timing = timing_of(round)
-    if timing is None:
+    if timing is None or (timing.simulated and not round.rehearsal):
         raise CounterpartError(
-            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments; it is too early to tell."
+            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments of people; it is too early to tell."
         )
     fair = fair_reward(timing.active, round.wage_floor)
     bonus = max(fair - round.reward, Decimal("0.00"))
@@ -208,11 +216,12 @@ def _hold_to_floor(round: Round, expected: Expectation) -> None:
 
 
 def _without_top_up(round: Round) -> QuerySet[Assignment]:
-    """Assignments whose reward is owed or paid and that had no top-up yet; on a platform, of those it can reach."""
+    """Assignments whose reward is owed or paid and that had no top-up yet; of people, and on a platform of
+    those it can reach."""
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
     rewarded = payments.filter(kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
     topped_up = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
-    theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(topped_up), hit__round=round)
+    theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(topped_up), hit__round=round, worker__simulated=False)
     if round.settles:
         theirs = theirs.filter(worker__forgotten_at=None)
     return theirs.select_related("hit__round").order_by("pk")

@@ -31,6 +31,7 @@ class WorkerLine:
     reliable they are."""
 
     pseudonym: str
+    simulated: bool
     submitted: int
     accepted: int
     flagged: int
@@ -124,7 +125,7 @@ def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
     if round:
         submitted, judgments = submitted.filter(hit__round=round), judgments.filter(assignment__hit__round=round)
     lines = _workers(submitted, judgments)
-    return lines[0] if lines else WorkerLine(worker.pseudonym, 0, 0, 0, 0, None, Tally())
+    return lines[0] if lines else WorkerLine(worker.pseudonym, worker.simulated, 0, 0, 0, 0, None, Tally())
 
 
 def _levels(judgments: QuerySet[Judgment]) -> dict[int, int]:
@@ -151,7 +152,7 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
     state = Assignment.State
     rows = list(
         submitted.order_by()
-        .values("worker", "worker__pseudonym")
+        .values("worker", "worker__pseudonym", "worker__simulated")
         .annotate(
             submitted=Count("pk"),
             accepted=Count("pk", filter=Q(state=state.ACCEPTED)),
@@ -164,6 +165,7 @@ def _workers(submitted: QuerySet[Assignment], judgments: QuerySet[Judgment]) -> 
     return [
         WorkerLine(
             pseudonym=row["worker__pseudonym"],
+            simulated=row["worker__simulated"],
             controls=controls.get(row["worker"], Tally()),
             **{name: row[name] for name in ("submitted", "accepted", "flagged", "excluded", "seconds")},
         )

@@ -8,7 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.budget import set_ceiling
-from annotation.ledger import accounts_of, earners_of, payments_as_csv
+from annotation.ledger import accounts_of, earners_of, owed_to_simulated, payments_as_csv
 from annotation.models import Payment
 from annotation.payroll import MAX_BYTES, as_text, mark_wages, wages_of, write_wages
 from annotation.receipts import Proof, verify_code
@@ -43,6 +43,7 @@ def payments(request: StaffRequest, name: str) -> HttpResponse:
         "round": found,
         "wages": wages,
         "total": sum(wage.amount for wage in wages),
+        "simulated": owed_to_simulated(found),
         "is_paid_here": not found.settles,
         "trouble": trouble,
     }
@@ -93,6 +94,7 @@ def ledger(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "round": found,
         "accounts": accounts_of(found),
+        "simulated": owed_to_simulated(found),
         "earners": earners_of(found),
         "timing": timing,
         "fair": fair_reward(timing.active, found.wage_floor) if timing else None,

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.leases import end_idle_leases, idle_leases
-from annotation.ledger import commitment_of
+from annotation.ledger import commitment_of, owed_to_simulated
 from annotation.models import Judgment
 from annotation.pair_status import unfinished_pairs
 from annotation.standing import standing_of, standings
@@ -116,11 +116,13 @@ def _judgments_of(found: Round) -> dict[str, object]:
     quality = quality_of(found)
     judgments = Judgment.objects.counted().of_candidates().filter(assignment__hit__round=found)
     task, votes = task_type_of(found), np.array(list(quality.levels.values()))
+    simulated = judgments.simulated().count()
     return {
         "quality": quality,
         "levels": level_bar(quality.levels, task.labels),
         "score": task.score(votes / votes.sum()) if task.score_label and votes.any() else None,
-        "simulated": judgments.simulated().count(),
+        "simulated": simulated,
+        "owed_to_simulated": owed_to_simulated(found) if simulated else None,
         "unfinished": unfinished_pairs(found),
     }
 

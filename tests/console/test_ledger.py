@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotation.models import Assignment, Payment
+from annotation.models import Assignment, Payment, Worker
 from core.models import Job
 from hits.models import Round
 from tests.console.conftest import answer_rightly
@@ -92,3 +92,28 @@ def test_where_it_is_too_early_to_tell_there_is_no_top_up(researcher, made):
     answer = researcher.post("/rounds/round-1/top-up/", follow=True)
     assert "it is too early to tell" in answer.text
     assert not Job.objects.exists()
+
+
+@pytest.fixture
+def played(made) -> Round:
+    """A round that only programs have answered."""
+    for _ in range(5):
+        answer_rightly(made)
+    Worker.objects.update(simulated=True)
+    return made
+
+
+def test_what_programs_earned_is_marked_and_their_times_advise_no_top_up(member, played):
+    page = member.get("/rounds/round-1/ledger/").text
+    assert "$3.90 of what is owed was earned by simulated workers" in page
+    assert "of 6 accepted assignments (6 simulated)" in page
+    assert page.count('data-state="simulated"') == 12
+    assert "Median elapsed time" not in page
+    assert "top_up" not in page
+
+
+def test_the_rounds_page_marks_simulated_workers_money_and_times(member, played):
+    page = member.get("/rounds/round-1/").text
+    assert "$3.90 of it to simulated workers, whom nobody pays" in page
+    assert "hourly pay, by times that programs made up" in page
+    assert page.count('data-state="simulated"') == 6

@@ -12,6 +12,7 @@ from annotation.models import Admission, Assignment, Payment, WorkerIdentity
 from annotation.qualification_tests import Plan, make_test
 from annotation.receipts import completion_code
 from annotation.submissions import submit_answers
+from annotation.workers import mark_simulated
 from core.models import Event
 from hits.models import Round
 from tests.annotation.answering import right_answers
@@ -172,3 +173,11 @@ def test_a_limit_that_makes_no_sense_publishes_nothing(researcher, draft, fields
     assert 'role="alert"' in answer.text
     draft.refresh_from_db()
     assert draft.state == "draft"
+
+
+def test_simulated_workers_are_named_and_not_listed(releaser, made):
+    mark_simulated(Assignment.objects.get().worker)
+    page = releaser.get(payments(made)).text
+    assert "Simulated workers earned $0.65 more. Nobody pays programs" in page
+    assert "No payments due" in page
+    assert Assignment.objects.get().worker.pseudonym not in listed(releaser, made).decode()

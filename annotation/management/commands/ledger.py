@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.ledger import accounts_of, earners_of
+from annotation.ledger import accounts_of, earners_of, owed_to_simulated
 from annotation.wages import timing_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
@@ -29,9 +29,10 @@ class Command(ActCommand):
             "round": round.name,
             "ceiling": str(round.ceiling),
             **{name: str(amount) for name, _, amount in accounts_of(round) if name != "outside"},
+            "owed_to_simulated_workers": str(owed_to_simulated(round)),
             "time": str(timing) if timing else "too few timed, accepted assignments",
             "workers": [
-                {"worker": one.pseudonym, "rewards": one.rewards, "bonuses": one.bonuses}
+                {"worker": one.pseudonym, "simulated": one.simulated, "rewards": one.rewards, "bonuses": one.bonuses}
                 | {
                     "base": str(one.base),
                     "extra": str(one.extra),

@@ -14,7 +14,7 @@ from hits.models import Round
 
 
 class Command(ActCommand):
-    help = "Write the list of workers whom a round owes money, to pay from. Give it back to mark_paid afterwards."
+    help = "Write the list of workers whom a round owes money, to pay from; simulated ones are not on it. Give it back to mark_paid afterwards."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")
@@ -24,7 +24,7 @@ class Command(ActCommand):
         round, path = Round.objects.named(options["round"]), options["csv"]
         wages = wages_of(round)
         if not wages:
-            return f"Round {round} owes nobody anything; no file was written."
+            return f"Round {round} owes people nothing; no file was written."
         try:
             with path.open("x", newline="", encoding="utf-8") as file:
                 file.write(write_wages(round))

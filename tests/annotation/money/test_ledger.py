@@ -14,6 +14,7 @@ from annotation.leases import expire_leases, lease_seat, return_assignment
 from annotation.ledger import balance_of, balances, commitment_of, earners_of, payments_as_csv
 from annotation.models import Assignment, Payment
 from annotation.payments import mark_paid, mark_reward_paid, owe_bonus
+from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.delivery import mark_closed, mark_over, mark_posted
@@ -304,8 +305,8 @@ def test_the_payments_as_csv_name_worker_amount_and_state(db):
     work = accepted(made)
     owe_bonus(work, amount=Decimal("0.50"), reason="=1+1", actor="robin")
     header, reward, bonus = "".join(payments_as_csv(made)).splitlines()
-    assert header == "number,at,worker,assignment,kind,reason,amount,fee,state,paid_at"
-    assert reward.split(",")[2:] == [work.worker.pseudonym, str(work.pk), "reward", "", "0.65", "0.00", "owed", ""]
+    assert header == "number,at,worker,assignment,kind,reason,amount,fee,state,paid_at,simulated"
+    assert reward.split(",")[2:] == [work.worker.pseudonym, str(work.pk), "reward", "", "0.65", "0.00", "owed", "", "0"]
     assert bonus.split(",")[4:7] == ["bonus", "'=1+1", "0.50"]
 
 
@@ -339,3 +340,14 @@ def test_a_worker_finds_nothing_where_the_ceiling_is_reached(db):
     set_ceiling(made, Decimal("0.65"), actor="robin")
     assert lease_seat(made, worker=make_worker())
     assert lease_seat(made, worker=make_worker()) is None
+
+
+def test_what_programs_earned_is_told_apart(db, capsys):
+    made = pooled(hits=2)
+    accepted(made)
+    played = accepted(made).worker
+    mark_simulated(played)
+    call_command("ledger", "round-1", json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["owed"], printed["owed_to_simulated_workers"]) == ("1.30", "0.65")
+    assert [one["worker"] for one in printed["workers"] if one["simulated"]] == [played.pseudonym]

@@ -14,6 +14,7 @@ from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from annotation.payroll import mark_wages, wages_of, write_wages
 from annotation.receipts import completion_code
 from annotation.submissions import mark_submitted
+from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from core.models import Event
 from hits.models import Round
@@ -231,7 +232,7 @@ def test_the_commands_write_the_list_and_take_it_back(made, tmp_path, capsys):
     call_command("mark_paid", "round-1", "--csv", str(path))
     assert "Marked 3 payments of round round-1, $1.95 in all, as paid." in capsys.readouterr().out
     call_command("payments", "round-1", "--csv", str(tmp_path / "again.csv"))
-    assert "owes nobody anything; no file was written" in capsys.readouterr().out
+    assert "owes people nothing; no file was written" in capsys.readouterr().out
     assert not (tmp_path / "again.csv").exists()
 
 
@@ -253,3 +254,8 @@ def test_a_file_that_is_no_list_is_refused_in_one_line(made, tmp_path, content, 
         path.write_bytes(content)
     with pytest.raises(CommandError, match=said):
         call_command("mark_paid", "round-1", "--csv", str(path))
+
+
+def test_simulated_workers_are_not_on_it(made, ann, bob):
+    mark_simulated(ann)
+    assert [wage.worker for wage in wages_of(made)] == [bob]

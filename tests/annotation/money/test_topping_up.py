@@ -10,6 +10,7 @@ from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
 from annotation.payroll import mark_wages, write_wages
 from annotation.wages import TOP_UP, shortfall_of, top_up
+from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from crowd.outbox import deliver_due
 from tests.annotation.money.moneyed import accepted, flagged, pooled, posted
@@ -110,3 +111,16 @@ def test_the_command_tells_why_it_cannot(db):
     pooled()
     with pytest.raises(CommandError, match="too early to tell"):
         call_command("top_up", "round-1")
+
+
+def test_times_of_programs_raise_nobodys_pay(db):
+    made = slow(pooled(hits=5))
+    mark_simulated(Assignment.objects.first().worker)
+    with pytest.raises(CounterpartError, match="fewer than 5 timed, accepted assignments of people"):
+        top_up(made, actor="robin")
+
+
+def test_a_program_gets_no_top_up(db):
+    made = slow(pooled(hits=6), hits=6)
+    mark_simulated(Assignment.objects.first().worker)
+    assert top_up(made, actor="robin").assignments == 5

@@ -197,3 +197,27 @@ def test_a_rehearsal_cannot_be_named_as_the_pilot_of_people(collection):
     made.settles = False
     assert check_wage(made).seconds is None
     assert check_wage(put_on_platform(made), pilot=named).seconds == 0
+
+
+def simulated(made: Round, work: int) -> Round:
+    """The workers of the round's first ``work`` answers were programs."""
+    for done in Assignment.objects.filter(hit__round=made).order_by("pk")[:work]:
+        mark_simulated(done.worker)
+    return made
+
+
+def test_times_of_programs_do_not_count_beside_enough_of_people(collection):
+    timing = timing_of(simulated(pilot(collection, [1, 1, 4, 4, 4, 4, 4]), 2))
+    assert (timing.n, timing.active, timing.simulated) == (5, 240, 0)
+
+
+def test_times_of_programs_are_told_as_such(collection):
+    timing = timing_of(simulated(pilot(collection, [2] * 7), 3))
+    assert (timing.n, timing.simulated) == (7, 3)
+    assert str(timing).endswith("of 7 accepted assignments, 3 of them simulated")
+
+
+def test_every_time_of_a_rehearsal_is_simulated(collection):
+    made = pilot(collection, [2] * 5)
+    put_on_platform(made)
+    assert timing_of(made).simulated == 5
