@@ -121,7 +121,8 @@ def shortfall_of(round: Round) -> TopUp:
     timing = timing_of(round)
     if timing is None or (timing.simulated and not round.rehearsal):
         raise CounterpartError(
-            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments of people; it is too early to tell."
+            f"Round {round} has fewer than {LEAST_TIMED} timed, accepted assignments of people; it is too early to "
+            "tell."
         )
     fair = fair_reward(timing.active, round.wage_floor)
     bonus = max(fair - round.reward, Decimal("0.00"))

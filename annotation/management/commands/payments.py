@@ -14,7 +14,10 @@ from hits.models import Round
 
 
 class Command(ActCommand):
-    help = "Write the list of workers whom a round owes money, to pay from; simulated ones are not on it. Give it back to mark_paid afterwards."
+    help = (
+        "Write the list of workers whom a round owes money, without simulated ones, to pay from. Give it back to "
+        "mark_paid afterwards."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="the round's name")
