@@ -27,8 +27,12 @@ Files = Mapping[str, Path]
 
 
 def import_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
-    """Import the file ``captions`` and the pictures of the zip file ``images``, or either alone."""
-    params, images = job.params, files.get("images")
+    """Import the file ``captions`` and the pictures of the zip file ``images``, or either alone. Of the format folder,
+    pictures alone are the folder."""
+    params = job.params
+    if params["format"] == "folder" and "captions" not in files:
+        files = {"captions": files["images"]}
+    images = files.get("images")
     if images:
         images = unpack(images, images.parent / "unpacked", suffixes=PICTURES, progress=progress)
     common: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -22,47 +22,47 @@ BATCH = 5_000
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """The counts of an import. ``images_without_captions`` were in the file and were not imported."""
+    """The counts of an import. ``images_without_captions`` counts those of the whole collection."""
 
     collection: str
     captions_added: int
     captions_there: int
     images_added: int
     pictures_added: int
-    images_without_captions: int
+    images_without_captions: int = 0
 
     def __str__(self) -> str:
         parts = [
             f"{counted(self.captions_added, 'caption')} and {counted(self.images_added, 'image')} added"
             if self.captions_added
             else "",
+            f"{counted(self.images_added, 'image')} added" if self.images_added and not self.captions_added else "",
             f"{counted(self.captions_there, 'caption')} already imported" if self.captions_there else "",
             f"{counted(self.pictures_added, 'picture')} stored" if self.pictures_added else "",
-            f"{counted(self.images_without_captions, 'image')} without captions skipped"
+            f"{counted(self.images_without_captions, 'image has', 'images have')} no caption"
             if self.images_without_captions
             else "",
         ]
-        text = "; ".join(part for part in parts if part)
-        return f"{self.collection}: {text}{'.' if self.changed else '; nothing changed.'}"
+        text = "; ".join([part for part in parts if part] + ([] if self.changed else ["nothing changed"]))
+        return f"{self.collection}: {text}."
 
     @property
     def changed(self) -> bool:
-        return bool(self.captions_added or self.pictures_added)
+        return bool(self.captions_added or self.images_added or self.pictures_added)
 
 
 @dataclass
 class _Comparison:
     """The contents of a caption file, split into new and existing rows.
 
-    ``images`` maps the key of every captioned image of the file to (file name, split). ``new_captions`` maps
-    keys to a digest of image and text, in the file's order. ``bare`` are the keys of images without captions.
+    ``images`` maps the key of every image of the file to (file name, split). ``new_captions`` maps keys to a digest of
+    image and text, in the file's order.
     """
 
     images: dict[str, tuple[str, str]] = field(default_factory=dict)
     new_images: list[str] = field(default_factory=list)
     new_captions: dict[str, bytes] = field(default_factory=dict)
     captions_there: int = 0
-    bare: list[str] = field(default_factory=list)
 
 
 def import_collection(
@@ -79,8 +79,8 @@ def import_collection(
     """Import ``path`` into the collection ``name``, with an ``original`` match for every caption and its image.
 
     ``images`` is a folder of pictures (the format ``folder`` contains its own); a later import of the same captions
-    may add the pictures. Importing the same again changes nothing; new captions for an existing collection
-    need ``append``. ``skip_missing`` accepts images without a picture.
+    may add the pictures. Images may have no caption. Importing the same again changes nothing; new captions and images
+    for an existing collection need ``append``. ``skip_missing`` accepts images without a picture.
 
     Raises CounterpartError for a malformed file, conflicting ids, and missing or broken pictures.
     """
@@ -130,11 +130,11 @@ def _store(
             captions_there=found.captions_there,
             images_added=len(found.new_images),
             pictures_added=len(pictures),
-            images_without_captions=len(set(found.bare) - found.images.keys()),
         )
         if summary.changed:
             _write(summary, found, pictures, records, actor)
-    return summary
+    bare = Image.objects.filter(collection__name=name).uncaptioned().count()
+    return replace(summary, images_without_captions=bare)
 
 
 def _compare(records: Iterable[Record], collection: Collection | None) -> _Comparison:
@@ -145,12 +145,9 @@ def _compare(records: Iterable[Record], collection: Collection | None) -> _Compa
     image_conflicts: dict[str, None] = {}
     caption_conflicts: dict[str, None] = {}
     for record in records:
-        if record.text is None:
-            found.bare.append(record.image)
-            continue
         if not _is_same_image(record, found, known_images):
             image_conflicts[record.image] = None
-        if not _is_same_caption(record, found, known_captions):
+        if record.text is not None and not _is_same_caption(record, found, known_captions):
             caption_conflicts[record.caption] = None
     _check_conflicts("image", "file name or split", list(image_conflicts))
     _check_conflicts("caption", "text or image", list(caption_conflicts))
@@ -202,14 +199,14 @@ def _check_conflicts(thing: str, what: str, keys: list[str]) -> None:
 
 def _check_new(found: _Comparison, path: Path, format: str, collection: Collection | None, append: bool) -> None:
     if not found.images:
-        raise CounterpartError(f"{path.name} contains no captions. Is its format {format}?")
-    if collection and not append and found.new_captions:
-        new = list(found.new_captions)
-        are = counted(len(new), f"caption of {path.name} is", f"captions of {path.name} are")
-        raise CounterpartError(
-            f"{are} not in collection {collection.name}: {some_of(new)}. "
-            "Pass --append to add them, or choose another name."
-        )
+        raise CounterpartError(f"{path.name} contains no captions and no images. Is its format {format}?")
+    for thing, new in (("caption", list(found.new_captions)), ("image", found.new_images)):
+        if collection and not append and new:
+            are = counted(len(new), f"{thing} of {path.name} is", f"{thing}s of {path.name} are")
+            raise CounterpartError(
+                f"{are} not in collection {collection.name}: {some_of(new)}. "
+                "Pass --append to add them, or choose another name."
+            )
 
 
 def _known_pictures(name: str) -> dict[str, tuple[str, str]]:

@@ -11,7 +11,7 @@ class CollectionQuerySet(NamedQuerySet["Collection"]):
 
 
 class Collection(models.Model):
-    """Captioned images imported together, in the order of their file."""
+    """Images imported together with their captions, in the order of their file. Some or all may have no caption."""
 
     name = models.SlugField(max_length=80, unique=True)
     description = models.TextField(blank=True)
@@ -50,6 +50,13 @@ class ImageQuerySet(models.QuerySet["Image"]):
 
     def training(self) -> "ImageQuerySet":
         return self.filter(split__in=Image.TRAINING_SPLITS)
+
+    def captioned(self) -> "ImageQuerySet":
+        """The images that have captions of their own."""
+        return self.filter(models.Exists(Caption.objects.filter(image=models.OuterRef("pk"))))
+
+    def uncaptioned(self) -> "ImageQuerySet":
+        return self.filter(captions=None)
 
     def lacking_file(self) -> "ImageQuerySet":
         return self.filter(file="")

@@ -19,18 +19,25 @@ def sample_queries(
     collection: Collection,
     images: int | Path,
     captions: int | Path,
+    uncaptioned: bool = False,
     seed: int = 0,
     actor: str = "command",
 ) -> Sample:
     """Create the sample ``name`` of gallery images and gallery captions: a number to draw, or a file of ids.
 
-    The same arguments draw the same queries; images and captions are drawn independently of each other. An
-    existing sample with this name and content is returned. Raises CounterpartError for ids that are not in the
-    gallery, more queries than the gallery has, no queries, a seed out of range, or a name that another sample has.
+    The same arguments draw the same queries; images and captions are drawn independently of each other. Images are
+    drawn from those with captions, as no match of the others is known; with ``uncaptioned`` from those without, for
+    workers to write some. A file may name any. An existing sample with this name and content is returned.
+
+    Raises CounterpartError for ids that are not in the gallery, more queries than the gallery has, no queries, a seed
+    out of range, or a name that another sample has.
     """
     check_name(name)
     check_seed(seed)
-    image_ids = _chosen("images", collection.images.gallery(), images, np.random.default_rng([seed, 0]), collection)
+    things, pictures = "images", collection.images.gallery()
+    if not isinstance(images, Path):
+        things, pictures = _drawable(collection, uncaptioned=uncaptioned)
+    image_ids = _chosen(things, pictures, images, np.random.default_rng([seed, 0]), collection)
     caption_ids = _chosen(
         "captions", collection.captions.gallery(), captions, np.random.default_rng([seed, 1]), collection
     )
@@ -49,9 +56,18 @@ def sample_queries(
 
 
 def check_drawable(collection: Collection, *, images: int, captions: int) -> None:
-    """Raise CounterpartError where the gallery has fewer images or captions than are to be drawn."""
-    _check_number("images", images, collection.images.gallery().count(), collection)
+    """Raise CounterpartError where the gallery has fewer captions, or images with captions, than are to be drawn."""
+    things, pictures = _drawable(collection)
+    _check_number(things, images, pictures.count(), collection)
     _check_number("captions", captions, collection.captions.gallery().count(), collection)
+
+
+def _drawable(collection: Collection, *, uncaptioned: bool = False) -> tuple[str, ImageQuerySet]:
+    """Return the images that may be drawn, and what they are called."""
+    gallery = collection.images.gallery()
+    if uncaptioned:
+        return "images without captions", gallery.uncaptioned()
+    return "images with captions" if gallery.uncaptioned().exists() else "images", gallery.captioned()
 
 
 def _check_number(things: str, wanted: int, there: int, collection: Collection) -> None:

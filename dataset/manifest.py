@@ -65,7 +65,8 @@ def _protocol(version: Version, contents: Contents, files: dict[str, dict[str, A
     """Return what a retrieval model must search to be measured on the version."""
     gallery = version.collection.images.gallery()
     splits = gallery.order_by().values_list("split", flat=True).distinct()
-    images = Counter(version.collection.captions.gallery().order_by().values_list("image_id", flat=True))
+    images = Counter(dict.fromkeys(gallery.uncaptioned().order_by().values_list("pk", flat=True), 0))
+    images.update(version.collection.captions.gallery().order_by().values_list("image_id", flat=True))
     return {
         "splits": sorted(split for split in splits if split),
         "gallery_images": gallery.count(),

@@ -18,7 +18,7 @@ from hits.rounds import pack_round
 from mitl.annotators import is_cross_encoder
 from mitl.models import Annotator, Pool
 from mitl.pooling import pool_proposals
-from mitl.search.gallery import open_gallery
+from mitl.search.gallery import check_searchable, open_gallery
 from mitl.search.request import Cascade, Search, check_cascade, check_rerank
 from mitl.search.rerank import Steps, parse_steps
 from mitl.search.retrieval import retrieve
@@ -54,6 +54,7 @@ def check_parameters(parameters: RoundParameters) -> None:
         check_cascade(cascade, annotators, parameters.control_depth)
     if steps := _rerank(parameters):
         check_rerank(steps, annotators, engine=parameters.engine, device="cpu")
+    check_searchable(collection)
     if not parameters.queries:
         check_drawable(collection, images=parameters.images, captions=parameters.captions)
     else:

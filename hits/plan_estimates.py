@@ -14,6 +14,7 @@ from hits.task_types import TASK_TYPES
 from hits.task_types.task_type import Pooled
 from mitl.annotators import is_cross_encoder
 from mitl.models import Annotator, Direction, Pool, Retrieval
+from mitl.search.gallery import check_searchable
 
 MANY = 20_000  # pairs: minutes of a network that reads picture and caption together
 
@@ -72,9 +73,10 @@ class _Sizes:
 
 
 def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
-    """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator, and for
-    more queries than the gallery has."""
+    """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator, a
+    collection without captions, and more queries than the gallery has."""
     collection = Collection.objects.named(parameters.collection)
+    check_searchable(collection)
     sizes = _sizes(collection, parameters)
     annotators = Annotator.objects.all_named(parameters.annotators)
     depth = parameters.cascade_depth if parameters.cascade else None

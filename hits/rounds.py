@@ -219,8 +219,12 @@ def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
     """Write each gold pair that the round has not had before; return the id of every item's control, masked for
     candidates."""
     gold = plan.items.roles > 0
-    pairs = np.stack([plan.sides.images.ids[plan.items.images], plan.sides.captions.ids[plan.items.captions]], axis=1)
-    roles = dict(zip(map(tuple, pairs[gold].tolist()), plan.items.roles[gold].tolist(), strict=True))
+    images, captions = (
+        plan.sides.images.ids_of(plan.items.images[gold]),
+        plan.sides.captions.ids_of(plan.items.captions[gold]),
+    )
+    pairs = list(zip(images.tolist(), captions.tolist(), strict=True))
+    roles = dict(zip(pairs, plan.items.roles[gold].tolist(), strict=True))
     had = set(packed.controls.values_list("image_id", "caption_id"))
     new = sorted(pair for pair in roles if pair not in had)
     columns: Columns = {
@@ -233,7 +237,7 @@ def _write_controls(packed: Round, plan: Plan, progress: Progress) -> Masked:
     insert_rows(Control, columns, step="writing controls", progress=progress)
     ids = {(image, caption): pk for pk, image, caption in packed.controls.values_list("pk", "image_id", "caption_id")}
     written = np.ma.masked_all(len(gold), np.int64)
-    written[gold] = [ids[pair] for pair in map(tuple, pairs[gold].tolist())]
+    written[gold] = [ids[pair] for pair in pairs]
     return written
 
 
@@ -241,8 +245,8 @@ def _write_items(plan: Plan, hit_ids: Codes, controls: Masked, progress: Progres
     columns: dict[str, Any] = {
         "hit_id": hit_ids[plan.items.hits],
         "place": plan.places,
-        "image_id": np.ma.masked_where(plan.items.images < 0, plan.sides.images.ids[plan.items.images]),
-        "caption_id": np.ma.masked_where(plan.items.captions < 0, plan.sides.captions.ids[plan.items.captions]),
+        "image_id": plan.sides.images.ids_of(plan.items.images),
+        "caption_id": plan.sides.captions.ids_of(plan.items.captions),
         "control_id": controls,
     }
     if plan.contents:

@@ -39,12 +39,15 @@ class ImportForm(forms.Form):
         suffixes=(*CAPTION_FILES, ".gz", ".zip"),
         required=False,
         label="Captions",
-        help_text="Plain, gzipped or zipped. Leave empty to add pictures to an existing collection.",
+        help_text="Plain, gzipped or zipped. Leave empty to add pictures to an existing collection, or for a folder of "
+        "pictures without captions.",
     )
     images = UploadField(
         suffixes=(".zip",), required=False, label="Pictures", help_text="A zip file; it can also be added later."
     )
-    append = forms.BooleanField(required=False, label="Add new captions to an existing collection (--append)")
+    append = forms.BooleanField(
+        required=False, label="Add new captions and images to an existing collection (--append)"
+    )
     skip_missing = forms.BooleanField(required=False, label="Accept images without a picture (--skip-missing)")
 
     def clean(self) -> dict[str, Any]:
@@ -55,8 +58,12 @@ class ImportForm(forms.Form):
         exists = Collection.objects.filter(name=chosen["collection"]).exists()
         if not captions and not images:
             self.add_error("captions", "Choose a file of captions, or a zip file of pictures, or both.")
-        elif not captions and not exists:
-            self.add_error("captions", f"There is no collection {chosen['collection']} yet: add its captions too.")
+        elif not captions and not exists and chosen["format"] != "folder":
+            self.add_error(
+                "captions",
+                f"There is no collection {chosen['collection']} yet: add its captions, or choose the format folder for "
+                "pictures without captions.",
+            )
         elif captions and not chosen["format"]:
             self.add_error(
                 "format", "Choose the format of the captions; the list beside this form has an example of each."
@@ -118,6 +125,9 @@ class SampleForm(forms.Form):
         required=False,
         label="or a list of caption ids",
         help_text="An id a line; used instead of the number.",
+    )
+    uncaptioned = forms.BooleanField(
+        required=False, label="Draw images that have no caption, for workers to write some (--uncaptioned)"
     )
     seed = SeedField(initial=0, help_text="The same seed draws the same queries.")
 

@@ -73,7 +73,7 @@ class PlanForm(forms.Form):
         named = self.initial.get("collection")
         collections = Collection.objects.filter(name=named) if named else Collection.objects.all()
         if collection := collections.first():
-            self.fields["images"].initial = min(QUERIES, collection.images.gallery().count())
+            self.fields["images"].initial = min(QUERIES, collection.images.gallery().captioned().count())
             self.fields["captions"].initial = min(QUERIES, collection.captions.gallery().count())
 
     def _choose(self, name: str, field: forms.ModelChoiceField) -> None:

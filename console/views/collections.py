@@ -58,9 +58,10 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "n_images": n_images,
         "n_captions": n_captions,
         "sampling": f"python manage.py sample_queries NAME --collection {found} "
-        f"--images {min(60, n_images)} --captions {min(60, n_captions)}",
+        f"--images {min(60, n_images)} --captions {min(60, n_captions)}{'' if n_captions else ' --uncaptioned'}",
         "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
         "n_lacking": found.images.lacking_file().count(),
+        "n_uncaptioned": found.images.uncaptioned().count(),
         "sources": found.matches.values("source").annotate(n=Count("pk")).order_by("source"),
         "samples": found.samples.annotate(
             n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
@@ -125,7 +126,7 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
 def sample(request: StaffRequest, name: str) -> HttpResponse:
     """Draw a sample of queries by number and seed, or make one of lists of ids."""
     found = get_object_or_404(Collection, name=name)
-    form = SampleForm(request.POST or None, request.FILES or None)
+    form = SampleForm(request.POST or None, request.FILES or None, initial=request.GET.dict())
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
         try:
@@ -140,6 +141,7 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
                     collection=found,
                     images=lists.get("images", chosen["images"] or 0),
                     captions=lists.get("captions", chosen["captions"] or 0),
+                    uncaptioned=chosen["uncaptioned"],
                     seed=chosen["seed"],
                     actor=request.user.get_username(),
                 )
@@ -152,6 +154,7 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
         "form": form,
         "n_images": found.images.gallery().count(),
         "n_captions": found.captions.gallery().count(),
+        "n_uncaptioned": found.images.gallery().uncaptioned().count(),
     }
     return render(request, "console/sample.html", context, status=422 if form.errors else 200)
 

@@ -1,4 +1,5 @@
-"""COCO's captions_*.json: a list of images and a list of annotations, each streamed."""
+"""COCO's captions_*.json: a list of images and a list of annotations, each streamed. image_info_*.json has images
+alone."""
 
 from collections.abc import Iterator
 from pathlib import Path

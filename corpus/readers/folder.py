@@ -1,4 +1,4 @@
-"""A folder of pictures with captions in a CSV, or in a .txt of the same name beside each picture."""
+"""A folder of pictures, with captions in a CSV, in a .txt of the same name beside each picture, or nowhere."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ TEXT_COLUMNS = ("text", "caption", "description")
 
 
 def read_folder(path: Path) -> Iterator[Record]:
-    """Yield the captions of a folder's pictures, including subfolders, sorted by name.
+    """Yield the captions of a folder's pictures, including subfolders, sorted by name, and the pictures without any.
 
     Captions come from ``captions.csv`` or the folder's only CSV (a column file_name, file or image; a column text,
     caption or description; optionally caption_id and split), otherwise from the ``.txt`` beside each picture, one
@@ -47,10 +47,12 @@ def _table(folder: Path) -> Path | None:
 def _from_table(table: Path, pictures: list[str]) -> Iterator[Record]:
     file_column, text_column = _column(table, FILE_COLUMNS), _column(table, TEXT_COLUMNS)
     places: Counter[str] = Counter()
-    without = dict.fromkeys(pictures)
+    without = dict.fromkeys(pictures, "")
     for number, row in csv_rows(table):
         file_name, text = row[file_column], row[text_column]
         if not text:
+            if file_name in without:
+                without[file_name] = row.get("split", "")
             continue
         with at(table, "line", number):
             record = caption_record(
@@ -63,8 +65,10 @@ def _from_table(table: Path, pictures: list[str]) -> Iterator[Record]:
         places[file_name] += 1
         without.pop(file_name, None)
         yield record
-    for file_name in without:
-        yield bare_image(image=file_name, file_name=file_name)
+    for file_name, split in without.items():
+        with at(table.parent / file_name, "picture", 1):
+            record = bare_image(image=file_name, file_name=file_name, split=split)
+        yield record
 
 
 def _column(table: Path, names: tuple[str, ...]) -> str:

@@ -1,4 +1,5 @@
-"""JSON lines: an object per line with caption_id, image_id, file_name, text and optionally split."""
+"""JSON lines: an object per line with caption_id, image_id, file_name, text and optionally split. Where caption_id and
+text are null, it is an image without a caption."""
 
 import hashlib
 import json
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus.input_files import at, lines
-from corpus.readers.record import Record, caption_record, key_of
+from corpus.readers.record import Record, bare_image, caption_record, key_of
 
 FIELDS = ("caption_id", "image_id", "file_name", "text")
 
@@ -19,17 +20,16 @@ def read_jsonl(path: Path) -> Iterator[Record]:
     for number, line in lines(path):
         with at(path, "line", number):
             fields = _fields(line)
-            caption = fields["caption_id"]
-            if caption is None:
-                caption = _made_key(fields, nameless)
-            record = caption_record(
-                image=fields["image_id"],
-                file_name=fields["file_name"],
-                caption=caption,
-                text=fields["text"],
-                split=fields.get("split", ""),
-            )
+            record = _record(fields, nameless)
         yield record
+
+
+def _record(fields: dict[str, Any], nameless: Counter[str]) -> Record:
+    caption, text = fields["caption_id"], fields["text"]
+    image = {"image": fields["image_id"], "file_name": fields["file_name"], "split": fields.get("split", "")}
+    if caption is None and text is None:
+        return bare_image(**image)
+    return caption_record(**image, caption=_made_key(fields, nameless) if caption is None else caption, text=text)
 
 
 def _fields(line: str) -> dict[str, Any]:

@@ -46,6 +46,10 @@ class Numbering:
     def _lowest(self) -> int:
         return int(self.ids.min()) if len(self) else 0
 
+    def ids_of(self, codes: Codes) -> Any:
+        """Return the database id of every code, masked for -1."""
+        return np.ma.masked_where(codes < 0, np.append(self.ids, -1)[codes])
+
     def codes(self, ids: Any) -> Codes:
         """Return the code of every database id, -1 for unknown ids. Same shape as ``ids``."""
         places = np.asarray(ids, np.int64) - self._lowest + 1

@@ -102,10 +102,7 @@ def open_gallery(collection: Collection, sample: Sample | None = None) -> Galler
     checksums = tuple(checksum for _, checksum in rows)
     caption_ids = _ids(_captions(collection))
     if not len(image_ids) or not len(caption_ids):
-        raise CounterpartError(
-            f"{collection} has {len(image_ids)} images and {len(caption_ids)} captions outside its training splits,"
-            " so there is nothing to search. Import some, with split test or none."
-        )
+        check_searchable(collection)  # raises, and says why
     if sample is None:
         queries = np.arange(len(image_ids)), np.arange(len(caption_ids))
     elif sample.collection_id != collection.pk:
@@ -116,6 +113,22 @@ def open_gallery(collection: Collection, sample: Sample | None = None) -> Galler
         asked = (sample.images.all(), image_ids), (sample.captions.all(), caption_ids)
         queries = _places(sample, *asked[0]), _places(sample, *asked[1])
     return Gallery(collection, sample, image_ids, caption_ids, *queries, checksums)
+
+
+def check_searchable(collection: Collection) -> None:
+    """Raise CounterpartError for a collection whose gallery has no images or no captions."""
+    images, captions = _images(collection), _captions(collection)
+    if images.exists() and captions.exists():
+        return
+    if images.exists() and not collection.captions.exists():
+        raise CounterpartError(
+            f"No image of {collection} has a caption, so there is nothing to search. Have workers write some "
+            "(sample_queries --uncaptioned, then pack --task caption), or import some with --append."
+        )
+    raise CounterpartError(
+        f"{collection} has {images.count()} images and {captions.count()} captions outside its training splits,"
+        " so there is nothing to search. Import some, with split test or none."
+    )
 
 
 # Where rows are read, "collection" is among only(): the related manager would fetch it again for every single one.

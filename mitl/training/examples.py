@@ -33,13 +33,15 @@ class Validation(StrEnum):
 def read_examples(collection: Collection, source: str, *, validation: Validation, seed: int) -> TrainingSet:
     """Return the pairs of a source among the images of the training splits, or among all if no image has a split.
 
-    Images and captions without a pair are left out. Of a source with levels, level 1 weighs 1 and level 2 half. A
-    caption belongs to the same part as its own image; a pair across training and validation is dropped.
+    Images and captions without a pair are left out; images that have no caption either, before a tenth is held out. Of
+    a source with levels, level 1 weighs 1 and level 2 half. A caption belongs to the same part as its own image; a pair
+    across training and validation is dropped.
 
     Raises CounterpartError for an unknown source, no pairs, or too few images to hold out a tenth.
     """
     images, captions = _rows(collection)
     pairs, weights = _weighted_pairs(collection, source)
+    images = images[np.isin(_ids(images), [*(caption.image_id for caption in captions), *pairs[:, 0].tolist()])]
     held_out = _held_out(images, validation, seed)
     validated = _examples(images[held_out], captions, pairs, weights)
     learned = _examples(images[~held_out], captions, pairs, weights, validated)

@@ -101,6 +101,13 @@ def test_a_folder_comes_as_one_zip_file(researcher, jobs_run):
     assert Image.objects.get().key == "owl.jpg"
 
 
+def test_a_folder_of_pictures_needs_no_captions(researcher, jobs_run):
+    with jobs_run():
+        upload(researcher, format="folder", images=("p.zip", zipped(owl=picture(), jay=picture("navy"))))
+    assert Job.objects.get().message == "birds: 2 images added; 2 pictures stored; 2 images have no caption."
+    assert "2 of 2 images have no caption" in researcher.get("/collections/birds/").content.decode()
+
+
 def test_captions_of_any_format_may_be_zipped(researcher, jobs_run):
     with jobs_run():
         upload(researcher, captions=("b.zip", zipped_as({"x/birds.jsonl": captions(owl="an owl")})))
@@ -146,7 +153,10 @@ def test_a_bad_file_fails_in_one_line_and_changes_nothing(researcher, jobs_run, 
     ("fields", "message"),
     [
         ({}, "Choose a file of captions, or a zip file of pictures, or both."),
-        ({"images": ("p.zip", b"x")}, "There is no collection birds yet: add its captions too."),
+        (
+            {"images": ("p.zip", b"x")},
+            "There is no collection birds yet: add its captions, or choose the format folder",
+        ),
         ({"captions": ("b.jsonl", b"x"), "append": "on"}, "There is no collection birds to append to."),
         ({"captions": ("b.exe", b"x")}, "Choose a file that ends in .json or .jsonl"),
         ({"captions": ("b.json", b"x"), "images": ("p.rar", b"x")}, "Choose a file that ends in .zip."),

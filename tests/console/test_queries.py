@@ -89,7 +89,7 @@ def test_a_round_asks_no_more_for_more_hits_and_workers(member, django_assert_ma
 
 def test_a_collection_asks_no_more_for_more_pictures(member, django_assert_max_num_queries):
     make_collection(images=24, captions_each=5)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         assert member.get("/collections/zoo/").status_code == 200
 
 

@@ -120,7 +120,9 @@ def test_equal_ids_in_another_collection_are_no_clash(db, path):
 
 @pytest.mark.parametrize("content", ["", "\n\n"])
 def test_an_empty_file_is_refused(db, path, content):
-    with pytest.raises(CounterpartError, match=r"captions.jsonl contains no captions. Is its format jsonl\?"):
+    with pytest.raises(
+        CounterpartError, match=r"captions.jsonl contains no captions and no images. Is its format jsonl\?"
+    ):
         import_collection("zoo", format="jsonl", path=written(path, content))
     assert not Collection.objects.exists()
 
@@ -174,9 +176,40 @@ def test_progress_is_told_of_checking_and_writing(db, path):
     assert told == [("checking captions", 2), ("storing pictures", 0), ("writing captions", 2)]
 
 
-def test_images_without_captions_are_left_out_and_counted(db, tmp_path):
+def test_images_without_captions_are_imported_and_counted(db, tmp_path):
     folder = picture_folder(tmp_path / "zoo", "a.jpg", "b.jpg")
     written(folder / "a.txt", "a cat")
     summary = import_collection("zoo", format="folder", path=folder)
-    assert "1 image without captions skipped" in str(summary)
-    assert [image.key for image in Image.objects.all()] == ["a.jpg"]
+    assert str(summary) == "zoo: 1 caption and 2 images added; 2 pictures stored; 1 image has no caption."
+    assert [image.key for image in Image.objects.uncaptioned()] == ["b.jpg"]
+    assert [image.key for image in Image.objects.captioned()] == ["a.jpg"]
+
+
+def test_a_collection_may_have_images_alone(db, path):
+    summary = imported(path, line(None, 10, None), line(None, 11, None, split="test"))
+    assert str(summary) == "zoo: 2 images added; 2 images have no caption."
+    assert list(Image.objects.values_list("key", "split")) == [("10", ""), ("11", "test")]
+    assert not imported(path, line(None, 10, None)).changed
+
+
+def test_more_images_without_captions_need_append(db, path):
+    imported(path, line(1, 10))
+    before = all_rows()
+    with pytest.raises(CounterpartError, match=r"^1 image of .* is not in collection zoo: 11\. Pass --append"):
+        imported(path, line(None, 11, None))
+    assert all_rows() == before
+    assert imported(path, line(None, 11, None), append=True).images_without_captions == 1
+
+
+def test_an_image_gets_its_captions_later(db, path):
+    imported(path, line(None, 10, None), line(None, 11, None))
+    summary = imported(path, line(1, 10), append=True)
+    assert str(summary) == "zoo: 1 caption and 0 images added; 1 image has no caption."
+    assert Match.objects.get().image.key == "10"
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_an_image_that_a_file_lists_with_and_without_a_caption_is_one(db, path, first):
+    lines = [line(None, 10, None), line(1, 10)]
+    summary = imported(path, lines[first], lines[1 - first])
+    assert (summary.images_added, summary.images_without_captions) == (1, 0)

@@ -34,6 +34,15 @@ def test_captions_come_from_a_csv_with_ids_and_splits(folder):
     assert [record.image for record in bare] == ["b.jpg", "cubs/c.png"]
 
 
+def test_a_row_without_text_gives_a_picture_its_split(folder):
+    written(folder / "captions.csv", "file_name,text,split\na.JPG,a cat,test\nb.jpg,,val\ngone.jpg,,val\n")
+    assert [(r.image, r.text, r.split) for r in read_folder(folder)] == [
+        ("a.JPG", "a cat", "test"),
+        ("b.jpg", None, "val"),
+        ("cubs/c.png", None, ""),
+    ]
+
+
 def test_a_csv_without_ids_counts_an_images_captions(folder):
     written(folder / "list.csv", "file,title,description\nb.jpg,B,a bear\na.JPG,A,\nb.jpg,B,two bears\n")
     keys = [record.caption for record in read_folder(folder) if record.text]

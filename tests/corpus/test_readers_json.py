@@ -45,6 +45,12 @@ def test_coco_images_without_captions_come_last_and_bare(tmp_path):
     assert (last.image, last.text) == ("8", None)
 
 
+def test_coco_images_may_come_without_annotations(tmp_path):
+    images = {"images": COCO["images"]}
+    records = read_coco(written(tmp_path / "image_info_test2017.json", images))
+    assert [(record.image, record.text) for record in records] == [("9", None), ("8", None)]
+
+
 def test_coco_training_captions_are_the_split_train(tmp_path):
     path = zipped(tmp_path / "captions_train2017.json.gz", json.dumps(COCO).encode())
     assert {record.split for record in read_coco(path)} == {"train"}

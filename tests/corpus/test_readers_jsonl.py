@@ -38,6 +38,11 @@ def test_equal_nameless_captions_of_an_image_are_two(path):
     assert second.caption == f"{first.caption}-2"
 
 
+def test_a_line_without_caption_and_id_is_a_bare_image(path):
+    [record] = read_jsonl(jsonl(path, line(None, 10, None, split="val")))
+    assert record == ("10", "10.jpg", "", None, "val")
+
+
 def test_blank_lines_and_a_byte_order_mark_are_passed_over(path):
     path.write_bytes(b"\xef\xbb\xbf" + jsonl(path, line()).read_bytes() + b"\n\n")
     assert len(list(read_jsonl(path))) == 1
@@ -54,6 +59,7 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over(path):
         (line(text=" \u2003\t"), "line 2: the caption has no text."),
         (line(text="a" * 10_001), "line 2: the caption has 10,001 characters, more than 10,000."),
         (line(text=None), "line 2: the caption has no text."),
+        (line(None, text=""), "line 2: the caption has no text."),
         (line(text=5), "line 2: the caption has no text."),
         (line(caption=1.5), "line 2: the id of the caption is missing or not a string."),
         (line(caption=True), "line 2: the caption has no id."),

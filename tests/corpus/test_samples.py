@@ -2,7 +2,7 @@ import pytest
 
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.models import Image, Sample
+from corpus.models import Caption, Image, Sample
 from corpus.samples import sample_queries
 from tests.corpus.files import written
 from tests.factories import make_collection
@@ -52,6 +52,26 @@ def test_training_images_and_their_captions_are_not_drawn(zoo):
     images, captions = sampled(zoo, images=10, captions=20)
     assert images == [str(i) for i in range(20, 30)]
     assert captions == [str(i) for i in range(40, 60)]
+
+
+def test_images_without_captions_are_drawn_only_on_request(zoo):
+    Caption.objects.filter(image__key__in=["3", "5", "8"]).delete()
+    drawn, _ = sampled(zoo, "with", images=27)
+    assert not {"3", "5", "8"} & set(drawn)
+    assert sampled(zoo, "without", images=3, captions=0, uncaptioned=True)[0] == ["3", "5", "8"]
+
+
+def test_a_wish_for_more_images_says_which_ones_are_drawn_from(zoo):
+    Caption.objects.filter(image__key="3").delete()
+    with pytest.raises(CounterpartError, match="Cannot draw 30 images with captions: the gallery of zoo has 29"):
+        sampled(zoo, images=30)
+    with pytest.raises(CounterpartError, match="Cannot draw 2 images without captions: the gallery of zoo has 1"):
+        sampled(zoo, images=2, uncaptioned=True)
+
+
+def test_a_file_may_name_images_without_captions(zoo, tmp_path):
+    Caption.objects.filter(image__key="3").delete()
+    assert sampled(zoo, images=written(tmp_path / "ids", "3\n4\n"), captions=0)[0] == ["3", "4"]
 
 
 def test_files_name_the_queries(zoo, tmp_path):

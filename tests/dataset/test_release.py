@@ -255,6 +255,13 @@ def test_the_manifest_holds_the_protocol(round):
     assert len(protocol["gallery_sha256"]) == 64
 
 
+def test_the_protocol_counts_images_without_captions(round):
+    collection = round.pool.collection
+    for key in ("bare-1", "bare-2"):
+        collection.images.create(key=key, file_name=f"{key}.jpg")
+    assert release(round).manifest["protocol"]["captions_per_image"] == {"0": 2, "2": collection.images.count() - 2}
+
+
 def test_the_manifest_holds_where_the_votes_came_from(round):
     provenance = release(round).manifest["provenance"]["round-1"]
     assert provenance["channel"] == "browser"

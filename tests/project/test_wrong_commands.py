@@ -111,7 +111,6 @@ def write_files(folder: Path) -> None:
         "cut.json": b'{"images": [{"id": 1, ',
         "empty.json": b"{}",
         "orphans.json": b'{"images": [], "annotations": [{"id": 1, "image_id": 5, "caption": "a"}]}',
-        "images-only.json": b'{"images": [{"id": 1, "file_name": "1.jpg"}], "annotations": []}',
         "no-sentences.json": b'{"images": [{"filename": "1.jpg"}]}',
         "list.json": b"[1, 2]",
         "one-way.json": b'{"i2t": {"0": ["0"]}}',

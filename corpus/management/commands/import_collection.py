@@ -18,9 +18,11 @@ class Command(ActCommand):
         "coco (captions_*.json; captions_train* get the split train); "
         "karpathy (dataset_*.json); "
         "flickr (name.jpg#0<tab>text, or the CSV image| comment_number| comment); "
-        "jsonl (an object per line: caption_id or null, image_id, file_name, text, optionally split); "
+        "jsonl (an object per line: caption_id or null, image_id, file_name, text, optionally split; a null caption_id "
+        "and a null text: a picture without a caption); "
         "folder (pictures, with captions in captions.csv - columns file_name, text, optionally caption_id and "
-        "split - or one per line in a .txt beside each picture)."
+        "split - or one per line in a .txt beside each picture, or none). "
+        "Pictures without a caption are imported too: workers can write some (pack --task caption)."
     )
     figures = True
 
@@ -34,7 +36,9 @@ class Command(ActCommand):
             metavar="DIR",
             help="import the pictures from DIR or its direct subfolders; also possible later, with the same PATH",
         )
-        parser.add_argument("--append", action="store_true", help="add new captions to an existing collection")
+        parser.add_argument(
+            "--append", action="store_true", help="add new captions and images to an existing collection"
+        )
         parser.add_argument("--skip-missing", action="store_true", help="accept images that have no file in DIR")
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:

@@ -35,6 +35,11 @@ class Command(ActCommand):
                 metavar="N|FILE",
                 help=f"number of {things} to draw, or a file of their ids, one per line",
             )
+        parser.add_argument(
+            "--uncaptioned",
+            action="store_true",
+            help="draw images that have no caption, for workers to write some (pack --task caption)",
+        )
         add_seed(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> str | dict[str, Any]:
@@ -43,6 +48,7 @@ class Command(ActCommand):
             collection=Collection.objects.named(options["collection"]),
             images=options["images"],
             captions=options["captions"],
+            uncaptioned=options["uncaptioned"],
             seed=options["seed"],
         )
         images, captions = sample.images.count(), sample.captions.count()

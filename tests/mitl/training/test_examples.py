@@ -76,6 +76,13 @@ def test_a_tenth_is_held_out_by_the_seed(zoo):
     assert not keys(first) & keys(first.validation)
 
 
+def test_images_without_captions_are_not_held_out(zoo):
+    for number in range(20):
+        zoo.images.create(key=f"bare-{number}", file_name=f"{number}.png")
+    examples = read(zoo, validation="held-out")
+    assert (len(examples.images), len(examples.validation.images)) == (18, 2)
+
+
 def test_a_pair_across_the_two_parts_is_in_neither(zoo):
     Image.objects.update(split="train")
     Image.objects.filter(pk=zoo.images.order_by("pk")[0].pk).update(split="val")
