@@ -7,9 +7,8 @@ class CrowdConfig(AppConfig):
     def ready(self) -> None:
         from annotation import platforms
         from crowd.channels import CHANNELS
-        from crowd.offers import Offer
         from crowd.seats import PlatformPostings
         from hits.prices import SCHEDULES
 
-        SCHEDULES.update({name: channel.fees(Offer()) for name, channel in CHANNELS.items()})
+        SCHEDULES.update({name: channel.fees(top_workers=False) for name, channel in CHANNELS.items()})
         platforms.postings = PlatformPostings()

@@ -5,7 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 from core.errors import CounterpartError, some_of
+from hits.designs import Design
 from hits.models import Round
+from hits.task_types import task_type_of
 
 LONGEST = {"title": 128, "description": 2000, "keywords": 1000}
 LIMITS = {
@@ -21,19 +23,19 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class Offer:
-    """What workers see and what they need. ``minutes`` is the time limit of a HIT, ``frame_height`` is in pixels (0: as
-    the page needs), ``min_approved`` counts approved assignments, ``min_approval_rate`` is in percent, ``countries``
-    are ISO 3166 codes (none: any). ``top_workers``: only those whom the platform itself calls its best.
-    ``max_sessions``: how often a worker may take a round that is listed as a whole, for one HIT each time (0: as often
-    as it has HITs).
+    """What workers see and what they need. ``title``, ``description`` and ``keywords`` stand in the platform's list.
+    ``minutes`` is the time limit of a HIT, ``frame_height`` is in pixels (0: as the page needs), ``min_approved``
+    counts approved assignments, ``min_approval_rate`` is in percent, ``countries`` are ISO 3166 codes (none: any).
+    ``top_workers``: only those whom the platform itself calls its best. ``max_sessions``: how often a worker may take a
+    round that is listed as a whole, for one HIT each time (0: as often as it has HITs).
 
     The defaults require no approved work, because that excludes new workers.
     Raises CounterpartError for values that no platform accepts.
     """
 
-    title: str = "Do these sentences describe these pictures?"
-    description: str = "Look at pictures with a sentence each and say on four levels whether the sentence fits."
-    keywords: str = "image, caption, text, judge, compare"
+    title: str
+    description: str
+    keywords: str
     minutes: int = 60
     lifetime_days: int = 7
     auto_approval_days: int = 7
@@ -68,5 +70,12 @@ class Offer:
 
 
 def offer_of(round: Round) -> Offer:
-    """Return the offer that the round was published with; missing values are the defaults."""
-    return Offer(**round.offer | {"countries": tuple(round.offer.get("countries", ()))})
+    """Return the offer that the round was published with. Missing words are those of its type of task, other missing
+    values the defaults."""
+    task = task_type_of(round)
+    words = {
+        "title": task.title,
+        "description": task.lead.format(n=task.screens(Design(**round.design).size)),
+        "keywords": task.keywords,
+    }
+    return Offer(**words | round.offer | {"countries": tuple(round.offer.get("countries", ()))})

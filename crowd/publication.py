@@ -60,9 +60,9 @@ def publish_round(
 ) -> Round:
     """Open a draft round on a channel. A round that is already open there is not changed.
 
-    ``offer`` is what a platform shows and requires, ``admission`` limits who may join in the browser pool.
-    ``skip_missing``: publish although pictures are missing; their pairs are shown without one. ``pilot`` or
-    ``expected_minutes`` give the time of a HIT (``annotation.wages.check_wage``).
+    ``offer`` is what a platform shows and requires (default: that of its type of task), ``admission`` limits who may
+    join in the browser pool. ``skip_missing``: publish although pictures are missing; their pairs are shown without
+    one. ``pilot`` or ``expected_minutes`` give the time of a HIT (``annotation.wages.check_wage``).
     Raises CounterpartError, and publishes nothing, for an unknown channel or environment, a round that is closed or
     open elsewhere, missing pictures, an admission on a platform, a cost above the round's ceiling, a reward below its
     wage floor, and a platform that cannot be used or whose balance is too low.
@@ -77,7 +77,7 @@ def publish_round(
         round,
         channel=channel,
         environment=environment,
-        offer=offer or Offer(),
+        offer=offer or offer_of(round),
         admission=admission,
         missing=[] if skip_missing else missing,
         pilot=pilot,
@@ -167,7 +167,7 @@ def join_link(round: Round) -> str:
 def set_terms(round: Round, *, channel: str, environment: str, offer: Offer) -> None:
     """Set on ``round``, without storing it, the terms that it keeps from its publication on."""
     place = channels.get(channel)
-    round.offer, round.fees = offer.as_json(), place.fees(offer).as_json()
+    round.offer, round.fees = offer.as_json(), place.fees(top_workers=offer.top_workers).as_json()
     round.settles = isinstance(place, Platform)
     round.rehearsal = market_of(channel, environment).rehearsal
 
@@ -177,7 +177,7 @@ def quote(round: Round, channel: str) -> Quote:
     named when it was published, otherwise by those that the channel states."""
     place = channels.get(channel)
     asked = isinstance(place, AsksFees) and round.fees
-    fees = round.fee_schedule if asked else place.fees(offer_of(round))
+    fees = round.fee_schedule if asked else place.fees(top_workers=offer_of(round).top_workers)
     return Quote(Seat.objects.filter(round=round).count(), cents(round.reward), fees.reward_fee(round.reward))
 
 

@@ -9,7 +9,7 @@ from annotation.admission import make_admission
 from annotation.models import Admission, QualificationTest
 from annotation.wages import alike_rounds
 from core.errors import CounterpartError, some_of
-from crowd.offers import LIMITS, LONGEST, Offer
+from crowd.offers import LIMITS, LONGEST, Offer, offer_of
 from hits.models import Round
 
 
@@ -61,18 +61,16 @@ class AdmissionForm(forms.Form):
         return make_admission(**{name: one for name, one in self.cleaned_data.items() if name != "expected_minutes"})
 
 
-DEFAULT = Offer()
+DEFAULTS = {one.name: one.default for one in fields(Offer)}
 
 
 def _words(name: str, **more: Any) -> forms.CharField:
-    return forms.CharField(initial=getattr(DEFAULT, name), max_length=LONGEST[name], **more)
+    return forms.CharField(max_length=LONGEST[name], **more)
 
 
 def _number(name: str, label: str, help_text: str = "") -> forms.IntegerField:
     least, most = LIMITS[name]
-    return forms.IntegerField(
-        initial=getattr(DEFAULT, name), min_value=least, max_value=most, label=label, help_text=help_text
-    )
+    return forms.IntegerField(initial=DEFAULTS[name], min_value=least, max_value=most, label=label, help_text=help_text)
 
 
 class ProlongForm(forms.Form):
@@ -128,6 +126,9 @@ class OfferForm(forms.Form):
         super().__init__(*args, **kwargs)
         alike = [other.pk for other in alike_rounds(round)]
         self.fields["pilot"].queryset = Round.objects.filter(pk__in=alike)  # type: ignore[attr-defined]
+        offer = offer_of(round)
+        for name in LONGEST:
+            self.fields[name].initial = getattr(offer, name)
 
     def clean_countries(self) -> tuple[str, ...]:
         codes = self.cleaned_data["countries"].upper().split(",")

@@ -109,8 +109,8 @@ class Channel(Protocol):
     def spends(self, environment: str) -> bool:
         """Whether publishing there spends real money from an account."""
 
-    def fees(self, offer: Offer) -> FeeSchedule:
-        """Return the channel's fees on top of rewards and bonuses for this offer."""
+    def fees(self, *, top_workers: bool) -> FeeSchedule:
+        """Return the channel's fees on top of rewards and bonuses. ``top_workers``: for those it calls its best."""
 
 
 @runtime_checkable

@@ -1,6 +1,5 @@
 """The browser pool: workers come by the join link, work on our pages, and are paid outside."""
 
-from crowd.offers import Offer
 from hits.prices import FeeSchedule
 
 
@@ -16,5 +15,5 @@ class BrowserChannel:
     def spends(self, environment: str) -> bool:
         return False
 
-    def fees(self, offer: Offer) -> FeeSchedule:
+    def fees(self, *, top_workers: bool) -> FeeSchedule:
         return FeeSchedule()

@@ -74,8 +74,12 @@ class Sides:
         return np.stack(np.divmod(distinct(cells), max(len(self.captions), 1)), axis=1)
 
 
+NONE = -1
+"""The code of an item's image or caption where it has none."""
+
+
 class Items(NamedTuple):
-    """Pairs in HITs, an entry each: HIT (from 0), codes of the image and of the caption (-1: none), role."""
+    """Pairs in HITs, an entry each: HIT (from 0), codes of the image and of the caption (or ``NONE``), role."""
 
     hits: Codes
     images: Codes
@@ -143,6 +147,16 @@ class Plan:
             form["contents"] = self.named_contents(self.sides.images.keys)
         text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode() + np.stack(columns, axis=1).astype("<i4").tobytes()).hexdigest()
+
+
+def plan_alone(sides: Sides, side: Literal["images", "captions"], codes: Codes, *, design: Design, seed: int) -> Plan:
+    """Ask about images or captions, given by their codes: each once and by itself, in random order; the last HIT may
+    have fewer."""
+    numbers = np.arange(len(codes))
+    shown = {"images": np.full(len(codes), NONE), "captions": np.full(len(codes), NONE)}
+    shown[side] = np.random.default_rng(seed).permutation(codes)
+    items = Items(numbers // design.candidates, **shown, roles=np.zeros_like(numbers))
+    return Plan(sides, design, seed, items, numbers % design.candidates + 1)
 
 
 def shuffle_places(candidates: Items, controls: Items, rng: np.random.Generator) -> Items:

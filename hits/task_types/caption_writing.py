@@ -8,13 +8,11 @@ from core.errors import CounterpartError
 from core.progress import Progress, silent
 from hits.controls import Avoided
 from hits.designs import Design
-from hits.packing.plan import Items, Plan, Sharing, Sides
+from hits.packing.plan import Plan, Sharing, Sides, plan_alone
 from hits.question import Level
 from hits.task_types.task_type import Pooled, TaskType
 from hits.wording import Wording
 from mitl.models import Pool
-
-NO_CAPTION = -1
 
 
 def plan_pictures(
@@ -28,17 +26,14 @@ def plan_pictures(
     avoided: Avoided,
     progress: Progress = silent,
 ) -> Plan:
-    """Ask about every query image of the pool's sample once, in random order, whatever its pairs are; the last HIT may
-    have fewer. Raises CounterpartError for a sample without images that may be shown."""
+    """Ask about every query image of the pool's sample by itself, whatever its pairs are. Raises CounterpartError for a
+    sample without images that may be shown."""
     progress("filling HITs", 0, None)
     asked = sides.images.codes(list(pool.sample.images.order_by().values_list("pk", flat=True)))
-    images = np.random.default_rng(seed).permutation(np.setdiff1d(asked, avoided.images))
+    images = np.setdiff1d(asked, avoided.images)
     if not len(images):
         raise CounterpartError(f"The sample {pool.sample} has no image to describe. Sample one with --images.")
-    numbers = np.arange(len(images))
-    captions, roles = np.full(len(images), NO_CAPTION), np.zeros(len(images), np.int64)
-    items = Items(numbers // design.candidates, images, captions, roles)
-    return Plan(sides, design, seed, items, numbers % design.candidates + 1)
+    return plan_alone(sides, "images", images, design=design, seed=seed)
 
 
 def hits_of_pictures(pooled: Pooled, design: Design) -> int:
@@ -51,6 +46,7 @@ CAPTION = TaskType(
     label="write a sentence that describes a picture",
     title="Describe the picture in one sentence",
     lead="You see {n} pictures, one after the other. For each you write one sentence that describes it.",
+    keywords="image, caption, text, write, describe",
     screen=("picture", "pictures"),
     labels={Level.YES: "a sentence"},
     scale="written",

@@ -160,6 +160,7 @@ CHECKBOX = TaskType(
     title="Which sentences describe the picture?",
     lead="You see {n} pictures, one after the other, each with ten sentences. Tick every sentence that describes the "
     "picture.",
+    keywords="image, caption, text, choose, tick",
     screen=("picture", "pictures"),
     labels={Level.YES: "ticked", Level.NO: "not ticked"},
     scale="ticked or not",

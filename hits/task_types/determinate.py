@@ -7,13 +7,11 @@ from numpy.typing import NDArray
 from core.progress import Progress, silent
 from hits.controls import Avoided
 from hits.designs import Design
-from hits.packing.plan import Items, Plan, Sharing, Sides
+from hits.packing.plan import Plan, Sharing, Sides, plan_alone
 from hits.question import Level
 from hits.task_types.task_type import Pooled, TaskType
 from hits.wording import Wording
 from mitl.models import Pool
-
-NO_IMAGE = -1
 
 
 def plan_captions(
@@ -27,13 +25,9 @@ def plan_captions(
     avoided: Avoided,
     progress: Progress = silent,
 ) -> Plan:
-    """Ask about every caption of ``pairs`` (n, 2) once, in random order; the last HIT may have fewer."""
+    """Ask about every caption of ``pairs`` (n, 2) by itself."""
     progress("filling HITs", 0, None)
-    captions = np.random.default_rng(seed).permutation(np.unique(pairs[:, 1]))
-    numbers = np.arange(len(captions))
-    images, roles = np.full(len(captions), NO_IMAGE), np.zeros(len(captions), np.int64)
-    items = Items(numbers // design.candidates, images, captions, roles)
-    return Plan(sides, design, seed, items, numbers % design.candidates + 1)
+    return plan_alone(sides, "captions", np.unique(pairs[:, 1]), design=design, seed=seed)
 
 
 def hits_of_captions(pooled: Pooled, design: Design) -> int:
@@ -47,6 +41,7 @@ DETERMINATE = TaskType(
     title="Would this sentence fit only few pictures?",
     lead="You see {n} sentences, one after the other, that were written for pictures. You do not see the pictures. For "
     "each sentence you say whether it would fit only few pictures.",
+    keywords="caption, sentence, text, read, judge",
     screen=("sentence", "sentences"),
     labels={Level.YES: "Yes, only few pictures", Level.NO: "No, many pictures"},
     scale="yes or no",

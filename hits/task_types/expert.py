@@ -14,6 +14,7 @@ EXPERT = TaskType(
     title="How well does the sentence describe the picture?",
     lead="You see {n} pictures, one after the other, each with one sentence. You grade each sentence from 4, without "
     "any error, to 1, unrelated.",
+    keywords="image, caption, text, grade, rate",
     screen=("pair", "pairs"),
     labels={
         Level.YES: "Without any error",

@@ -11,6 +11,7 @@ LEVELS = TaskType(
     title="Does the sentence describe the picture?",
     lead="You see {n} pictures, one after the other, each with one sentence. For each you say how well the sentence "
     "fits.",
+    keywords="image, caption, text, judge, compare",
     screen=("pair", "pairs"),
     labels=dict(Level.choices),
     scale="four levels",

@@ -15,9 +15,8 @@ from core.progress import Progress, silent
 from corpus.models import Match
 from hits.controls import Avoided
 from hits.designs import Design
-from hits.packing.plan import Items, Plan, Sharing, Sides
+from hits.packing.plan import NONE, Items, Plan, Sharing, Sides
 from hits.question import Level
-from hits.task_types.determinate import NO_IMAGE
 from hits.task_types.task_type import TaskType
 from hits.wording import Wording
 from mitl.models import Pool
@@ -92,7 +91,7 @@ def plan_preferences(
     for hit in range(len(QUESTIONS)):
         for number, caption in enumerate(captions):
             systems = rng.permutation(QUESTIONS[(hit + number) % len(QUESTIONS)]).tolist()
-            rows.append((hit, NO_IMAGE, caption, 0))
+            rows.append((hit, NONE, caption, 0))
             contents.append({"systems": systems, "rankings": [rankings[number][name] for name in systems]})
     places = np.arange(len(rows)) % design.size + 1
     return Plan(sides, design, seed, Items(*np.array(rows, np.int64).T), places, contents=contents)
@@ -126,6 +125,7 @@ PREFERENCE = TaskType(
     title="Which pictures fit the sentence better?",
     lead="You see {n} sentences, one after the other, each with two lists of pictures that two search engines found "
     "for it, the first result first. For each sentence you say which list looks more correct.",
+    keywords="image, search, sentence, compare, choose",
     screen=("question", "questions"),
     labels={LEFT: "The left list", RIGHT: "The right list"},
     scale="left or right",

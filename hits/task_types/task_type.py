@@ -108,7 +108,9 @@ class TaskType(Question):
 
     label: str
     lead: str
-    """What a worker does, with ``{n}`` for the number of screens."""
+    """What a worker does, with ``{n}`` for the number of screens. On a platform, the description of the work."""
+    keywords: str
+    """What its HITs are found by on a platform."""
     scale: str
     """All answers together, as analyses head them."""
     plan: Planner

@@ -34,7 +34,7 @@ class FakePlatform:
     def spends(self, environment):
         return environment == "production"
 
-    def fees(self, offer):
+    def fees(self, *, top_workers):
         return FeeSchedule(reward=Decimal("0.20"), bonus=Decimal("0.20"))
 
     def check(self, environment):

@@ -9,6 +9,7 @@ from django.test import Client
 from annotation.judging.links import read_assignment_token
 from annotation.models import Assignment, Judgment
 from hits.models import Round
+from hits.task_types import TASK_TYPES
 from simulation.http_browser import Page, filled_in
 from tests.annotation.task_types.rounds import EVERY_TYPE, draft_of, form_of
 from tests.crowd import platform, prolific_rehearsal
@@ -40,6 +41,21 @@ def publish(task: str, channel: str, commit) -> Round:
     return made
 
 
+def check_listed(task: str, title: str, description: str) -> None:
+    """The list tells what this type asks, and how much."""
+    assert title == TASK_TYPES[task].title
+    assert "{n}" not in description
+    about = {
+        "levels": "each with one sentence. For each you say",
+        "checkbox": "You see 6 pictures, one after the other, each with ten sentences.",
+        "expert": "You grade each sentence from 4",
+        "determinate": "You see 20 sentences, one after the other, that were written for pictures.",
+        "preference": "You see 40 sentences",
+        "caption": "You see 5 pictures, one after the other. For each you write one sentence",
+    }
+    assert about[task] in description
+
+
 def check_stored(made: Round, task: str) -> None:
     """All answers are stored once; work counts, but for sentences, which a person reads first."""
     assignment = Assignment.objects.get(hit__round=made)
@@ -63,6 +79,21 @@ def test_a_hit_is_done_on_mturk(mturk, commit, task):
     mturk.submit(assignment_id, worker, filled_in(sending, {}))
     platform.sync(made, commit)
     check_stored(made, task)
+
+
+@pytest.mark.parametrize("task", EVERY_TYPE)
+def test_mturk_lists_a_round_in_the_words_of_its_type(mturk, commit, task):
+    publish(task, "mturk", commit)
+    hit = mturk.world.call("GetHIT", {"HITId": mturk.hits()[0]})["HIT"]
+    check_listed(task, hit["Title"], hit["Description"])
+    assert hit["Keywords"] == TASK_TYPES[task].keywords
+
+
+@pytest.mark.parametrize("task", EVERY_TYPE)
+def test_prolific_lists_a_round_in_the_words_of_its_type(prolific, commit, task):
+    publish(task, "prolific", commit)
+    terms = prolific.study().terms
+    check_listed(task, terms["name"], terms["description"])
 
 
 @pytest.mark.parametrize("task", EVERY_TYPE)

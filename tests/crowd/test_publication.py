@@ -1,3 +1,4 @@
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -8,7 +9,7 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Image
 from crowd.models import Outbox, Posting
-from crowd.offers import Offer
+from crowd.offers import offer_of
 from crowd.publication import close_round, join_link, publish_round, quote
 from hits.models import Round
 from tests.factories import make_collection, make_round, make_worker
@@ -40,6 +41,11 @@ def test_the_houses_own_pool_is_not_called(db):
 
 def test_a_platform_without_a_named_environment_is_the_one_where_nobody_pays(db, platform):
     assert publish_round(draft(), channel="mturk", actor="robin").environment == "emulator"
+
+
+def test_the_words_of_an_offer_are_kept_from_the_publication_on(db, platform):
+    made = publish_round(draft(), channel="mturk", actor="robin")
+    assert made.offer["title"] == "Does the sentence describe the picture?"
 
 
 def test_publishing_twice_changes_nothing(db):
@@ -196,5 +202,5 @@ def test_a_quote_names_rewards_and_fees_to_the_cent(db):
 
 def test_a_quote_has_the_fee_of_what_the_round_demands(db):
     made = make_round(hits=3, published=False)
-    made.offer = Offer(top_workers=True).as_json()
+    made.offer = replace(offer_of(made), top_workers=True).as_json()
     assert (quote(made, "mturk").fee, quote(made, "browser").fee) == (Decimal("0.16"), 0)

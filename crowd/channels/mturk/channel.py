@@ -20,7 +20,6 @@ from crowd.channels.mturk.client import (
     told_as_channel_errors,
 )
 from crowd.models import Message, Posting
-from crowd.offers import Offer
 from hits.prices import FeeSchedule
 
 SUBMIT_PATH = "/mturk/externalSubmit"
@@ -44,8 +43,8 @@ class MTurkChannel:
     def spends(self, environment: str) -> bool:
         return environment == "production"
 
-    def fees(self, offer: Offer) -> FeeSchedule:
-        return payments.fee_schedule(masters=offer.top_workers)
+    def fees(self, *, top_workers: bool) -> FeeSchedule:
+        return payments.fee_schedule(masters=top_workers)
 
     def check(self, environment: str) -> None:
         client_for(environment)

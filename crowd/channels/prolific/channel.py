@@ -37,7 +37,7 @@ class ProlificChannel:
     def spends(self, environment: str) -> bool:
         return environment == "live"
 
-    def fees(self, offer: Offer) -> FeeSchedule:
+    def fees(self, *, top_workers: bool) -> FeeSchedule:
         return money.ESTIMATE
 
     def check(self, environment: str) -> None:

@@ -1,6 +1,7 @@
 """Publish a round on a channel."""
 
 import argparse
+from dataclasses import fields, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -15,7 +16,7 @@ from core.text import counted
 from crowd import channels
 from crowd.channels import CHANNELS, is_by_session
 from crowd.models import Outbox, Posting
-from crowd.offers import Offer
+from crowd.offers import LONGEST, Offer, offer_of
 from crowd.outbox import deliver_due, send_failed_again, send_waiting
 from crowd.publication import join_link, missing_pictures, publish_round, quote
 from hits.models import Round
@@ -72,7 +73,7 @@ class Command(ActCommand):
             found,
             channel=options["channel"],
             environment=options["environment"],
-            offer=_offer_in(options),
+            offer=_offer_in(options, found),
             admission=make_admission(
                 capacity=options["capacity"],
                 per_worker=options["per_worker"],
@@ -103,21 +104,21 @@ def _way_in(round: Round) -> str:
 
 def _add_offer_options(parser: CommandParser) -> None:
     group = parser.add_argument_group("what a platform shows and requires")
-    defaults = Offer()
+    defaults = {one.name: one.default for one in fields(Offer)}
     for name, (kind, help) in OFFER.items():
-        default = getattr(defaults, name)
-        option = f"--{name.replace('_', '-')}"
-        group.add_argument(option, type=kind, default=default, help=f"{help} (default: {default})")
+        default = "of the type of task" if name in LONGEST else defaults[name]
+        group.add_argument(f"--{name.replace('_', '-')}", type=kind, help=f"{help} (default: {default})")
     group.add_argument(
         "--top-workers", "--masters", action="store_true", help="only the platform's top workers, for a higher fee"
     )
     group.add_argument("--countries", default="", help="two-letter codes, separated by commas (default: any country)")
 
 
-def _offer_in(options: dict[str, Any]) -> Offer:
-    """Read the options. Raises CounterpartError for invalid values."""
+def _offer_in(options: dict[str, Any], round: Round) -> Offer:
+    """Read the options; the round has words of its own. Raises CounterpartError for invalid values."""
     countries = tuple(code.strip() for code in options["countries"].split(",") if code.strip())
-    return Offer(**{name: options[name] for name in OFFER}, top_workers=options["top_workers"], countries=countries)
+    given = {name: options[name] for name in OFFER if options[name] is not None}
+    return replace(offer_of(round), **given, top_workers=options["top_workers"], countries=countries)
 
 
 def _minutes(text: str) -> Decimal:

@@ -1,11 +1,12 @@
 """AWS's schedule, to the cent: what we estimate is what the emulator debits."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
 from crowd.channels.mturk.payments import fee_schedule
-from crowd.offers import Offer
+from crowd.offers import offer_of
 from crowd.publication import quote, set_terms
 from emulators.mturk.balance import BASE_RATE, MASTERS_RATE, rounded_fee
 from tests.factories import make_round
@@ -39,6 +40,6 @@ def test_every_reward_up_to_five_dollars_is_estimated_as_the_emulator_debits_it(
 @pytest.mark.parametrize(("masters", "cost"), [(False, "1.68"), (True, "1.75")])
 def test_a_rounds_price_has_the_fee_of_what_it_demands(db, masters, cost):
     made = make_round(reward="1.40", published=False)
-    set_terms(made, channel="mturk", environment="emulator", offer=Offer(top_workers=masters))
+    set_terms(made, channel="mturk", environment="emulator", offer=replace(offer_of(made), top_workers=masters))
     assert (str(quote(made, "mturk").total), str(quote(made, "browser").total)) == (cost, "1.40")
     assert str(made.seat_cost) == cost
