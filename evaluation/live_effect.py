@@ -99,6 +99,17 @@ class Effect:
         return self.moments[-1] if self.moments else None
 
     @property
+    def gap(self) -> str:
+        """Say which HIT keeps later ones from counting; empty where none does."""
+        if not self.waiting:
+            return ""
+        first = self.last.look.hits + 1 if self.last else 1
+        are = counted(self.waiting, "later HIT is judged", "later HITs are judged")
+        if self.round.state == "closed":
+            return f"{are} but cannot count: the round was closed before HIT {first:,} was judged."
+        return f"{are} and can count only once HIT {first:,} is."
+
+    @property
     def settled_at(self) -> Moment | None:
         """The first look at which the ranking was settled. The round could have been closed then."""
         return next((moment for moment in self.moments if moment.is_settled), None)

@@ -112,7 +112,7 @@ def _moment(effect: Effect, moment: Moment) -> dict[str, Any]:
 def _verdict(effect: Effect) -> str:
     """Say in a sentence whether the ranking is settled."""
     if effect.last is None:
-        return f"The ranking of round {effect.round} is open: HIT 1 is not judged yet."
+        return f"The ranking of round {effect.round} is open: HIT 1 is not judged."
     wanted = f"first {effect.settings.places} places of the ranking" if effect.settings.places else "ranking"
     if stop := effect.settled_at:
         return f"The {wanted} of round {effect.round} is settled since HIT {stop.look.hits:,} of {effect.n_hits:,}."
@@ -121,10 +121,7 @@ def _verdict(effect: Effect) -> str:
 
 
 def _text(effect: Effect) -> str:
-    lines = [_verdict(effect)]
-    if effect.waiting:
-        last = effect.last.look.hits if effect.last else 0
-        lines.append(f"{effect.waiting:,} further HITs are judged and count once HIT {last + 1:,} is.")
+    lines = [_verdict(effect), *filter(None, [effect.gap])]
     if effect.last is None:
         return "\n".join(lines)
     if saving := saving_of(effect):

@@ -1,7 +1,9 @@
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from dataset.release import release_version
+from hits.models import Round
 from tests.evaluation.worlds import judge, judge_all, known_round
 from tests.factories import make_collection, make_round, make_sample
 
@@ -67,14 +69,17 @@ def test_a_version_without_rounds_has_nothing_to_measure(member, django_capture_
 
 
 def test_a_round_shows_its_effect_as_judgments_arrive(member, round):
-    assert "HIT 1 is not judged yet" in page(member, "round_effect", "round-1")
+    assert "HIT 1 is not judged" in page(member, "round_effect", "round-1")
     for hit in round.hits.order_by("number")[:3]:
         judge(hit)
     judge(round.hits.get(number=5))
     assert reverse("round_effect", args=["round-1"]) in page(member, "round", "round-1")
     shown = page(member, "round_effect", "round-1")
     assert "The ranking is open</strong> after 3 of" in shown
-    assert "1 more HIT is judged and counts once HIT 4 is." in shown
+    assert "1 later HIT is judged and can count only once HIT 4 is." in shown
+    Round.objects.filter(pk=round.pk).update(closed_at=timezone.now())
+    shown = page(member, "round_effect", "round-1")
+    assert "1 later HIT is judged but cannot count: the round was closed before HIT 4 was judged." in shown
 
 
 def test_a_settled_round_offers_to_close_it_to_those_who_may(member, researcher, round):

@@ -143,7 +143,7 @@ def test_the_command_prints_the_ranking_and_writes_rows(round, tmp_path):
 
 
 def test_check_ends_with_an_error_while_the_ranking_is_open(round):
-    with pytest.raises(CommandError, match="open: HIT 1 is not judged yet"):
+    with pytest.raises(CommandError, match="open: HIT 1 is not judged"):
         stopping("round-1", "--check")
     judge(round.hits.get(number=1))
     with pytest.raises(CommandError, match="is open after 1 HIT: "):
