@@ -71,7 +71,7 @@ function thumbnail(pair) {
   button.type = "button";
   number.textContent = `${pair.dataset.name.match(/\d+/)} `;
   words.append(number, "");
-  if (pair.dataset.thumbnail) button.append(thumbnailImage(pair));
+  button.append(pair.dataset.thumbnail ? thumbnailImage(pair) : thumbnailSentence(pair));
   button.append(words);
   item.append(button);
   return item;
@@ -83,6 +83,13 @@ function thumbnailImage(pair) {
   image.src = pair.dataset.thumbnail;
   image.alt = pair.querySelector("img").alt;
   return image;
+}
+
+function thumbnailSentence(pair) {
+  const sentence = document.createElement("q");
+  sentence.dir = "auto";
+  sentence.textContent = pair.querySelector(".sentence").textContent;
+  return sentence;
 }
 
 /** Bring one pair's dot and thumbnail up to date. */

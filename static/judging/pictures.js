@@ -28,7 +28,7 @@ export function retryFailures(pairs) {
     };
     const mark = (failed) => {
       figure.classList.toggle("failed", failed);
-      again.textContent = failed ? "Load it again" : "Picture does not load?";
+      if (again) again.textContent = failed ? "Load it again" : "Picture does not load?";
       if (!failed) tries = 0;
       else if (tries < TRIES) setTimeout(() => figure.classList.contains("failed") && load(), 1000 * 2 ** ++tries);
     };
@@ -36,7 +36,7 @@ export function retryFailures(pairs) {
     image.addEventListener("error", () => mark(true));
     addEventListener("online", () => figure.classList.contains("failed") && load());
     if (image.complete && image.currentSrc && !image.naturalWidth) mark(true);
-    again.addEventListener("click", (event) => {
+    again?.addEventListener("click", (event) => {
       event.preventDefault();
       load();
     });
@@ -44,7 +44,7 @@ export function retryFailures(pairs) {
 }
 
 /**
- * Return toggle(pair): show the pair's picture as large as the window, or put it away. It is enlarged further by a
+ * Return toggle(link): show the picture behind a link as large as the window, or put it away. It is enlarged further by a
  * click, the buttons, the wheel, + and -, or two fingers, and moved by dragging.
  */
 export function enlarger(dialog) {
@@ -113,9 +113,8 @@ export function enlarger(dialog) {
   dialog.querySelector("[data-zoom=out]").addEventListener("click", () => zoom(scale / STEP, ...middle()));
   large.addEventListener("load", () => zoom(1, ...middle()));
 
-  return function toggle(pair) {
+  return function toggle(link) {
     if (dialog.open) return dialog.close();
-    const link = pair.querySelector(".picture-link");
     dialog.showModal();
     large.src = link.href;
     large.alt = `${link.querySelector("img").alt}, enlarged`;

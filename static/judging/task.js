@@ -118,6 +118,10 @@ function chooseReason(number) {
   if (input && input.offsetParent) choose(input);
 }
 
+/** The picture that Z enlarges: of several the one that has the focus or lies under the pointer, or the first. */
+const pictureAt = (pair) =>
+  pair?.querySelector(".picture-link:is(:focus, :hover)") ?? pair?.querySelector(".picture-link");
+
 function undo() {
   const last = done.pop();
   if (!last) return announce("Nothing to undo");
@@ -217,10 +221,12 @@ if (saver) restore();
 for (const pair of pairs) {
   unfoldReasons(pair);
   labelReasons(pair);
-  pair.querySelector(".picture-link")?.addEventListener("click", (event) => {
-    event.preventDefault();
-    enlarge(pair);
-  });
+  for (const link of pair.querySelectorAll(".picture-link")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      enlarge(link);
+    });
+  }
 }
 
 listen(
@@ -230,7 +236,7 @@ listen(
     previous: () => deck.show(deck.at() - 1),
     next: () => deck.show(deck.at() + 1),
     undo,
-    zoom: () => deck.pair()?.querySelector(".picture-link") && enlarge(deck.pair()),
+    zoom: () => pictureAt(deck.pair()) && enlarge(pictureAt(deck.pair())),
     report: () => saver && deck.pair() && reports.open(deck.pair()),
     help: toggleHelp,
   },
