@@ -1,10 +1,11 @@
-"""What waits for staff: of all rounds for the home page, of one round for its own page."""
+"""What waits for a member of staff: of all rounds for the home page, of one round for its own page."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
@@ -32,35 +33,16 @@ class Need:
     url: str
 
 
-def needs_of_all_rounds() -> list[Need]:
-    """Return everything that waits for staff, most urgent first."""
-    return [
-        *_nearly_approved(None),
-        *_short_of_funds(),
-        *_late(None),
-        *_work_to_review(None),
-        *_long_waits(),
-        *_rejections(None),
-        *_pairs_to_review(),
-        *_suspected_controls(None),
-        *_troubled_submissions(None),
-        *_complete_rounds(),
-        *_calls(None),
-        *_jobs_and_drafts(),
-    ]
+def needs_of_all_rounds(user: User) -> list[Need]:
+    """Return everything that waits for staff and that the user may do, most urgent first."""
+    of_rounds = [need for permission, find in _OF_ROUNDS if user.has_perm(permission) for need in find(None)]
+    of_site = [need for permission, find in _OF_SITE if user.has_perm(permission) for need in find()]
+    return [*of_rounds, *of_site, *_failed_jobs(user)]
 
 
-def needs_of(round: Round) -> list[Need]:
-    """Return what waits for staff in one round, most urgent first, with a constant number of queries."""
-    return [
-        *_nearly_approved(round),
-        *_late(round),
-        *_work_to_review(round),
-        *_rejections(round),
-        *_suspected_controls(round),
-        *_troubled_submissions(round),
-        *_calls(round),
-    ]
+def needs_of(round: Round, user: User) -> list[Need]:
+    """Return what waits in one round for who may do it, most urgent first, with a constant number of queries."""
+    return [need for permission, find in _OF_ROUNDS if user.has_perm(permission) for need in find(round)]
 
 
 def _page(name: str, key: str | int | UUID) -> str:
@@ -182,9 +164,34 @@ def _calls(round: Round | None) -> Iterable[Need]:
         yield Need(f"{counted(n, 'platform call')} could not be made yet", reverse("calls"))
 
 
-def _jobs_and_drafts() -> Iterable[Need]:
-    failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gt=timezone.now() - RECENT)
-    for job in failed[:5]:
-        yield Need(f"{job.title} failed", _page("job", job.pk))
+def _drafts() -> Iterable[Need]:
     for draft in Round.objects.filter(published_at=None, closed_at=None)[:5]:
         yield Need(f"{draft} is planned and not yet published", _page("round", draft.name))
+
+
+def _failed_jobs(user: User) -> Iterable[Need]:
+    """Those of the user, and all for who launches rounds."""
+    failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gt=timezone.now() - RECENT)
+    for job in (failed if user.has_perm(LAUNCH) else failed.filter(created_by=user))[:5]:
+        yield Need(f"{job.title} failed", _page("job", job.pk))
+
+
+LAUNCH, DECIDE = "hits.launch_round", "annotation.decide_assignment"
+_OF_ROUNDS: list[tuple[str, Callable[[Round | None], Iterable[Need]]]] = [
+    (DECIDE, _nearly_approved),
+    (LAUNCH, _late),
+    (DECIDE, _work_to_review),
+    (DECIDE, _rejections),
+    (DECIDE, _suspected_controls),
+    (DECIDE, _troubled_submissions),
+    (LAUNCH, _calls),
+]
+"""What waits in one round or in all, with the permission of who may do it."""
+_OF_SITE: list[tuple[str, Callable[[], Iterable[Need]]]] = [
+    (LAUNCH, _short_of_funds),
+    (DECIDE, _long_waits),
+    (DECIDE, _pairs_to_review),
+    (LAUNCH, _complete_rounds),
+    (LAUNCH, _drafts),
+]
+"""The same of what is listed on the home page alone."""

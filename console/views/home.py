@@ -32,7 +32,7 @@ def home(request: StaffRequest) -> HttpResponse:
         "stations": pipeline,
         "next_step": step,
         "may_step": step and request.user.has_perm(step.permission),
-        "needs": needs_of_all_rounds(),
+        "needs": needs_of_all_rounds(request.user),
         "jobs": Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))[:10],
         "events": told(Event.objects.all()[:8]),
     }

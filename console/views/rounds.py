@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -59,7 +60,7 @@ def rounds(request: HttpRequest) -> HttpResponse:
 
 @members_only
 @require_safe
-def round(request: HttpRequest, name: str) -> HttpResponse:
+def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round; ``?sort=`` orders its workers. What changes while people work is fetched again by live.js."""
     found = _round_or_404(name)
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
@@ -67,7 +68,7 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
     sort = asked if asked in SORTS else "submitted"
     in_order = partial(workers_of, found, sort=sort)
     aggregation = found.aggregations.first()
-    context = _live(found) | {
+    context = _live(found, request.user) | {
         "environment": environment,
         "n_hits": found.hits.count(),
         "cost": quote(found, environment.channel).total,
@@ -90,14 +91,14 @@ def round(request: HttpRequest, name: str) -> HttpResponse:
 @members_only
 @never_cache
 @require_safe
-def round_live(request: HttpRequest, name: str) -> JsonResponse:
+def round_live(request: StaffRequest, name: str) -> JsonResponse:
     """Polled by live.js: whether the round is open, and the part of its page that changes while people work."""
     found = _round_or_404(name)
-    html = render_to_string("console/_round_live.html", _live(found), request)
+    html = render_to_string("console/_round_live.html", _live(found, request.user), request)
     return JsonResponse({"live": found.state == "open", "html": html})
 
 
-def _live(found: Round) -> dict[str, object]:
+def _live(found: Round, user: User) -> dict[str, object]:
     """What the live part shows, with a constant number of queries."""
     standing = standing_of(found)
     return {
@@ -105,7 +106,7 @@ def _live(found: Round) -> dict[str, object]:
         "task": task_type_of(found),
         "standing": standing,
         "forecast": forecast_of(found, standing),
-        "needs": needs_of(found),
+        "needs": needs_of(found, user),
         "has_idle": found.state == "open" and found.channel == "browser",
         **kept_if_slow(f"judgments-of-round:{found.pk}", lambda: _judgments_of(found)),
     }

@@ -4,15 +4,19 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.models import Assignment
 from console.needs import needs_of_all_rounds
+from core.models import Job
 from crowd import channels
 from crowd.funds import note_funds
 from crowd.models import Outbox, Posting
 from crowd.publication import publish_round
+from tests.annotation.answering import address, leased
 from tests.annotation.money.moneyed import flagged, posted
+from tests.conftest import client_of
 from tests.crowd.fakes import FakePlatform
 from tests.factories import make_round
 
@@ -25,7 +29,7 @@ def platform(monkeypatch) -> FakePlatform:
 
 
 def needed() -> dict[str, str]:
-    return {need.text: need.url for need in needs_of_all_rounds()}
+    return {need.text: need.url for need in needs_of_all_rounds(User(is_superuser=True))}
 
 
 def test_a_round_in_order_needs_nobody(platform, db):
@@ -69,3 +73,40 @@ def test_submissions_with_a_problem_are_told_until_they_are_decided(platform, db
     assignment.state = "accepted"
     assignment.save()
     assert "1 submission with a problem in round-1" not in needed()
+
+
+WORK = "1 flagged assignment in open"
+DRAFT = "draft is planned and not yet published"
+FAILED = "Plan zebra failed"
+
+
+@pytest.mark.parametrize(
+    ("role", "told"),
+    [
+        (None, set()),
+        ("reviewer", {WORK}),
+        ("researcher", {DRAFT, FAILED}),
+        ("admin", {WORK, DRAFT, FAILED}),
+    ],
+)
+def test_each_role_is_told_what_it_can_do(site, role, told):
+    Job.objects.create(title="Plan zebra", task="none", state="failed", finished_at=timezone.now())
+    client = client_of(role)
+    home, round = client.get("/").text, client.get("/rounds/open/").text
+    assert {text for text in (WORK, DRAFT, FAILED) if text in home} == told
+    assert ("Nothing needs you." in home) == (told == set())
+    assert ("Needs you" in round) == (WORK in round) == (WORK in told)
+
+
+def test_whoever_started_a_job_is_told_that_it_failed(db):
+    client = client_of("reviewer")
+    mine = {"created_by": User.objects.get(username="reviewer"), "finished_at": timezone.now()}
+    Job.objects.create(title="Clean up zoo", task="none", state="failed", **mine)
+    assert "Clean up zoo failed" in client.get("/").text
+
+
+def test_strangers_and_workers_are_sent_to_the_login(site, client):
+    work = address("task", leased(make_round(site.collection, "other")))
+    assert client.get(work).status_code == 200
+    for path in ("/", "/rounds/open/", "/rounds/open/live/"):
+        assert client.get(path).url == f"/login/?next={path}"
