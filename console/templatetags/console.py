@@ -1,4 +1,4 @@
-"""Template filters for money, shares and durations, and the links of the main navigation."""
+"""Template filters for money, shares, durations and times, and the links of the main navigation."""
 
 import re
 from datetime import datetime, timedelta
@@ -9,6 +9,8 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import format_html
 from django.utils.timesince import timesince
 
 from hits.question import Level
@@ -56,12 +58,32 @@ def duration(seconds: float | None) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.1f} min"
 
 
-@register.filter
 def ago(moment: datetime) -> str:
     """``3 hours ago``; within the last minute, ``just now``."""
     if timezone.now() - moment < timedelta(minutes=1):
         return "just now"
     return f"{timesince(moment, depth=1)} ago"
+
+
+@register.filter("ago")
+def ago_element(moment: datetime) -> str:
+    """``ago`` with its exact time and zone behind it."""
+    return _time_element(moment, ago(moment))
+
+
+@register.filter
+def moment(value: datetime | None) -> str:
+    """``3 Nov, 14:05``, with the year unless it is this one; seconds and zone stand behind it. None becomes a dash."""
+    if value is None:
+        return "–"
+    this_year = timezone.localtime(value).year == timezone.localtime().year
+    return _time_element(value, date_format(timezone.localtime(value), "j M, H:i" if this_year else "j M Y, H:i"))
+
+
+def _time_element(moment: datetime, text: str) -> str:
+    local = timezone.localtime(moment)
+    title = date_format(local, "j M Y, H:i:s T")
+    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(timespec="seconds"), title, text)
 
 
 @register.filter
