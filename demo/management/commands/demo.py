@@ -27,7 +27,8 @@ from hits.models import Round
 def table(figures: Figures) -> str:
     """Format the figures as a small table."""
     lines = [
-        f"{figures.judged:,} pairs judged; {VERSION} holds {figures.positives:,} matches. Against the whole truth, mean over the queries:",
+        f"{figures.judged:,} pairs judged; {VERSION} holds {figures.positives:,} matches. "
+        "Against the whole truth, mean over the queries:",
         f"{'':<30}{'precision':>10}{'recall':>8}",
     ]
     for direction, original in figures.original.items():
