@@ -12,11 +12,12 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.standing import standing_of
-from console.records import kept_if_slow
+from console.records import Kept, kept_if_slow
 from core.progress import Progress, silent
 from dataset.models import Version
 from evaluation.analyses import Findings, subjects, write_table
@@ -129,7 +130,7 @@ def needs_job(thing: Thing, subject: str) -> bool:
     return isinstance(thing, Version) and subject in OF_ANSWERS and thing.manifest["counts"].get("votes", 0) > LARGE
 
 
-def findings_of(thing: Thing, subject: str) -> Findings:
+def findings_of(thing: Thing, subject: str) -> Kept[Findings]:
     """Return the figures and the chart, cached until something new was judged or decided; those that take over a second
     are kept for a while even then. Raises CounterpartError where there is nothing to draw."""
     place = f"chart:{type(thing).__name__}:{thing.pk}:{subject}"
@@ -141,7 +142,7 @@ def findings_of(thing: Thing, subject: str) -> Findings:
         return found
 
     known: Findings | None = cache.get(exact)
-    return known or kept_if_slow(place, make)
+    return Kept(known, timezone.now()) if known else kept_if_slow(place, make)
 
 
 def analysed(words: list[str], progress: Progress = silent) -> Findings:

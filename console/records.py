@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from decimal import Decimal
 from time import perf_counter
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from django.core.cache import cache
 from django.db.models import Avg, Count, Q, QuerySet, Sum
+from django.utils import timezone
 
 from annotation.control_records import ANSWERED_RIGHT, Tally, tallies_of, unretired
 from annotation.disputes import BY_LEVEL
@@ -56,13 +58,26 @@ class Quality:
 SLOW = 0.25  # seconds
 
 
-def kept_if_slow(key: str, make: Callable[[], Made]) -> Made:
+@dataclass(frozen=True)
+class Kept(Generic[Made]):
+    """Figures, and when they were made."""
+
+    figures: Made
+    at: datetime
+
+    @property
+    def old_since(self) -> datetime | None:
+        """When they were made, for figures whose age a page should tell: those over a minute old."""
+        return self.at if timezone.now() - self.at >= timedelta(minutes=1) else None
+
+
+def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
     """Return what ``make`` returns, or what it returned before: what took over SLOW is kept for 20 times as long,
     so that pages that look every few seconds cost a twentieth of a processor, however large a round is."""
-    known: Made | None = cache.get(key)
+    known: Kept[Made] | None = cache.get(key)
     if known is None:
-        begun = perf_counter()
-        known = make()
+        begun, at = perf_counter(), timezone.now()
+        known = Kept(make(), at)
         seconds = perf_counter() - begun
         if seconds > SLOW:
             cache.set(key, known, timeout=20 * seconds)

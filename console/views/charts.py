@@ -56,7 +56,8 @@ def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpRespo
             context["can_measure"] = bool(annotator) or subject not in OF_ANNOTATORS
             found = measured.findings if measured else None
         else:
-            found = findings_of(thing, subject)
+            kept = findings_of(thing, subject)
+            found, context["old_since"] = kept.figures, kept.old_since
         if found:
             heads, rows = table_of(found)
             context |= {"heads": heads, "rows": rows, "n_rows": len(found.rows)}
@@ -95,7 +96,7 @@ def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: s
 def _findings_or_404(thing: Thing, subject: str, annotator: str) -> Findings:
     try:
         if not needs_job(thing, subject):
-            return findings_of(thing, subject)
+            return findings_of(thing, subject).figures
         if measured := stored_chart(thing, subject, annotator):
             return measured.findings
     except CounterpartError as error:

@@ -28,7 +28,7 @@ def controls(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(Round, name=name)
     state = request.GET.get("state", "")
     rows = found.controls.filter(state=state) if state in Control.State.values else found.controls.all()
-    failed = kept_if_slow(f"failures-of-round:{found.pk}", partial(_failures, found))
+    failed = kept_if_slow(f"failures-of-round:{found.pk}", partial(_failures, found)).figures
     keys = sorted(rows.order_by("pk").values_list("pk", flat=True), key=lambda key: -failed.get(key, 0))
     page = page_of(request, keys)
     shown = Control.objects.select_related("image", "caption").in_bulk(list(page))

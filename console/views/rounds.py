@@ -66,7 +66,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
     asked = request.GET.get("sort", "")
     sort = asked if asked in SORTS else "submitted"
-    in_order = partial(workers_of, found, sort=sort)
+    workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
     aggregation = found.aggregations.first()
     context = _live(found, request.user) | {
         "environment": environment,
@@ -83,7 +83,8 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "simulate": f"python manage.py simulate {found} --workers 50",
         "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         "sort": sort,
-        "workers": page_of(request, kept_if_slow(f"workers-of-round:{found.pk}:{sort}", in_order)),
+        "workers": page_of(request, workers.figures),
+        "workers_old_since": workers.old_since,
     }
     return render(request, "console/round.html", context)
 
@@ -101,6 +102,7 @@ def round_live(request: StaffRequest, name: str) -> JsonResponse:
 def _live(found: Round, user: User) -> dict[str, object]:
     """What the live part shows, with a constant number of queries."""
     standing = standing_of(found)
+    judgments = kept_if_slow(f"judgments-of-round:{found.pk}", lambda: _judgments_of(found))
     return {
         "round": found,
         "task": task_type_of(found),
@@ -108,7 +110,8 @@ def _live(found: Round, user: User) -> dict[str, object]:
         "forecast": forecast_of(found, standing),
         "needs": needs_of(found, user),
         "has_idle": found.state == "open" and found.channel == "browser",
-        **kept_if_slow(f"judgments-of-round:{found.pk}", lambda: _judgments_of(found)),
+        **judgments.figures,
+        "old_since": judgments.old_since,
     }
 
 

@@ -41,7 +41,8 @@ def round_effect(request: HttpRequest, name: str) -> HttpResponse:
     """What a round's judgments say so far of the models, and whether their ranking is settled."""
     found = get_object_or_404(Round.objects.select_related("pool__collection", "pool__sample"), name=name)
     context: dict[str, object] = {"round": found}
-    effect, context["trouble"] = kept_if_slow(f"effect-of-round:{found.pk}", partial(_effect, found))
+    kept = kept_if_slow(f"effect-of-round:{found.pk}", partial(_effect, found))
+    (effect, context["trouble"]), context["old_since"] = kept.figures, kept.old_since
     if effect:
         context |= {"effect": effect, "saving": saving_of(effect), "rows": _rows(effect), "looks": _looks(effect)}
     return render(request, "console/effect.html", context)
@@ -79,7 +80,7 @@ def _looks(effect: Effect) -> Lines:
             "at": moment.at,
             "tau": None if moment.tau != moment.tau else moment.tau,
             "is_settled": moment.is_settled,
-            "ranking": [effect.models[place] for place in moment.look.order.tolist()],
+            "ranking": effect.ranking(moment),
         }
         for moment in effect.moments
     ]

@@ -9,7 +9,6 @@ from annotation.disputes import top_up
 from annotation.leases import lease_seat
 from annotation.models import Worker
 from config.celery import app
-from console import records
 from console.needs import needs_of_all_rounds
 from core.models import Event, Job
 from core.progress import silent
@@ -410,11 +409,3 @@ def test_idle_leases_are_ended_once_that_is_confirmed(researcher, db):
     lease.refresh_from_db()
     assert lease.state == "expired"
     assert Event.objects.get(verb="ended idle leases").actor == "researcher"
-
-
-@pytest.mark.parametrize(("seconds", "told"), [(0.9, [1, 2]), (1.1, [1, 1])])
-def test_what_takes_over_a_second_to_count_is_kept_for_a_while(monkeypatch, seconds, told):
-    monkeypatch.setattr(records, "SLOW", 1.0)
-    monkeypatch.setattr(records, "perf_counter", iter([0.0, seconds] * 2).__next__)
-    counts = iter([1, 2])
-    assert [records.kept_if_slow(f"count-of-{seconds}", lambda: next(counts)) for _ in range(2)] == told
