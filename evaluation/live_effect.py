@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -120,9 +121,20 @@ class Effect:
 
     def open_places(self) -> list[tuple[str, str]]:
         """Return the models that follow each other and whose order is open at the last look."""
-        if self.last is None:
-            return []
-        return [(self.models[a], self.models[b]) for a, b in self.last.look.open_places(self.settings.places)]
+        return self._named(self.last.look.open_places(self.settings.places)) if self.last else []
+
+    def ties(self) -> list[tuple[str, str]]:
+        """Return the models that follow each other and are certainly equal at the last look."""
+        return self._named(self.last.look.ties(self.settings.places)) if self.last else []
+
+    def _named(self, pairs: list[tuple[int, int]]) -> list[tuple[str, str]]:
+        return [(self.models[one], self.models[other]) for one, other in pairs]
+
+    def ranking(self, moment: Moment) -> str:
+        """Return the ranking at a look: ``A > B = C`` where B and C are certainly equal."""
+        order, ties = moment.look.order.tolist(), set(moment.look.ties())
+        following = [f" {'=' if pair in ties else '>'} {self.models[pair[1]]}" for pair in pairwise(order)]
+        return "".join([self.models[order[0]], *following])
 
 
 @dataclass(frozen=True)

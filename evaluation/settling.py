@@ -76,12 +76,19 @@ class Look:
     def open_places(self, places: int | None = None) -> list[tuple[int, int]]:
         """Return the models that follow each other in the ranking and whose order is open; with ``places``, only what
         concerns the first places: their order, and that nobody behind belongs to them."""
+        return [(one, other) for one, other in self._unordered(places) if not self.equal[one, other]]
+
+    def ties(self, places: int | None = None) -> list[tuple[int, int]]:
+        """Return the models that follow each other in the ranking and are certainly equal."""
+        return [(one, other) for one, other in self._unordered(places) if self.equal[one, other]]
+
+    def _unordered(self, places: int | None) -> list[tuple[int, int]]:
         order = self.order.tolist()
         last = len(order) - 1 if places is None else min(places, len(order) - 1)
         wanted = [(order[place], order[place + 1]) for place in range(last)]
         if last:
             wanted += [(order[last - 1], behind) for behind in order[last + 1 :]] if places is not None else []
-        return [(one, other) for one, other in wanted if self.ahead[one, other] < 1 and not self.equal[one, other]]
+        return [(one, other) for one, other in wanted if self.ahead[one, other] < 1]
 
     def is_settled(self, places: int | None = None) -> bool:
         return not self.open_places(places)

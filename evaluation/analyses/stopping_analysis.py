@@ -82,6 +82,7 @@ def _figures(effect: Effect) -> dict[str, Any]:
         "hits_counted": effect.last.look.hits if effect.last else 0,
         "hits_waiting": effect.waiting,
         "open": [list(pair) for pair in effect.open_places()],
+        "ties": [list(pair) for pair in effect.ties()],
         "saved": {"hits": saving.hits, "answer_sets": saving.answer_sets, "dollars": str(saving.dollars)}
         if saving
         else None,
@@ -115,7 +116,11 @@ def _verdict(effect: Effect) -> str:
         return f"The ranking of round {effect.round} is open: HIT 1 is not judged."
     wanted = f"first {effect.settings.places} places of the ranking" if effect.settings.places else "ranking"
     if stop := effect.settled_at:
-        return f"The {wanted} of round {effect.round} is settled since HIT {stop.look.hits:,} of {effect.n_hits:,}."
+        ties = ", ".join(f"{one} = {other}" for one, other in effect.ties())
+        return (
+            f"The {wanted} of round {effect.round} is settled since HIT {stop.look.hits:,} of {effect.n_hits:,}"
+            f"{f', with ties: {ties}' if ties else ''}."
+        )
     unclear = ", ".join(f"{one} or {other}" for one, other in effect.open_places())
     return f"The {wanted} of round {effect.round} is open after {counted(effect.last.look.hits, 'HIT')}: {unclear}."
 
@@ -142,8 +147,8 @@ def _text(effect: Effect) -> str:
     lines += ["", "HITs     tau-b with the look before  settled  ranking"]
     for moment in effect.moments:
         tau = "-" if np.isnan(moment.tau) else f"{moment.tau:.2f}"
-        ranking = " > ".join(effect.models[place] for place in moment.look.order.tolist())
-        lines.append(f"{moment.look.hits:<7,}  {tau:>25}  {'yes' if moment.is_settled else 'no':>7}  {ranking}")
+        settled = "yes" if moment.is_settled else "no"
+        lines.append(f"{moment.look.hits:<7,}  {tau:>25}  {settled:>7}  {effect.ranking(moment)}")
     return "\n".join(lines)
 
 

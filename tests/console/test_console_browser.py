@@ -238,3 +238,11 @@ def test_tables_are_cards_on_a_phone_and_stay_tables_for_screen_readers(phone, l
     assert controls.bounding_box()["x"] + controls.bounding_box()["width"] <= 390
     expect(phone.get_by_role("cell", name="1 of 2")).to_be_visible()
     assert barriers(phone) == []
+
+
+def test_the_leaderboard_of_a_model_with_a_long_name_fits_a_laptop(staff, staged):
+    Run.objects.update(model="vsrn-finetuned-on-everything")
+    staff.goto("/collections/zoo/leaderboard/")
+    board = staff.get_by_role("region", name="Table of scores on v1")
+    assert board.locator("td").count() >= 15
+    assert board.evaluate("region => region.scrollWidth <= region.clientWidth")

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from dataset.release import release_version
+from evaluation.live_effect import measure_effect
 from hits.models import Round
 from tests.evaluation.worlds import judge, judge_all, known_round
 from tests.factories import make_collection, make_round, make_sample
@@ -91,6 +95,18 @@ def test_a_settled_round_offers_to_close_it_to_those_who_may(member, researcher,
         assert (close in shown) == may
     round.refresh_from_db()
     assert round.state == "open"
+
+
+def test_a_settled_ranking_tells_its_ties(member, round, monkeypatch):
+    judge_all(round)
+    effect = measure_effect(round)
+    ahead = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]])
+    look = replace(effect.last.look, scores=np.array([0.6, 0.5, 0.5]), ahead=ahead, equal=ahead == 0)
+    tied = replace(effect, moments=(replace(effect.last, look=look, is_settled=True),))
+    monkeypatch.setattr("console.views.trust.measure_effect", lambda *_: tied)
+    shown = page(member, "round_effect", "round-1")
+    assert "with ties: b = c." in shown
+    assert "a &gt; b = c" in shown
 
 
 def test_a_round_without_models_says_so(member):

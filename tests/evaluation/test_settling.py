@@ -71,6 +71,7 @@ def test_equal_models_are_settled_once_they_are_known_to_be_equal():
     look = look_at(twins, values, 1)
     assert look.equal.all()
     assert look.is_settled()
+    assert look.ties() == [(0, 1)]
 
 
 def test_a_margin_settles_what_hardly_differs():
