@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from emulators.clock import Clock
+from emulators.faults import FaultPlan
 from emulators.journal import Journal, unpack
 from emulators.money import Ledger, read_amount
 
@@ -145,3 +146,20 @@ class Marketplace(Generic[State]):
             return
         self._settle(datetime.fromisoformat(entry["at"]))
         self._do(name, arguments)
+
+
+World = TypeVar("World", bound=Marketplace[Any])
+
+
+class PersonActs(Generic[World]):
+    """What people do at a marketplace's site. Faults happen to them by the names of their operations."""
+
+    def __init__(self, world: World, plan: FaultPlan) -> None:
+        self._world = world
+        self._plan = plan
+
+    def let_time_pass(self, operation: str) -> None:
+        """Move the clock before an act where a fault says so."""
+        for fault in self._plan.happening(operation, "clock"):
+            by = timedelta(seconds=fault.settings["seconds"])
+            self._world.move_clock(by=by, running=self._world.clock.running)

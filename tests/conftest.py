@@ -200,6 +200,12 @@ def person(db) -> User:
 
 
 @pytest.fixture
+def commit(django_capture_on_commit_callbacks):
+    """Run what waits for the end of the transaction, as ``with commit(execute=True):`` ends."""
+    return django_capture_on_commit_callbacks
+
+
+@pytest.fixture
 def platform(monkeypatch) -> FakePlatform:
     """A platform that moves money, in the place of MTurk: its fee is 20%."""
     fake = FakePlatform()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from emulators.person_acts import PersonActs
+from emulators.marketplace import PersonActs
 from emulators.prolific.participants import filled
 from emulators.prolific.state import Submission
 from emulators.prolific.world import World

@@ -21,11 +21,6 @@ __all__ = ["rehearsal"]
 
 
 @pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-@pytest.fixture
 def platform(monkeypatch) -> FakePlatform:
     fake = FakePlatform()
     monkeypatch.setitem(channels.CHANNELS, "mturk", fake)

@@ -18,11 +18,6 @@ __all__ = ["rehearsal"]
 
 
 @pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-@pytest.fixture
 def made(rehearsal, commit):
     """A round with one paid and one flagged assignment."""
     made = published(hits=3, commit=commit)

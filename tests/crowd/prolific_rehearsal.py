@@ -2,8 +2,9 @@
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -12,11 +13,13 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import pytest
-from django.core.management import call_command
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.test import Client
 
-from annotation.models import Assignment
-from crowd.models import Outbox
+from annotation.ledger import balances
+from annotation.models import Assignment, Judgment, Payment
+from crowd.models import Outbox, Posting
 from emulators.clock import Clock
 from emulators.prolific.emulator import Emulator
 from emulators.prolific.world import World
@@ -26,6 +29,14 @@ from tests.factories import make_round
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 FUNDS = Decimal("10000.00")
+CALL_FAULTS = [
+    {"kind": "drop"},
+    {"kind": "reset"},
+    {"kind": "throttle", "rate": 0, "burst": 1},
+    {"kind": "status", "status": 503, "body": "json"},
+    {"kind": "status", "status": 502, "body": "html"},
+    {"kind": "status", "status": 500, "body": "message"},
+]
 
 
 @dataclass
@@ -158,3 +169,45 @@ def sync(made: Round, commit) -> None:
     Outbox.objects.update(due_at="2026-01-01T00:00Z")
     with commit(execute=True):
         call_command("sync", made.name)
+
+
+def robin() -> User:
+    return User.objects.get_or_create(username="robin")[0]
+
+
+def quiet_sync(made: Round, commit) -> None:
+    """Sync, whatever the platform answers."""
+    with suppress(CommandError):
+        sync(made, commit)
+
+
+def rest(made: Round, there: Rehearsal, commit, times: int = 3) -> None:
+    """Let the time pass after which bonuses are listed and lost calls are taken up, and sync."""
+    for _ in range(times):
+        there.later(minutes=2)
+        quiet_sync(made, commit)
+
+
+def work(there: Rehearsal, commit, times: int = 1) -> None:
+    """Have new participants take a HIT each and finish it."""
+    with commit(execute=True):
+        for _ in range(times):
+            there.work()
+
+
+def check_books(made: Round, there: Rehearsal) -> None:
+    """Hold our books and Prolific's against each other."""
+    books = balances(made)
+    assert sum(books.values()) == 0
+    assert books["paid"] + books["fees"] + books["held"] == there.spent()
+
+
+def check_done(made: Round, there: Rehearsal, *, hits: int) -> None:
+    """One study, every answer stored once, everybody paid once, and books that agree with Prolific's."""
+    assert len(there.studies()) == 1
+    assert (Posting.objects.get().external_id, there.study().places) == (there.study().id, hits)
+    assert sorted(Counter(Judgment.objects.values_list("assignment", flat=True)).values()) == [4] * hits
+    assert list(Payment.objects.values_list("state", flat=True)) == ["paid"] * hits
+    assert there.statuses() == ["APPROVED"] * hits
+    check_books(made, there)
+    assert not Outbox.objects.exclude(state="done").exists()

@@ -1,13 +1,22 @@
-"""A platform that lists whole rounds: its visitors come with a session, and some of what they do there."""
+"""A platform that lists whole rounds, a round on it, and its visitors, who come with a session and get a HIT."""
 
+import re
 from datetime import timedelta
 
+import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.models import LISTED
+from annotation.models import LISTED, Assignment
+from crowd import channels
 from crowd.channels import ChannelError, Listed, Listing, Outcome
+from crowd.models import Posting
+from crowd.sync import sync_round
+from tests.annotation.answering import as_form, right_answers
 from tests.crowd.fakes import FakePlatform
+from tests.factories import make_round
 
+ENTRY = "/judge/at/visits/emulator/"
 CODES = {Outcome.DONE: "DONE1", Outcome.NO_WORK: "NOWORK1", Outcome.NO_CONSENT: "NOCONSENT1"}
 
 
@@ -49,3 +58,69 @@ class FakeSessions(FakePlatform):
         ]
         is_over = posting.round.state == "closed" and all(status for _, status in self.sessions.values())
         return Listing("ACTIVE", posting.posted_assignments, 0, is_over, None, listed)
+
+
+@pytest.fixture
+def there(monkeypatch, settings) -> FakeSessions:
+    settings.SYNC_LAG_SECONDS = 0
+    fake = FakeSessions()
+    monkeypatch.setitem(channels.CHANNELS, "visits", fake)
+    return fake
+
+
+@pytest.fixture
+def made(db, there, commit):
+    """A round of two HITs."""
+    made = make_round(hits=2, published=False)
+    with commit(execute=True):
+        call_command("publish", made.name, channel="visits", environment="emulator")
+    made.refresh_from_db()
+    return made
+
+
+def enter(client, session="S1", worker="P1"):
+    """Come with a session; the address of the consent page."""
+    posting = Posting.objects.get()
+    answer = client.get(ENTRY, {"posting": posting.external_id, "assignment": session, "worker": worker})
+    assert answer.status_code == 303, answer.text
+    return answer.url
+
+
+def agree(client, address, answer="yes"):
+    page = client.get(address)
+    sheet = re.search(r'name="sheet" value="(\d+)"', page.text)[1]
+    return client.post(address, {"consent": answer, "sheet": sheet})
+
+
+def start(client, there, session="S1", worker="P1"):
+    """Come, agree, and open the HIT."""
+    there.come(session, worker)
+    answer = agree(client, enter(client, session, worker))
+    assert answer.status_code == 303, answer.text
+    return answer.url
+
+
+def start_without_hit(client, there, session, worker):
+    """Come while no HIT is left, and agree."""
+    there.come(session, worker)
+    assert "NOWORK1" in agree(client, enter(client, session, worker)).text
+
+
+def work(client, there, session="S1", worker="P1", *, listed="submitted", wrong=False):
+    """Come, answer everything, and finish on the platform."""
+    sheet = start(client, there, session, worker)
+    assignment = Assignment.objects.get(external_id=session)
+    page = client.post(sheet, as_form(assignment, right_answers(assignment) if not wrong else all_ones(assignment)))
+    assert "DONE1" in page.text
+    there.come(session, worker, listed)
+    return Assignment.objects.get(pk=assignment.pk)
+
+
+def all_ones(assignment):
+    answers = right_answers(assignment)
+    return [type(one)(**{**one.__dict__, "level": 1}) for one in answers]
+
+
+def sync(made, commit):
+    with commit(execute=True):
+        return sync_round(made)

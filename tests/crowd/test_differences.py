@@ -21,11 +21,6 @@ __all__ = ["rehearsal"]
 
 
 @pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-@pytest.fixture
 def made(rehearsal, commit):
     """A round of two HITs, one of which is answered, accepted and paid."""
     made = published(hits=2, commit=commit)

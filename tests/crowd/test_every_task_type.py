@@ -16,11 +16,6 @@ from tests.crowd import platform, prolific_rehearsal
 
 
 @pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-@pytest.fixture
 def mturk(db, settings):
     with platform.rehearsing(settings) as made:
         yield made

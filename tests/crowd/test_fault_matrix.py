@@ -46,11 +46,6 @@ MATRIX = [
 ]
 
 
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
 def check(made: Round, there: Rehearsal, *, hits: int = HITS, submitted: int = HITS) -> None:
     """Hold our rows, our books and the platform's against each other, once a round has come to rest."""
     standing = there.world.call("ListHITs", {"MaxResults": 100})["HITs"]

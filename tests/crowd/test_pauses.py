@@ -16,11 +16,6 @@ __all__ = ["rehearsal"]
 
 
 @pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-@pytest.fixture
 def made(rehearsal, commit):
     return published(hits=2, commit=commit)
 

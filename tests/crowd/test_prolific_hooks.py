@@ -25,11 +25,6 @@ HOOK = "/judge/at/prolific/emulator/hook/"
 BODY = b'{"event_type":"submission.status.change","resource_id":"x","participant_id":"y","status":"APPROVED"}'
 
 
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
 @pytest.fixture(autouse=True)
 def secrets(monkeypatch):
     monkeypatch.setenv("PROLIFIC_HOOK_SECRETS", "new,old")

@@ -1,9 +1,8 @@
-"""A round on Prolific's emulator, from the draft of its study to the last payment."""
+"""A round on Prolific's emulator, from the first participant to the last payment."""
 
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from annotation.decisions import decide, reject
@@ -12,54 +11,20 @@ from annotation.models import Assignment, Judgment, Payment
 from annotation.payments import owe_bonus
 from annotation.workers import exclude as exclude_worker
 from crowd.differences import find_differences
-from crowd.funds import ask_funds
 from crowd.messages import write_to
 from crowd.models import Outbox, Posting
 from crowd.publication import close_round
 from crowd.sessions import SETTLED
-from tests.crowd.prolific_rehearsal import Rehearsal, code_in, published, rehearsal, sync
-from tests.factories import make_round
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, code_in, published, rehearsal, robin, sync
 
 __all__ = ["rehearsal"]
 
 
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-def robin() -> User:
-    return User.objects.get_or_create(username="robin")[0]
-
-
 def check(made, there: Rehearsal) -> None:
     """Hold our books and the emulator's against each other once nothing is on its way."""
-    books = balances(made)
-    assert sum(books.values()) == 0
-    assert books["paid"] + books["fees"] + books["held"] == there.spent()
+    check_books(made, there)
     assert not Outbox.objects.exclude(state="done").exists()
     assert [str(one) for one in find_differences(made)] == []
-
-
-def test_a_round_becomes_one_published_study(rehearsal, commit):
-    made = published(hits=3, replication=2, commit=commit)
-    study, posting = rehearsal.study(), Posting.objects.get()
-    assert (posting.external_id, posting.max_assignments, posting.state) == (study.id, 6, "live")
-    assert (study.status, study.terms["reward"], study.terms["estimated_completion_time"]) == ("ACTIVE", 200, 8)
-    assert study.terms["maximum_allowed_time"] == 60
-    assert study.terms["submissions_config"]["max_submissions_per_participant"] == 3
-    codes = study.terms["completion_codes"]
-    assert [code["code_type"] for code in codes] == ["COMPLETED", "OTHER", "NO_CONSENT"]
-    assert {action["action"] for code in codes for action in code["actions"]} == {"MANUALLY_REVIEW", "REQUEST_RETURN"}
-    assert len({code["code"] for code in codes}) == 3
-    assert not any(code["code"].lower() in study.id for code in codes)
-    check(made, rehearsal)
-
-
-def test_the_fees_are_those_of_prolifics_calculator(rehearsal, commit):
-    made = published(hits=3, commit=commit)
-    assert made.seat_cost == Decimal("2.80")  # 2.00, 33.3% of it, and 20% tax on that, rounded
-    assert ask_funds("prolific", "emulator").amount == Decimal("10000") - 3 * made.seat_cost
 
 
 def test_work_is_stored_at_once_and_paid_once_prolific_lists_it(rehearsal, commit):
@@ -313,29 +278,6 @@ def test_a_closed_round_stops_its_study(rehearsal, commit):
     check(made, rehearsal)
 
 
-def test_a_round_without_a_stated_time_is_not_published(rehearsal):
-    made = make_round(hits=2, published=False, reward="2.00")
-    with pytest.raises(CommandError, match="--expected-minutes"):
-        call_command("publish", made.name, channel="prolific", environment="emulator")
-    assert rehearsal.studies() == []
-
-
-def test_a_reward_below_prolifics_floor_is_not_published(rehearsal):
-    made = make_round(hits=2, published=False, reward="1.00")
-    type(made).objects.update(wage_floor=0)
-    with pytest.raises(CommandError, match=r"floor is \$8.00 an hour: \$1.33 for 10 minutes"):
-        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(10))
-    assert rehearsal.studies() == []
-
-
-def test_a_cost_above_the_ceiling_is_not_published(rehearsal):
-    made = make_round(hits=3, published=False, reward="2.00")
-    type(made).objects.update(ceiling="8.39")
-    with pytest.raises(CommandError, match=r"would cost \$(9.09|8.40)"):
-        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
-    assert rehearsal.studies() == []
-
-
 @pytest.mark.parametrize("status", ["SCREENED OUT", "PARTIALLY APPROVED"])
 def test_what_prolific_settles_in_its_own_way_is_never_approved_and_waits_for_a_person(rehearsal, commit, status):
     made = published(hits=1, commit=commit)
@@ -352,24 +294,3 @@ def test_what_prolific_settles_in_its_own_way_is_never_approved_and_waits_for_a_
     sync(made, commit)
     assert not Outbox.objects.exclude(state="done").exists()
     assert balances(made)["held"] == 0
-
-
-@pytest.mark.parametrize(("asked", "given"), [(0, 3), (2, 2), (9, 3)])
-def test_a_participant_may_take_the_study_as_often_as_was_asked_but_for_no_more_hits_than_there_are(
-    rehearsal, commit, asked, given
-):
-    made = make_round(hits=3, published=False, reward="2.00")
-    with commit(execute=True):
-        call_command("publish", made.name, channel="prolific", expected_minutes=Decimal(8), max_sessions=asked)
-    assert rehearsal.study().terms["submissions_config"]["max_submissions_per_participant"] == given
-
-
-@pytest.mark.parametrize(
-    ("channel", "sessions"), [("mturk", 2), ("browser", 2), ("prolific", -1), ("prolific", 10_001)]
-)
-def test_a_number_of_sessions_that_a_channel_cannot_ask_for_publishes_nothing(db, channel, sessions):
-    made = make_round(hits=3, published=False, reward="2.00")
-    with pytest.raises(CommandError, match="max_sessions"):
-        call_command("publish", made.name, channel=channel, expected_minutes=Decimal(8), max_sessions=sessions)
-    made.refresh_from_db()
-    assert made.state == "draft"

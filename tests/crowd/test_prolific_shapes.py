@@ -209,11 +209,6 @@ class Wrapped(BaseModel):
 
 
 @pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-@pytest.fixture
 def replies(monkeypatch) -> list[httpx.Response]:
     """All that Prolific answers."""
     heard, request = [], httpx.Client.request

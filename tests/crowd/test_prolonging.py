@@ -14,11 +14,6 @@ from tests.crowd.platform import published, rehearsal, sync
 __all__ = ["rehearsal"]
 
 
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
 def prolong(made, capsys, *options: str) -> dict:
     capsys.readouterr()
     call_command("prolong", made.name, *options, "--json")

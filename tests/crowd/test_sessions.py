@@ -1,6 +1,5 @@
-"""A round that a platform lists as a whole: arrival, answers, what the platform lists of it, places and pay."""
+"""What a platform lists of a round that it posts as a whole: submissions, ended sessions, places and pay."""
 
-import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -9,97 +8,21 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.admission import pairs_seen
 from annotation.decisions import PAID_BESIDE, decide, reject
 from annotation.ledger import balance_of, balances
-from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker, WorkerIdentity
+from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
 from annotation.payments import owe_bonus
 from core.errors import CounterpartError
-from core.models import Event
-from crowd import channels, sessions
-from crowd.arrivals import TWO_PEOPLE
+from crowd import sessions
 from crowd.models import Posting
 from crowd.postings import post_open_seats
 from crowd.publication import close_round
-from crowd.seats import places_missing
-from crowd.sync import sync_round
 from hits.models import Seat
 from tests.annotation.answering import as_form, right_answers
-from tests.crowd.session_fakes import FakeSessions
+from tests.crowd.session_fakes import made, start, sync, there, work
 from tests.factories import make_round
 
-ENTRY = "/judge/at/visits/emulator/"
-
-
-@pytest.fixture
-def there(monkeypatch, settings) -> FakeSessions:
-    settings.SYNC_LAG_SECONDS = 0
-    fake = FakeSessions()
-    monkeypatch.setitem(channels.CHANNELS, "visits", fake)
-    return fake
-
-
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
-@pytest.fixture
-def made(db, there, commit):
-    """A round of two HITs."""
-    made = make_round(hits=2, published=False)
-    with commit(execute=True):
-        call_command("publish", made.name, channel="visits", environment="emulator")
-    made.refresh_from_db()
-    return made
-
-
-def enter(client, session="S1", worker="P1"):
-    """Come with a session; the address of the consent page."""
-    posting = Posting.objects.get()
-    answer = client.get(ENTRY, {"posting": posting.external_id, "assignment": session, "worker": worker})
-    assert answer.status_code == 303, answer.text
-    return answer.url
-
-
-def agree(client, address, answer="yes"):
-    page = client.get(address)
-    sheet = re.search(r'name="sheet" value="(\d+)"', page.text)[1]
-    return client.post(address, {"consent": answer, "sheet": sheet})
-
-
-def start(client, there, session="S1", worker="P1"):
-    """Come, agree, and open the HIT."""
-    there.come(session, worker)
-    answer = agree(client, enter(client, session, worker))
-    assert answer.status_code == 303, answer.text
-    return answer.url
-
-
-def start_without_hit(client, there, session, worker):
-    """Come while no HIT is left, and agree."""
-    there.come(session, worker)
-    assert "NOWORK1" in agree(client, enter(client, session, worker)).text
-
-
-def work(client, there, session="S1", worker="P1", *, listed="submitted", wrong=False):
-    """Come, answer everything, and finish on the platform."""
-    sheet = start(client, there, session, worker)
-    assignment = Assignment.objects.get(external_id=session)
-    page = client.post(sheet, as_form(assignment, right_answers(assignment) if not wrong else all_ones(assignment)))
-    assert "DONE1" in page.text
-    there.come(session, worker, listed)
-    return Assignment.objects.get(pk=assignment.pk)
-
-
-def all_ones(assignment):
-    answers = right_answers(assignment)
-    return [type(one)(**{**one.__dict__, "level": 1}) for one in answers]
-
-
-def sync(made, commit):
-    with commit(execute=True):
-        return sync_round(made)
+__all__ = ["made", "there"]
 
 
 def staff() -> User:
@@ -127,109 +50,6 @@ def test_a_visitor_consents_answers_and_is_paid_once_the_platform_lists_them(cli
     assert sum(balances(made).values()) == 0
 
 
-def test_the_address_loses_the_id_of_the_person(client, made, there):
-    there.come("S1", "P1SECRET")
-    address = enter(client, worker="P1SECRET")
-    assert "P1SECRET" not in address
-    page = client.get(address)
-    assert (page["Referrer-Policy"], page["X-Frame-Options"]) == ("no-referrer", "DENY")
-    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
-    assert not any("P1SECRET" in str(event.data) for event in Event.objects.all())
-
-
-def test_who_does_not_consent_gets_a_code_and_leaves_no_worker(client, made, there):
-    there.come("S1", "P1")
-    page = agree(client, enter(client), "no")
-    assert "NOCONSENT1" in page.text
-    assert not Worker.objects.exists()
-    assert not Assignment.objects.exists()
-
-
-def test_an_answer_to_an_outdated_consent_sheet_is_asked_again(client, made, there):
-    there.come("S1", "P1")
-    assert client.post(enter(client), {"consent": "yes", "sheet": "0"}).status_code == 422
-    assert not Assignment.objects.exists()
-
-
-def test_the_same_session_goes_on_with_the_same_hit(client, made, there):
-    first = start(client, there)
-    again = client.get(enter(client))
-    assert again.status_code == 303
-    assert client.get(first).status_code == client.get(again.url).status_code == 200
-    assert Assignment.objects.count() == 1
-
-
-def test_answers_that_are_sent_twice_still_lead_back_by_themselves(client, made, there):
-    sheet = start(client, there)
-    assignment = Assignment.objects.get()
-    for _ in range(2):
-        page = client.post(sheet, as_form(assignment, right_answers(assignment))).text
-        assert "judging/sending.js" in page
-        assert 'method="get"' in page
-    assert Judgment.objects.count() == 4
-
-
-def test_who_has_finished_reads_that_another_hit_can_be_taken(client, made, there):
-    sheet = start(client, there)
-    page = client.post(sheet, as_form(Assignment.objects.get(), right_answers(Assignment.objects.get()))).text
-    assert "you can take it again and get another HIT" in page
-
-
-def test_the_consent_page_names_task_pay_and_time(client, made, there):
-    there.come("S1", "P1")
-    page = client.get(enter(client)).text
-    for words in ("Does the sentence describe the picture?", "4 pairs", "$0.65"):
-        assert words in page
-
-
-def test_the_same_person_in_a_new_session_gets_another_hit(client, made, there):
-    work(client, there, "S1", "P1")
-    work(client, there, "S2", "P1")
-    assert Assignment.objects.values("hit").distinct().count() == 2
-    assert Worker.objects.count() == 1
-
-
-def test_who_has_judged_all_gets_no_hit_and_is_paid(client, made, there, commit):
-    with commit(execute=True):
-        work(client, there, "S1", "P1"), work(client, there, "S2", "P1")
-    there.come("S3", "P1")
-    page = agree(client, enter(client, "S3", "P1"))
-    assert "NOWORK1" in page.text
-    assert "NOWORK1" in client.get(enter(client, "S3", "P1")).text
-    there.come("S3", "P1", "submitted")
-    sync(made, commit)
-    assert Payment.objects.filter(state="paid").count() == 3
-    assert sum(balances(made).values()) == 0
-    Seat.objects.update(state="filled")
-    sync(made, commit)
-    assert places_missing([made])[made.pk] == 0
-
-
-def test_who_was_given_no_hit_may_judge_every_hit_later(client, made, there, commit):
-    Seat.objects.update(state="filled")
-    with commit(execute=True):
-        start_without_hit(client, there, "S1", "P1")
-    there.come("S1", "P1", "submitted")
-    sync(made, commit)
-    there.come("S2", "P1", "submitted")
-    sync(made, commit)
-    assert Assignment.objects.filter(has_hit=False).count() == 2
-    assert pairs_seen(Worker.objects.get()) == set()
-    Seat.objects.update(state="open")
-    work(client, there, "S3", "P1")
-    work(client, there, "S4", "P1")
-    assert Judgment.objects.count() == 8
-
-
-def test_who_comes_after_the_platform_lists_the_session_as_finished_reads_that_a_person_looks(
-    client, made, there, commit
-):
-    there.come("S9", "P9", "submitted")
-    sync(made, commit)
-    page = client.get(enter(client, "S9", "P9"))
-    assert (page.status_code, "A person checks whether it is paid" in page.text) == (409, True)
-
-
 def test_a_session_that_is_finished_without_answers_is_not_called_answered(client, made, there, commit):
     sheet = start(client, there)
     there.come("S1", "P1", "submitted")
@@ -237,13 +57,6 @@ def test_a_session_that_is_finished_without_answers_is_not_called_answered(clien
     page = client.get(sheet).text
     assert "Your answers were not submitted here" in page
     assert "has confirmed your answers" not in page
-
-
-def test_a_forged_session_is_refused(client, made, there):
-    there.come("S1", "P1")
-    answer = agree(client, enter(client, "S1", "MALLORY"))
-    assert answer.status_code == 403
-    assert not Assignment.objects.exists()
 
 
 def test_while_the_platform_cannot_be_asked_a_visitor_is_let_in_but_not_paid(client, made, there, commit):
@@ -255,21 +68,6 @@ def test_while_the_platform_cannot_be_asked_a_visitor_is_let_in_but_not_paid(cli
     sync(made, commit)
     assert Assignment.objects.get().problem == sessions.UNKNOWN
     assert not [call for call, _ in there.calls if call == "pay"]
-
-
-def test_a_session_that_two_people_bring_waits_for_a_person(client, made, there):
-    there.unreachable = True
-    start(client, there, "S1", "P1")
-    assert agree(client, enter(client, "S1", "P2")).status_code == 409
-    assert Assignment.objects.get().problem == TWO_PEOPLE
-
-
-def test_an_excluded_person_gets_no_hit(client, made, there):
-    start(client, there)
-    Exclusion.objects.create(worker=Worker.objects.get(), reason="x", by="robin")
-    there.come("S2", "P1")
-    assert client.get(enter(client, "S2", "P1")).status_code == 200
-    assert agree(client, enter(client, "S2", "P1")).status_code == 403
 
 
 @pytest.mark.parametrize(("listed", "state"), [("returned", "returned"), ("expired", "expired")])

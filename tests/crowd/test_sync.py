@@ -29,11 +29,6 @@ from tests.factories import make_round
 __all__ = ["rehearsal"]
 
 
-@pytest.fixture
-def commit(django_capture_on_commit_callbacks):
-    return django_capture_on_commit_callbacks
-
-
 def test_a_published_round_stands_on_the_platform_once(rehearsal, commit):
     published(hits=3, commit=commit)
     assert len(set(rehearsal.hits())) == 3

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from emulators.marketplace import PersonActs
 from emulators.mturk.world import World
 from emulators.mturk.xml_documents import ANSWERS, answers_document
-from emulators.person_acts import PersonActs
 
 Parameters = list[tuple[str, str]]
 Fields = Mapping[str, str]

@@ -1,0 +1,138 @@
+"""A visitor of a round that a platform lists as a whole: what they read, agree to and are given."""
+
+from annotation.admission import pairs_seen
+from annotation.ledger import balances
+from annotation.models import Assignment, Exclusion, Judgment, Payment, Worker
+from core.models import Event
+from crowd.arrivals import TWO_PEOPLE
+from crowd.seats import places_missing
+from hits.models import Seat
+from tests.annotation.answering import as_form, right_answers
+from tests.crowd.session_fakes import agree, enter, made, start, start_without_hit, sync, there, work
+
+__all__ = ["made", "there"]
+
+
+def test_the_address_loses_the_id_of_the_person(client, made, there):
+    there.come("S1", "P1SECRET")
+    address = enter(client, worker="P1SECRET")
+    assert "P1SECRET" not in address
+    page = client.get(address)
+    assert (page["Referrer-Policy"], page["X-Frame-Options"]) == ("no-referrer", "DENY")
+    assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
+    assert not any("P1SECRET" in str(event.data) for event in Event.objects.all())
+
+
+def test_who_does_not_consent_gets_a_code_and_leaves_no_worker(client, made, there):
+    there.come("S1", "P1")
+    page = agree(client, enter(client), "no")
+    assert "NOCONSENT1" in page.text
+    assert not Worker.objects.exists()
+    assert not Assignment.objects.exists()
+
+
+def test_an_answer_to_an_outdated_consent_sheet_is_asked_again(client, made, there):
+    there.come("S1", "P1")
+    assert client.post(enter(client), {"consent": "yes", "sheet": "0"}).status_code == 422
+    assert not Assignment.objects.exists()
+
+
+def test_the_same_session_goes_on_with_the_same_hit(client, made, there):
+    first = start(client, there)
+    again = client.get(enter(client))
+    assert again.status_code == 303
+    assert client.get(first).status_code == client.get(again.url).status_code == 200
+    assert Assignment.objects.count() == 1
+
+
+def test_answers_that_are_sent_twice_still_lead_back_by_themselves(client, made, there):
+    sheet = start(client, there)
+    assignment = Assignment.objects.get()
+    for _ in range(2):
+        page = client.post(sheet, as_form(assignment, right_answers(assignment))).text
+        assert "judging/sending.js" in page
+        assert 'method="get"' in page
+    assert Judgment.objects.count() == 4
+
+
+def test_who_has_finished_reads_that_another_hit_can_be_taken(client, made, there):
+    sheet = start(client, there)
+    page = client.post(sheet, as_form(Assignment.objects.get(), right_answers(Assignment.objects.get()))).text
+    assert "you can take it again and get another HIT" in page
+
+
+def test_the_consent_page_names_task_pay_and_time(client, made, there):
+    there.come("S1", "P1")
+    page = client.get(enter(client)).text
+    for words in ("Does the sentence describe the picture?", "4 pairs", "$0.65"):
+        assert words in page
+
+
+def test_the_same_person_in_a_new_session_gets_another_hit(client, made, there):
+    work(client, there, "S1", "P1")
+    work(client, there, "S2", "P1")
+    assert Assignment.objects.values("hit").distinct().count() == 2
+    assert Worker.objects.count() == 1
+
+
+def test_who_has_judged_all_gets_no_hit_and_is_paid(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, "S1", "P1"), work(client, there, "S2", "P1")
+    there.come("S3", "P1")
+    page = agree(client, enter(client, "S3", "P1"))
+    assert "NOWORK1" in page.text
+    assert "NOWORK1" in client.get(enter(client, "S3", "P1")).text
+    there.come("S3", "P1", "submitted")
+    sync(made, commit)
+    assert Payment.objects.filter(state="paid").count() == 3
+    assert sum(balances(made).values()) == 0
+    Seat.objects.update(state="filled")
+    sync(made, commit)
+    assert places_missing([made])[made.pk] == 0
+
+
+def test_who_was_given_no_hit_may_judge_every_hit_later(client, made, there, commit):
+    Seat.objects.update(state="filled")
+    with commit(execute=True):
+        start_without_hit(client, there, "S1", "P1")
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    there.come("S2", "P1", "submitted")
+    sync(made, commit)
+    assert Assignment.objects.filter(has_hit=False).count() == 2
+    assert pairs_seen(Worker.objects.get()) == set()
+    Seat.objects.update(state="open")
+    work(client, there, "S3", "P1")
+    work(client, there, "S4", "P1")
+    assert Judgment.objects.count() == 8
+
+
+def test_who_comes_after_the_platform_lists_the_session_as_finished_reads_that_a_person_looks(
+    client, made, there, commit
+):
+    there.come("S9", "P9", "submitted")
+    sync(made, commit)
+    page = client.get(enter(client, "S9", "P9"))
+    assert (page.status_code, "A person checks whether it is paid" in page.text) == (409, True)
+
+
+def test_a_forged_session_is_refused(client, made, there):
+    there.come("S1", "P1")
+    answer = agree(client, enter(client, "S1", "MALLORY"))
+    assert answer.status_code == 403
+    assert not Assignment.objects.exists()
+
+
+def test_a_session_that_two_people_bring_waits_for_a_person(client, made, there):
+    there.unreachable = True
+    start(client, there, "S1", "P1")
+    assert agree(client, enter(client, "S1", "P2")).status_code == 409
+    assert Assignment.objects.get().problem == TWO_PEOPLE
+
+
+def test_an_excluded_person_gets_no_hit(client, made, there):
+    start(client, there)
+    Exclusion.objects.create(worker=Worker.objects.get(), reason="x", by="robin")
+    there.come("S2", "P1")
+    assert client.get(enter(client, "S2", "P1")).status_code == 200
+    assert agree(client, enter(client, "S2", "P1")).status_code == 403

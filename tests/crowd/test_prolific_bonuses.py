@@ -1,0 +1,151 @@
+"""Bonuses on Prolific, whose second call pays again each time it is made: none is ever paid twice."""
+
+from contextlib import contextmanager, suppress
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Assignment, Payment
+from annotation.payments import owe_bonus
+from core.errors import CounterpartError
+from crowd import single_payments
+from crowd.channels.prolific import payments
+from crowd.models import Outbox
+from crowd.outbox import send_failed_again
+from crowd.single_payments import settle, unclear_payments
+from tests.crowd.prolific_rehearsal import CALL_FAULTS, published, rehearsal, rest, sync, work
+
+__all__ = ["rehearsal"]
+
+
+@pytest.fixture
+def paid(rehearsal, commit):
+    """A round of one HIT whose work is paid."""
+    made = published(hits=1, commit=commit)
+    work(rehearsal, commit, 1)
+    sync(made, commit)
+    return made
+
+
+def give(commit, amount="0.50", reason="Thank you.") -> Payment:
+    with commit(execute=True):
+        return owe_bonus(Assignment.objects.get(), amount=Decimal(amount), reason=reason, actor="robin")
+
+
+@pytest.mark.parametrize("declared", CALL_FAULTS)
+@pytest.mark.parametrize("operation", ["create_bonuses", "pay_bonuses", "show_submission"])
+def test_a_bonus_call_that_goes_wrong_never_pays_twice(rehearsal, commit, paid, operation, declared):
+    rehearsal.fault(operation=operation, times=1, **declared)
+    bonus = give(commit)
+    rest(paid, rehearsal, commit, times=10)
+    bonus.refresh_from_db()
+    assert len(rehearsal.bonuses()) <= 1
+    assert (bonus.state == "paid") == (len(rehearsal.bonuses()) == 1)
+    if bonus.state != "paid":
+        assert [row.subject for row in unclear_payments()] == [f"annotation.payment:{bonus.pk}"]
+
+
+def unclear(rehearsal, commit, paid) -> Outbox:
+    """A bonus whose call was lost before it paid."""
+    rehearsal.fault(kind="reset", operation="pay_bonuses", times=1)
+    give(commit)
+    rest(paid, rehearsal, commit, times=10)
+    return Outbox.objects.get(state="failed")
+
+
+def test_an_unclear_bonus_is_sent_again_by_nobody_but_a_person(rehearsal, commit, paid):
+    row = unclear(rehearsal, commit, paid)
+    with commit(execute=True):
+        send_failed_again(paid, actor="robin")
+    call_command("audit", paid.name, repair=True)
+    rest(paid, rehearsal, commit, times=10)
+    assert rehearsal.bonuses() == []
+    row.refresh_from_db()
+    with transaction.atomic():
+        settle(row, was_paid=False, by="robin")
+    rest(paid, rehearsal, commit)
+    assert rehearsal.bonuses() == [Decimal("0.50")]
+    assert not unclear_payments().exists()
+    with pytest.raises(CounterpartError, match="not unclear any more"):
+        settle(row, was_paid=False, by="robin")
+
+
+def test_a_person_may_find_that_an_unclear_bonus_was_paid(rehearsal, commit, paid):
+    row = unclear(rehearsal, commit, paid)
+    settle(row, was_paid=True, by="robin")
+    rest(paid, rehearsal, commit)
+    assert (rehearsal.bonuses(), Payment.objects.get(kind="bonus").state) == ([], "paid")
+
+
+def test_a_bonus_that_is_listed_late_is_waited_for(rehearsal, commit, paid):
+    rehearsal.fault(kind="late", operation="pay_bonuses", seconds=300)
+    give(commit)
+    for _ in range(2):
+        sync(paid, commit)
+    assert Payment.objects.get(kind="bonus").state == "owed"
+    rest(paid, rehearsal, commit, times=4)
+    assert Payment.objects.get(kind="bonus").state == "paid"
+    assert rehearsal.bonuses() == [Decimal("0.50")]
+
+
+def test_two_equal_bonuses_of_one_work_are_paid_one_after_the_other(rehearsal, commit, paid):
+    give(commit, reason="Once."), give(commit, reason="Twice.")
+    rest(paid, rehearsal, commit, times=6)
+    assert rehearsal.bonuses() == [Decimal("0.50")] * 2
+    assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
+
+
+def test_a_bonus_without_funds_waits_for_money(rehearsal, commit, paid):
+    rehearsal.world.act("set_balance", available="0.10")
+    give(commit)
+    rest(paid, rehearsal, commit)
+    assert rehearsal.bonuses() == []
+    rehearsal.world.act("set_balance", available="10.00")
+    rest(paid, rehearsal, commit)
+    assert rehearsal.bonuses() == [Decimal("0.50")]
+
+
+def test_an_audit_never_orders_a_bonus_that_is_not_listed(rehearsal, commit, paid):
+    with commit(execute=True):
+        payment = give(commit)
+    Outbox.objects.filter(subject=f"annotation.payment:{payment.pk}").update(state="done")
+    Payment.objects.filter(pk=payment.pk).update(state="paid", paid_at=timezone.now())
+    with suppress(CommandError):
+        call_command("audit", paid.name, repair=True)
+    assert Payment.objects.get(pk=payment.pk).state == "paid"
+
+
+class Killed(BaseException):
+    """The process is gone: nothing may catch this."""
+
+
+@contextmanager
+def killed_after(function, monkeypatch, module):
+    """Kill the process right after a call has had its effect at Prolific."""
+
+    def dying(*args, **kwargs):
+        function(*args, **kwargs)
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, function.__name__, dying)
+        yield
+
+
+@pytest.mark.parametrize("step", ["prepare", "mark", "pay", "read"])
+def test_a_crash_at_any_step_of_a_bonus_never_pays_twice(rehearsal, commit, paid, monkeypatch, step):
+    where = {
+        "prepare": (payments.prepare, payments),
+        "mark": (single_payments._mark_sent, single_payments),
+        "pay": (payments.pay, payments),
+        "read": (payments.is_paid, payments),
+    }[step]
+    with killed_after(where[0], monkeypatch, where[1]), suppress(Killed):
+        give(commit)
+    rest(paid, rehearsal, commit, times=10)
+    bonus = Payment.objects.get(kind="bonus")
+    assert len(rehearsal.bonuses()) == (0 if step == "mark" else 1)
+    assert bonus.state == ("owed" if step == "mark" else "paid")

@@ -1,0 +1,78 @@
+"""How a round becomes a study on Prolific, and what is refused before anything is made."""
+
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from crowd.funds import ask_funds
+from crowd.models import Posting
+from tests.crowd.prolific_rehearsal import check_books, published, rehearsal
+from tests.factories import make_round
+
+__all__ = ["rehearsal"]
+
+
+def test_a_round_becomes_one_published_study(rehearsal, commit):
+    made = published(hits=3, replication=2, commit=commit)
+    study, posting = rehearsal.study(), Posting.objects.get()
+    assert (posting.external_id, posting.max_assignments, posting.state) == (study.id, 6, "live")
+    assert (study.status, study.terms["reward"], study.terms["estimated_completion_time"]) == ("ACTIVE", 200, 8)
+    assert study.terms["maximum_allowed_time"] == 60
+    assert study.terms["submissions_config"]["max_submissions_per_participant"] == 3
+    codes = study.terms["completion_codes"]
+    assert [code["code_type"] for code in codes] == ["COMPLETED", "OTHER", "NO_CONSENT"]
+    assert {action["action"] for code in codes for action in code["actions"]} == {"MANUALLY_REVIEW", "REQUEST_RETURN"}
+    assert len({code["code"] for code in codes}) == 3
+    assert not any(code["code"].lower() in study.id for code in codes)
+    check_books(made, rehearsal)
+
+
+def test_the_fees_are_those_of_prolifics_calculator(rehearsal, commit):
+    made = published(hits=3, commit=commit)
+    assert made.seat_cost == Decimal("2.80")  # 2.00, 33.3% of it, and 20% tax on that, rounded
+    assert ask_funds("prolific", "emulator").amount == Decimal("10000") - 3 * made.seat_cost
+
+
+def test_a_round_without_a_stated_time_is_not_published(rehearsal):
+    made = make_round(hits=2, published=False, reward="2.00")
+    with pytest.raises(CommandError, match="--expected-minutes"):
+        call_command("publish", made.name, channel="prolific", environment="emulator")
+    assert rehearsal.studies() == []
+
+
+def test_a_reward_below_prolifics_floor_is_not_published(rehearsal):
+    made = make_round(hits=2, published=False, reward="1.00")
+    type(made).objects.update(wage_floor=0)
+    with pytest.raises(CommandError, match=r"floor is \$8.00 an hour: \$1.33 for 10 minutes"):
+        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(10))
+    assert rehearsal.studies() == []
+
+
+def test_a_cost_above_the_ceiling_is_not_published(rehearsal):
+    made = make_round(hits=3, published=False, reward="2.00")
+    type(made).objects.update(ceiling="8.39")
+    with pytest.raises(CommandError, match=r"would cost \$(9.09|8.40)"):
+        call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
+    assert rehearsal.studies() == []
+
+
+@pytest.mark.parametrize(("asked", "given"), [(0, 3), (2, 2), (9, 3)])
+def test_a_participant_may_take_the_study_as_often_as_was_asked_but_for_no_more_hits_than_there_are(
+    rehearsal, commit, asked, given
+):
+    made = make_round(hits=3, published=False, reward="2.00")
+    with commit(execute=True):
+        call_command("publish", made.name, channel="prolific", expected_minutes=Decimal(8), max_sessions=asked)
+    assert rehearsal.study().terms["submissions_config"]["max_submissions_per_participant"] == given
+
+
+@pytest.mark.parametrize(
+    ("channel", "sessions"), [("mturk", 2), ("browser", 2), ("prolific", -1), ("prolific", 10_001)]
+)
+def test_a_number_of_sessions_that_a_channel_cannot_ask_for_publishes_nothing(db, channel, sessions):
+    made = make_round(hits=3, published=False, reward="2.00")
+    with pytest.raises(CommandError, match="max_sessions"):
+        call_command("publish", made.name, channel=channel, expected_minutes=Decimal(8), max_sessions=sessions)
+    made.refresh_from_db()
+    assert made.state == "draft"
