@@ -49,6 +49,12 @@ class Standing:
         return 0 < self.wanted == self.filled
 
     @property
+    def missing(self) -> int:
+        """Answer sets that have yet to be submitted, if all submissions that wait for a review are accepted."""
+        arrived = (State.SUBMITTED, State.FLAGGED, State.ACCEPTED)
+        return max(self.wanted - sum(self.work[state] for state in arrived), 0)
+
+    @property
     def waiting(self) -> int:
         """Assignments that a person has to look at."""
         return self.work[State.FLAGGED]

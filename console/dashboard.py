@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db.models import Model, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.urls import reverse
 
 from annotation.models import Assignment, Judgment
 from corpus.models import Collection
 from dataset.models import Version
+from dataset.provenance import unfinished
 from evaluation.models import Run, Score
-from hits.models import Round
+from hits.models import Round, Seat
+from hits.task_types import ON_PAIRS
 from mitl.models import Annotator, Pool
 
 NEWEST = 3
@@ -83,11 +85,14 @@ def _station(title: str, everything: QuerySet, rows: list[Row]) -> Station:
 
 
 def next_step(pipeline: list[Station]) -> NextStep | None:
-    """Return what to do now, with the newest rows to do it with; None where every station has rows."""
+    """Return what to do now, with the newest rows to do it with; None where every station has rows, or the
+    first without has to wait for people."""
     station = next((one for one in pipeline if not one.count), None)
     if station is None:
         return None
-    command, page, url, permission = _STEPS[station.title]()
+    if (way := _STEPS[station.title]()) is None:
+        return None
+    command, page, url, permission = way
     return NextStep(station, f"python manage.py {command}", page, url, permission)
 
 
@@ -119,10 +124,21 @@ def _publish() -> Way:
     return f"simulate {newest}", f"Publish {newest}", reverse(page, args=[newest.name]), LAUNCH
 
 
-def _release() -> Way:
-    newest = Round.objects.select_related("pool__collection", "pool__sample").latest("created_at")
+def _release() -> Way | None:
+    """Of the newest round that can be released: it is about pairs, has answers that count, and waits for nobody."""
+    state, work = Assignment.State, Assignment.objects.filter(hit__round=OuterRef("pk"))
+    unfilled = Seat.objects.filter(round=OuterRef("pk")).exclude(state=Seat.State.FILLED)
+    ready = (
+        Round.objects.filter(Exists(work.filter(state=state.ACCEPTED)), task__in=ON_PAIRS)
+        .exclude(Exists(work.filter(state__in=(state.SUBMITTED, state.FLAGGED))))
+        .exclude(Exists(unfilled), closed_at=None)
+    )
+    newest = ready.select_related("pool__collection", "pool__sample").order_by("-created_at").first()
+    if newest is None:
+        return None
     where = f"--collection {newest.pool.collection} --queries {newest.pool.sample}"
-    return f"release v1 {where} --rounds {newest}", "Release a version", reverse("release"), "dataset.release_version"
+    command = f"release v1 {where} --rounds {newest}{' --partial' if unfinished(newest) else ''}"
+    return command, "Release a version", f"{reverse('release')}?rounds={newest}&sample={newest.pool.sample}", RELEASE
 
 
 def _score() -> Way:
@@ -131,8 +147,8 @@ def _score() -> Way:
     return f"evaluate --version {version} --rankings FILE", "Register rankings", page, LAUNCH
 
 
-LAUNCH = "hits.launch_round"
-_STEPS: dict[str, Callable[[], Way]] = {
+LAUNCH, RELEASE = "hits.launch_round", "dataset.release_version"
+_STEPS: dict[str, Callable[[], Way | None]] = {
     "Collections": _collect,
     "Annotators": _annotate,
     "Pools": _plan,

@@ -34,8 +34,8 @@ class Forecast:
 def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None) -> Forecast | None:
     """Return the forecast of an open round, with one query; None where it is closed, nothing more has to come, fewer
     than LEAST answer sets came in the last three days, or the end is more than a century away."""
-    missing = standing.wanted - sum(standing.work[state] for state in ARRIVED)
-    if round.state != "open" or missing <= 0:
+    missing = standing.missing
+    if round.state != "open" or not missing:
         return None
     moment = now or timezone.now()
     recent = Assignment.objects.filter(

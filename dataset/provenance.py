@@ -50,10 +50,11 @@ def refuse_unfinished(rounds: Sequence[Round]) -> None:
     for round in rounds:
         if left := unfinished(round):
             wanted = Seat.objects.filter(round=round).count()
+            waiting = f", {left['waiting_for_review']:,} waiting for a review" if "waiting_for_review" in left else ""
+            way_out = "Its seats stay empty as it is closed; release" if round.closed_at else "Finish it, or release"
             raise CounterpartError(
-                f"Round {round} is unfinished: {left.get('seats', 0):,} of {wanted:,} answer sets are missing, "
-                f"{left.get('waiting_for_review', 0):,} wait for review. Finish it, or pass --partial, which the "
-                "version's manifest records."
+                f"Round {round} is unfinished: {left.get('seats', 0):,} of {wanted:,} answer sets missing{waiting}. "
+                f"{way_out} it as it is (--partial), which the version's manifest records."
             )
 
 

@@ -19,7 +19,7 @@ from evaluation.ranking_files import FORMS
 from evaluation.runs import MAX_MODEL, check_model
 from hits.models import Round
 from hits.question import Level
-from hits.task_types import TASK_TYPES
+from hits.task_types import ON_PAIRS
 from mitl.models import Retrieval
 
 
@@ -119,9 +119,7 @@ class ReleaseForm(forms.Form):
         Sample.objects.select_related("collection"), to_field_name="name", empty_label=None, label="Queries"
     )
     rounds = forms.ModelMultipleChoiceField(
-        Round.objects.exclude(published_at=None).filter(
-            task__in=[one.name for one in TASK_TYPES.values() if one.on_pairs]
-        ),
+        Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS),
         to_field_name="name",
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -149,7 +147,7 @@ class ReleaseForm(forms.Form):
         label="Where people say no and a merged source yes",
     )
     licence = forms.CharField(required=False, max_length=80, help_text="For example CC-BY-4.0")
-    partial = forms.BooleanField(required=False, label="Release unfinished rounds, and record that in the manifest")
+    partial = forms.BooleanField(required=False, label="Release unfinished rounds as they are (--partial)")
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]

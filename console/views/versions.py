@@ -143,8 +143,10 @@ def version_download(request: HttpRequest, name: str, what: str) -> FileResponse
 @releasers_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def release(request: StaffRequest) -> HttpResponse:
-    """Choose the contents of a version; once they are confirmed, a job counts the votes and releases it."""
-    form = ReleaseForm(request.POST or None)
+    """Choose the contents of a version, which ``?rounds=`` and ``?sample=`` suggest; once they are confirmed, a job
+    counts the votes and releases it."""
+    known = {"rounds": request.GET.getlist("rounds"), "sample": request.GET.get("sample")}
+    form = ReleaseForm(request.POST or None, initial=known)
     context: dict[str, object] = {"form": form}
     if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:

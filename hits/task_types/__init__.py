@@ -15,6 +15,7 @@ from hits.task_types.task_type import Question, TaskType
 TASK_TYPES: dict[str, TaskType] = {
     one.name: one for one in (LEVELS, CHECKBOX, EXPERT, DETERMINATE, PREFERENCE, CAPTION)
 }
+ON_PAIRS = [one.name for one in TASK_TYPES.values() if one.on_pairs]  # whose rounds have verdicts
 
 
 def task_type_of(round: Round) -> TaskType:
@@ -37,6 +38,7 @@ __all__ = [
     "EXPERT",
     "GRAMMAR",
     "LEVELS",
+    "ON_PAIRS",
     "PREFERENCE",
     "TASK_TYPES",
     "Question",

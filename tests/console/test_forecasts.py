@@ -9,7 +9,7 @@ from annotation.standing import standing_of
 from console.forecasts import forecast_of, waits
 from crowd.publication import close_round
 from hits.models import Round
-from tests.console.conftest import answer_rightly
+from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
 
 
@@ -78,3 +78,11 @@ def test_people_who_come_in_bursts_widen_the_interval():
     even, bursts = waits([4] * 12, 60, 100), waits([12, 0, 0] * 4, 60, 100)
     assert even[1] == pytest.approx(bursts[1], rel=0.1)
     assert bursts[2] - bursts[0] > 1.5 * (even[2] - even[0])
+
+
+def test_the_page_says_why_there_is_no_forecast(member, db):
+    made = make_round(hits=2)
+    answer_rightly(made)
+    assert "too few submissions in the last 3 days" in member.get("/rounds/round-1/live/").json()["html"]
+    answer_wrongly(made)
+    assert "Every HIT has a submission." in member.get("/rounds/round-1/live/").json()["html"]

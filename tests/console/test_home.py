@@ -1,9 +1,13 @@
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from core.models import Job
 from corpus.models import Caption, Collection
+from crowd.publication import close_round
+from hits.models import Round
+from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_collection, make_pool, make_round, make_sample
 
 
@@ -92,3 +96,35 @@ def test_text_from_outside_is_escaped(member, site):
 
 def test_every_page_forbids_scripts_and_styles_from_elsewhere(member):
     assert "script-src 'self'; " in member.get("/").headers["Content-Security-Policy"] + "; "
+
+
+@pytest.fixture
+def judged(db) -> Round:
+    """A finished round, a newer one that waits for a review, and no version."""
+    collection = make_collection(images=8, pictures=True)
+    make_annotator()
+    done, opened = make_round(collection, "done"), make_round(collection, "open", hits=2)
+    answer_rightly(done)
+    answer_wrongly(opened)
+    return opened
+
+
+def step(client):
+    return client.get("/").context["next_step"]
+
+
+def test_a_release_is_suggested_of_a_finished_round_with_its_form_filled(releaser, judged):
+    assert step(releaser).command == "python manage.py release v1 --collection zoo --queries queries-zoo --rounds done"
+    form = releaser.get(step(releaser).url).context["form"]
+    assert (form["rounds"].value(), form["sample"].value()) == (["done"], "queries-zoo")
+
+
+def test_no_release_is_suggested_of_a_round_that_waits_for_people_or_is_not_about_pairs(releaser, judged):
+    Round.objects.filter(name="done").update(task="caption")
+    assert step(releaser) is None
+
+
+def test_a_closed_round_with_an_empty_seat_can_only_be_released_as_unfinished(releaser, judged):
+    close_round(judged, actor="robin")
+    judged.hits.first().assignments.update(state="accepted")
+    assert step(releaser).command.endswith("--rounds open --partial")
