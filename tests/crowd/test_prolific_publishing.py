@@ -7,8 +7,8 @@ from django.core.management import CommandError, call_command
 
 from crowd.funds import ask_funds
 from crowd.models import Posting
-from tests.crowd.prolific_rehearsal import check_books, published, rehearsal
-from tests.factories import make_round
+from tests.crowd.prolific_rehearsal import check_books, published, rehearsal, rest
+from tests.factories import make_collection, make_round
 
 __all__ = ["rehearsal"]
 
@@ -26,6 +26,17 @@ def test_a_round_becomes_one_published_study(rehearsal, commit):
     assert len({code["code"] for code in codes}) == 3
     assert not any(code["code"].lower() in study.id for code in codes)
     check_books(made, rehearsal)
+
+
+def test_studies_are_in_one_project_of_the_workspace_that_pays(rehearsal, commit):
+    rehearsal.fault(kind="drop", operation="create_project", nth=1)
+    first = published(commit=commit)
+    rest(first, rehearsal, commit)
+    published(commit=commit, name="round-2", collection=make_collection("second", images=10, pictures=True))
+    projects = rehearsal.world.look(lambda state: {each["id"]: each["title"] for each in state.projects.values()})
+    assert sorted(projects.values()) == ["Counterpart", "Project"]
+    assert len(rehearsal.studies()) == 2
+    assert {projects[study.project_id] for study in rehearsal.studies()} == {"Counterpart"}
 
 
 def test_the_fees_are_those_of_prolifics_calculator(rehearsal, commit):

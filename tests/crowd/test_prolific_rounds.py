@@ -93,12 +93,13 @@ def test_who_runs_out_of_time_after_answering_is_paid_by_a_bonus(rehearsal, comm
     assert Assignment.objects.get().state == "accepted"
 
 
-def test_a_finished_person_without_a_code_is_paid(rehearsal, commit):
+@pytest.mark.parametrize("code", ["NOCODE", "SOMETHING ELSE"])
+def test_a_finished_person_without_a_code_or_with_a_wrong_one_is_paid(rehearsal, commit, code):
     made = published(hits=1, commit=commit)
     with commit(execute=True):
         submission, person, sheet = rehearsal.open()
         rehearsal.answer(submission, person, sheet)
-    rehearsal.complete(submission, person, "NOCODE")
+    rehearsal.complete(submission, person, code)
     sync(made, commit)
     assert (rehearsal.status(submission), Payment.objects.get().state) == ("APPROVED", "paid")
     check(made, rehearsal)

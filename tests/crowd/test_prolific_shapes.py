@@ -43,6 +43,11 @@ class Workspace(BaseModel):
     title: str
 
 
+class Project(BaseModel):
+    id: Id
+    title: str
+
+
 class Balance(BaseModel):
     currency_code: str
     total_balance: Minor
@@ -172,6 +177,8 @@ SHAPES: dict[tuple[str, str], Any] = {
     ("GET", "users/me/"): Account,
     ("GET", "workspaces/"): Pages[Workspace],
     ("GET", f"workspaces/{ID}/balance/"): Balance,
+    ("GET", f"workspaces/{ID}/projects/"): Pages[Project],
+    ("POST", f"workspaces/{ID}/projects/"): Project,
     ("POST", "study-cost-calculator/"): Cost,
     ("GET", "filters/"): Rows[Filter],
     ("GET", "studies/"): Pages[ListedStudy],

@@ -11,6 +11,7 @@ from annotation.models import Assignment, Exclusion, Payment, Rejection
 from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, Standing
 from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
+from crowd.channels.prolific.workspaces import workspace_of
 from crowd.models import Message, Posting
 from crowd.offers import Offer
 from hits.models import Round
@@ -58,7 +59,7 @@ class ProlificChannel:
 
     def funds(self, environment: str) -> Decimal:
         client = client_for(environment)
-        return money.funds(client, groups.workspace_of(client))
+        return money.funds(client, workspace_of(client))
 
     def arrival(self, environment: str, fields: Mapping[str, Sequence[str]]) -> Arrival:
         """Read PROLIFIC_PID, STUDY_ID and SESSION_ID, which is the submission's id.

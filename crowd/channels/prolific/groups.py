@@ -1,20 +1,11 @@
 """The participant group of those who see no study of ours, and participants' ids. Every call may be made twice."""
 
-from typing import Any
-
 from annotation.models import Worker, WorkerIdentity
 from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import Client
+from crowd.channels.prolific.workspaces import workspace_of
 
 EXCLUDED = "Counterpart: no further work"
-
-
-def workspace_of(client: Client) -> str:
-    """Return the id of the workspace that pays: the configured one; the emulator has one only."""
-    if client.environment.workspace:
-        return client.environment.workspace
-    first: dict[str, Any] = client.get("workspaces/")["results"][0]
-    return str(first["id"])
 
 
 def exclusion_group(client: Client) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from config.environment import env
 from crowd.channels.base import ChannelError
 from crowd.channels.prolific.client import Client
-from crowd.channels.prolific.groups import workspace_of
+from crowd.channels.prolific.workspaces import workspace_of
 
 TYPES = ("submission.status.change", "study.status.change")
 ID, TIMESTAMP, SIGNATURE = "X-Event-ID", "X-Prolific-Request-Timestamp", "X-Prolific-Request-Signature"

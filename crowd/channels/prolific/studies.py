@@ -12,6 +12,7 @@ from crowd.channels.base import ChannelError, Outcome, Standing
 from crowd.channels.prolific.client import Client, ProlificError
 from crowd.channels.prolific.groups import exclusion_group
 from crowd.channels.prolific.money import longest_minutes, major, minor
+from crowd.channels.prolific.workspaces import project_of
 from crowd.models import Posting
 from crowd.offers import Offer, offer_of
 from hits.models import Round
@@ -133,6 +134,7 @@ def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
     return {
         "name": offer.title,
         "internal_name": token,
+        "project": project_of(client),
         "description": offer.description,
         "external_study_url": f"{settings.SITE_URL}{entry}{ADDRESS}",
         "prolific_id_option": "url_parameters",
