@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -28,14 +28,14 @@ COLUMNS = (
 
 @dataclass
 class Line:
-    """One pair: its proposals, the levels of its counted votes, its verdicts, its matches in the version shown or in
-    every source of the collection, its reviews, its waiting cases, workers' reports, and the control that it is in the
-    round shown."""
+    """One pair: its proposals, the levels of its counted votes by the name of their round, its verdicts, its matches in
+    the version shown or in every source of the collection, its reviews, its waiting cases, workers' reports, and the
+    control that it is in the round shown."""
 
     image: Image
     caption: Caption
     proposals: list[Proposal] = field(default_factory=list)
-    votes: list[int] = field(default_factory=list)
+    votes_by_round: dict[str, list[int]] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
     matches: list[Match] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
@@ -59,6 +59,18 @@ class Line:
                 self.matches.append(row)
             case Control():
                 self.control = row
+
+    @property
+    def votes(self) -> list[int]:
+        """The levels of the votes of all rounds, in order."""
+        return sorted(chain.from_iterable(self.votes_by_round.values()))
+
+    @property
+    def rounds(self) -> list[tuple[str, list[int], Verdict | None]]:
+        """Each round in which it has counted votes or a verdict: its name, the levels of its votes, its verdict."""
+        verdicts = {str(verdict.aggregation.round): verdict for verdict in self.verdicts}
+        names = {**self.votes_by_round, **verdicts}
+        return [(name, self.votes_by_round.get(name, []), verdicts.get(name)) for name in names]
 
     @property
     def level(self) -> int | None:
@@ -112,8 +124,8 @@ def lines_of(place: Place, pairs: Iterable[Pair]) -> list[Line]:
     }
     images, captions = Image.objects.in_bulk(some["image__in"]), Caption.objects.in_bulk(some["caption__in"])
     lines = {pair: Line(images[pair[0]], captions[pair[1]]) for pair in pairs}
-    for image, caption, level, n in _votes(place, some):
-        _line(lines, image, caption).votes += [level] * n
+    for image, caption, name, level, n in _votes(place, some):
+        _line(lines, image, caption).votes_by_round.setdefault(name, []).extend([level] * n)
     for row in _rows(place, some):
         _line(lines, row.image_id, row.caption_id).add(row)
     return list(lines.values())
@@ -124,15 +136,17 @@ def _line(lines: dict[Pair, Line], image: int | None, caption: int | None) -> Li
     return lines.get((image or 0, caption or 0)) or Line(Image(), Caption())
 
 
-def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, int, int]]:
-    votes = votes_in(place).filter(**some).values_list("image_id", "caption_id", "level")
+def _votes(place: Place, some: dict[str, Any]) -> QuerySet[Any, tuple[int, int, str, int, int]]:
+    columns = "image_id", "caption_id", "assignment__hit__round__name", "level"
+    votes = votes_in(place).filter(**some).values_list(*columns)
     return votes.annotate(n=Count("pk")).order_by("level")
 
 
 def _rows(place: Place, some: dict[str, Any]) -> Iterator[Row]:
     proposals = Proposal.objects.filter(pool__in=place.pools, **some).select_related("annotator")
     yield from proposals.order_by("rank", "annotator__name", "direction")
-    yield from Verdict.objects.filter(aggregation__in=place.aggregations, **some).order_by("aggregation__at")
+    verdicts = Verdict.objects.filter(aggregation__in=place.aggregations, **some)
+    yield from verdicts.select_related("aggregation__round").order_by("aggregation__at")
     yield from Review.objects.filter(**some).order_by("pk")
     yield from Case.objects.filter(done_at=None, **some)
     yield from Report.objects.filter(**some).order_by("pk")

@@ -76,9 +76,20 @@ def test_each_match_tells_its_trail_and_leads_to_its_pair(member, made):
     pair = candidates(made.hits.get())[1]
     propose(made, [pair], make_annotator("clip"))
     text = member.get(reverse("image", args=[pair[0]])).content.decode()
-    assert "clip #1 · votes 2 ·" in text
+    assert "clip #1 of captions · round-1: votes 2 → Partially YES ·" in text
     assert reverse("pair", args=pair) in text
     assert reverse("caption", args=[pair[1]]) in text
+
+
+def test_votes_of_several_rounds_stand_apart_with_the_verdict_of_each(member, made):
+    pair = candidates(made.hits.get())[1]
+    later = make_round(made.pool.collection, "later", candidates=4)
+    answer(later.hits.get(), 3, 3, 3, 3)
+    assert pair in candidates(later.hits.get())
+    text = member.get(reverse("image", args=[pair[0]])).content.decode()
+    assert "round-1: votes 2 → Partially YES · later: votes 3, not counted yet ·" in text
+    table = member.get(reverse("pairs", args=["pool", made.pool.name])).content.decode()
+    assert '<span class="soft small">later</span>' not in table
 
 
 def test_captions_are_escaped(member, made):
