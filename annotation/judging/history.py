@@ -28,8 +28,8 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Work:
-    """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed; ``bonuses`` are the reasons
-    of what it has beyond its reward.
+    """One submitted HIT as its worker sees it; ``pay`` is None while nothing is owed, ``promised`` is its reward while
+    it is being checked; ``bonuses`` are the reasons of what it has beyond its reward.
 
     Work whose controls failed waits for a person, other work is accepted at once. So that nobody can find the controls
     by trying, all work is "being checked" until FEEDBACK_HOURS after its submission or the end of the round.
@@ -41,6 +41,7 @@ class Work:
     outcome: str
     pay: Decimal | None
     paid: bool
+    promised: Decimal | None = None
     bonuses: tuple[str, ...] = ()
 
     @property
@@ -93,6 +94,11 @@ def earned(works: Sequence[Work]) -> Decimal:
     return sum((work.pay for work in works if work.pay is not None), Decimal("0.00"))
 
 
+def promised(works: Sequence[Work]) -> Decimal:
+    """Return what the worker earns by what is being checked, where nothing of it is refused."""
+    return sum((work.promised for work in works if work.promised is not None), Decimal("0.00"))
+
+
 def receipt_of(assignment: Assignment) -> Work | None:
     """Return what the receipt page shows of an assignment as it was read; None if nothing was submitted by then."""
     return _work(assignment) if assignment.state in OUTCOMES else None
@@ -133,14 +139,16 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
 def _work(assignment: Assignment, *, refused: bool = False) -> Work:
     """``refused``: a rejection holds, which its worker reads at once, to appeal."""
     told = _may_be_told(assignment)
+    outcome = REFUSED if refused else OUTCOMES.get(State(assignment.state), "not submitted") if told else CHECKED
     payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
     return Work(
         receipt=assignment.receipt,
         round_name=assignment.hit.round.name,
         submitted_at=assignment.submitted_at,
-        outcome=REFUSED if refused else OUTCOMES.get(State(assignment.state), "not submitted") if told else CHECKED,
+        outcome=outcome,
         pay=sum((payment.amount for payment in payments), Decimal(0)) if payments else None,
         paid=bool(payments) and all(payment.state == Payment.State.PAID for payment in payments),
+        promised=assignment.hit.round.reward if outcome == CHECKED and not payments else None,
         bonuses=tuple(payment.reason for payment in payments if payment.kind == Payment.Kind.BONUS),
     )
 

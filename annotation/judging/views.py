@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from django.conf import settings
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -128,6 +129,7 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     permit = permit_of(visit.round, visit.worker)
     context = {
         "work": work,
+        "feedback_hours": settings.FEEDBACK_HOURS,
         "visit": visit,
         "pairs": len(items_in(assignment.hit_id)),
         "permit": permit,

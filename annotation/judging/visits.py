@@ -15,7 +15,14 @@ from annotation.admission import NotAdmittedError, admission_of, has_joined, is_
 from annotation.appeals import appeal, ask_for_pay
 from annotation.consent import current_sheet, give_consent
 from annotation.invitations import use_invitation
-from annotation.judging.history import completion_code_of, earned, lost_work_of, rejected_work_of, work_of
+from annotation.judging.history import (
+    completion_code_of,
+    earned,
+    lost_work_of,
+    promised,
+    rejected_work_of,
+    work_of,
+)
 from annotation.judging.hit_page import hit_page
 from annotation.judging.links import (
     WORKER_LIFE,
@@ -90,6 +97,8 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
         "returned": "returned" in request.GET,
         "works": works,
         "earned": earned(works),
+        "promised": promised(works),
+        "feedback_hours": settings.FEEDBACK_HOURS,
         "rejected": rejected_work_of(visit.worker),
         "lost": lost_work_of(visit.worker),
         "code": completion_code_of(visit, permit, nothing_left=nothing_left),

@@ -151,6 +151,15 @@ def test_a_flagged_hit_reads_as_being_checked(stranger, made, assignment):
     assert "flagged" not in page
 
 
+def test_work_that_is_being_checked_tells_its_reward_and_when(stranger, made, assignment):
+    submit(stranger, assignment)
+    page = stranger.get(home_of(assignment.worker, made)).text
+    assert "$0.00 earned · $0.65 once it is checked. Checking takes up to 24 hours" in page
+    receipt = stranger.get(address("receipt", assignment)).text
+    assert "$0.65 <small>once it is checked: in up to 24 hours" in receipt
+    assert "not yet decided" not in receipt
+
+
 def test_one_workers_page_shows_nothing_of_anothers(stranger, made, assignment):
     submit(stranger, assignment)
     assert Assignment.objects.get().receipt not in stranger.get(home_of(make_worker(), made)).text
