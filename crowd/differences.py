@@ -240,8 +240,7 @@ def _gone(posting: Posting) -> None:
 
 
 def _extend(posting: Posting) -> None:
-    where = {"channel": posting.channel, "environment": posting.environment}
-    put(Outbox.Call.EXTEND, posting, round=posting.round, **where)
+    put(Outbox.Call.EXTEND, posting, round=posting.round, **posting.market)
 
 
 def _pay_again(payment: Payment) -> None:

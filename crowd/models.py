@@ -83,6 +83,11 @@ class Posting(models.Model):
         return f"{self.channel} {self.environment} posting {self.external_id or self.pk} of {self.label}"
 
     @property
+    def market(self) -> dict[str, str]:
+        """Its channel and environment, as the fields of a row."""
+        return {"channel": self.channel, "environment": self.environment}
+
+    @property
     def one_hit(self) -> HIT:
         """The HIT of a posting that is of one. Raises ValueError for one of a whole round."""
         if self.hit is None:

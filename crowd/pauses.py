@@ -18,8 +18,7 @@ def open_or_pause(posting: Posting, *, takes_visitors: bool) -> None:
     its answers are in. What a person paused on the platform's own site stays paused.
     """
     if takes_visitors != posting.wants_visitors and (takes_visitors or posting.paused_at):
-        where = {"channel": posting.channel, "environment": posting.environment}
-        store_call(Outbox.Call.PAUSE, posting, round=posting.round, **where)
+        store_call(Outbox.Call.PAUSE, posting, round=posting.round, **posting.market)
 
 
 def pause_round(round: Round, *, actor: str) -> Posting:
@@ -45,6 +44,6 @@ def _set(round: Round, *, is_stopped: bool, actor: str) -> Posting:
         )
     if Posting.objects.filter(pk=posting.pk).exclude(is_stopped=is_stopped).update(is_stopped=is_stopped):
         record("paused" if is_stopped else "resumed", current, actor=actor)
-    put(Outbox.Call.PAUSE, posting, round=current, channel=posting.channel, environment=posting.environment)
+    put(Outbox.Call.PAUSE, posting, round=current, **posting.market)
     posting.is_stopped = is_stopped
     return posting

@@ -64,7 +64,7 @@ def close_postings(round: Round) -> int:
     """Ask the platform to close every posting of the round. Return their number."""
     postings = Posting.objects.filter(round=round, state__in=COMING)
     for posting in postings:
-        store_call(Call.CLOSE, posting, round=round, channel=posting.channel, environment=posting.environment)
+        store_call(Call.CLOSE, posting, round=round, **posting.market)
     send_round_on_commit(round)
     return len(postings)
 
@@ -104,8 +104,7 @@ def prolong_postings(round: Round, *, days: int, actor: str, dry: bool = False) 
         told = Prolonging(until, len(postings), opened, reopened, cents(reopened * current.seat_cost))
         if postings and not dry:
             for one in postings:
-                where = {"channel": one.channel, "environment": one.environment}
-                store_call(Call.PROLONG, one, round=current, **where, until=until.isoformat())
+                store_call(Call.PROLONG, one, round=current, **one.market, until=until.isoformat())
             record("prolonged", current, actor=actor, until=until.isoformat(), postings=len(postings))
             send_round_on_commit(current)
     return told
@@ -126,8 +125,7 @@ def dispose_of_finished() -> int:
         if subject_of(posting) not in asked
     ]
     for posting in due:
-        where = {"channel": posting.channel, "environment": posting.environment}
-        put(Call.DISPOSE, posting, round=posting.round, **where)
+        put(Call.DISPOSE, posting, round=posting.round, **posting.market)
     return len(due)
 
 
@@ -208,7 +206,7 @@ def _post(round: Round, hit: HIT, missing: int) -> int:
     live = hit.postings.filter(state=State.LIVE, max_assignments__lte=most - missing).first()
     if live:
         Posting.objects.filter(pk=live.pk).update(max_assignments=F("max_assignments") + missing)
-        store_call(Call.EXTEND, live, round=round, channel=live.channel, environment=live.environment)
+        store_call(Call.EXTEND, live, round=round, **live.market)
         return missing
     where = {"channel": round.channel, "environment": round.environment}
     for start in range(0, missing, most):

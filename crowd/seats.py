@@ -26,24 +26,24 @@ class PlatformPostings(Postings):
     def answer_sets_due(self, rounds: Sequence[Round]) -> dict[int, tuple[int, int]]:
         """Money is held for all answer sets that were posted or, once the posting is settled, for those that were
         submitted; not for what was earned, nor for what was rejected, unless its place is free again."""
-        postings = Posting.objects.filter(round__in=rounds).order_by().values_list("round")
-        counts = postings.annotate(
+        every = Posting.objects.filter(round__in=rounds).order_by()
+        counts = every.values_list("round").annotate(
             posted=Sum("posted_assignments", filter=Q(settled_at=None), default=0),
             unposted=Sum(F("max_assignments") - F("posted_assignments"), filter=Q(state__in=COMING), default=0),
         )
+        settled = every.filter(settled_at__isnull=False).exclude(external_id="").values("external_id")
+        growing = every.filter(settled_at=None, hit=None).values("external_id")  # a rejected place is free again there
         earned = Payment.objects.filter(assignment=OuterRef("pk"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
-        settled = Posting.objects.filter(round__in=rounds, settled_at__isnull=False).exclude(external_id="")
-        work = Assignment.objects.listed().filter(hit__round__in=rounds).order_by()
-        growing = Posting.objects.filter(round__in=rounds, hit=None, settled_at=None).values("external_id")
         rejected = Q(platform_state=PlatformState.REJECTED) & ~Q(external_posting__in=growing)
-        settled_there = Q(platform_state=PlatformState.SETTLED)
-        listed = work.values_list("hit__round").annotate(
-            listed=Count("pk", filter=Q(external_posting__in=settled.values("external_id"))),
-            done=Count("pk", filter=rejected | settled_there | Q(Exists(earned))),
+        paid_there = Q(platform_state=PlatformState.SETTLED)
+        work = Assignment.objects.listed().filter(hit__round__in=rounds).order_by().values_list("hit__round")
+        submitted = work.annotate(
+            held=Count("pk", filter=Q(external_posting__in=settled)),
+            done=Count("pk", filter=Q(Exists(earned)) | rejected | paid_there),
         )
-        submitted = {round: listed - done for round, listed, done in listed}
+        still_held = {round: held - done for round, held, done in submitted}
         due = {round.pk: (0, 0) for round in rounds}
-        return due | {round: (posted + submitted.get(round, 0), unposted) for round, posted, unposted in counts}
+        return due | {round: (posted + still_held.get(round, 0), unposted) for round, posted, unposted in counts}
 
     def seats_without_posting(self, rounds: Sequence[Round]) -> Counter[int]:
         seats: Counter[int] = Counter()

@@ -3,6 +3,7 @@ platform lists them as submitted, returned, out of time or decided."""
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -56,20 +57,17 @@ def ask_a_person(assignment: Assignment, problem: str) -> bool:
         withdraw(assignment, actor="sync")
     except CounterpartError:
         return False
-    has_seat = {} if state in Assignment.HOLDING else {"seat": None}
-    if has_seat:
-        assignment.seat = None
-    asked = {"problem": problem, "submitted_at": assignment.submitted_at or timezone.now()}
+    asked: dict[str, Any] = {"problem": problem, "submitted_at": assignment.submitted_at or timezone.now()}
     if state == State.FLAGGED:
         return bool(Assignment.objects.filter(pk=assignment.pk, state=state, problem="").update(**asked))
-    return move(assignment, come_from=state, to=State.FLAGGED, actor="sync", **asked, **has_seat)
+    if state not in Assignment.HOLDING:
+        assignment.seat, asked["seat"] = None, None
+    return move(assignment, come_from=state, to=State.FLAGGED, actor="sync", **asked)
 
 
 @transaction.atomic
 def _keep(posting: Posting, listed: Listed) -> int:
-    here = Assignment.objects.filter(
-        channel=posting.channel, environment=posting.environment, external_id=listed.external_id
-    )
+    here = Assignment.objects.filter(**posting.market, external_id=listed.external_id)
     ours = None
     for assignment in here.select_for_update(of=("self",)).select_related("hit__round"):
         if _is_of(assignment, listed.worker_id):
@@ -94,11 +92,10 @@ def _is_of(assignment: Assignment, worker_id: str) -> bool:
 
 def _record_stranger(posting: Posting, listed: Listed) -> int:
     """Record a submission of somebody who never came here, so that a person decides whether it is paid."""
-    worker = worker_for(channel=posting.channel, environment=posting.environment, external_id=listed.worker_id)
+    worker = worker_for(**posting.market, external_id=listed.worker_id)
     at = listed.submitted_at or timezone.now()
     assignment = Assignment.objects.create(
-        channel=posting.channel,
-        environment=posting.environment,
+        **posting.market,
         external_id=listed.external_id,
         external_posting=posting.external_id,
         hit=posting.round.hits.all()[0],

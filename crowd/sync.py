@@ -164,9 +164,7 @@ def collect_round(round: Round, *, at_most: int | None = None, progress: Progres
 def keep(posting: Posting, listed: Listed) -> int:
     """Keep one listed submission; return 1 if it is new, otherwise 0. One that contradicts an earlier list, by its
     worker or its answers, is left as it is and gets a ``problem`` for a person to check."""
-    of_this_id = Assignment.objects.filter(
-        channel=posting.channel, environment=posting.environment, external_id=listed.external_id
-    )
+    of_this_id = Assignment.objects.filter(**posting.market, external_id=listed.external_id)
     bound = of_this_id.listed().select_for_update().first()
     if bound is None:
         _confirm(posting, listed, of_this_id)
@@ -211,11 +209,10 @@ def _named(numbers: Sequence[int | None]) -> str:
 
 def _confirm(posting: Posting, listed: Listed, of_this_id: AssignmentQuerySet) -> None:
     """Bind an assignment id to the worker who is listed with it, and so to what our page saved for the two."""
-    worker = worker_for(channel=posting.channel, environment=posting.environment, external_id=listed.worker_id)
+    worker = worker_for(**posting.market, external_id=listed.worker_id)
     at = listed.submitted_at or timezone.now()
     assignment = of_this_id.filter(worker=worker).first() or Assignment.objects.create(
-        channel=posting.channel,
-        environment=posting.environment,
+        **posting.market,
         external_id=listed.external_id,
         external_posting=posting.external_id,
         hit=posting.one_hit,

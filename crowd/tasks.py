@@ -11,7 +11,7 @@ from config.celery import app
 from core.files import PART, remove_stale
 from core.jobs import resend_stale_jobs
 from crowd import outbox
-from crowd.arrivals import purge_claims
+from crowd.claims import purge_claims
 from crowd.funds import note_funds
 from crowd.hints import purge_hints
 from crowd.postings import dispose_of_finished, post_open_seats

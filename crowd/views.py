@@ -33,13 +33,11 @@ from crowd.arrivals import (
     TurnedAwayError,
     assignment_of_session,
     begin_session,
-    claim_hit,
     forget_stranger,
-    has_claimed,
     posting_of,
-    refuse_taken,
 )
 from crowd.channels import Arrival, ChannelError, Outcome, Platform, SendsHooks, SessionPlatform, session_platform
+from crowd.claims import claim_hit, has_claimed, refuse_taken
 from crowd.hints import take_hint
 from crowd.models import Posting
 from hits.models import Round

@@ -9,8 +9,8 @@ from annotation.leases import expire_leases
 from annotation.models import Assignment, Draft, Report, Worker
 from annotation.workers import exclude
 from core.models import Event
-from crowd.arrivals import purge_claims
 from crowd.channels import Listed
+from crowd.claims import purge_claims
 from crowd.intake import take_in
 from crowd.models import Posting
 from crowd.sync import keep

@@ -1,0 +1,121 @@
+"""Claims: a visitor who came for one HIT says which assignment is theirs. The platform confirms it by listing the
+submission (``sync``); a claim that it never confirms is deleted."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from annotation.admission import is_excluded, pairs_seen
+from annotation.leases import AT_ONCE
+from annotation.models import CLAIM, Assignment, AssignmentQuerySet, PlatformState, Report, Worker
+from annotation.workers import actor_of, locked, worker_for
+from core.events import record, record_each
+from crowd.arrivals import TurnedAwayError, excluded, not_theirs, strangers
+from crowd.channels import Arrival
+from crowd.models import Posting
+from crowd.offers import offer_of
+
+
+def claim_hit(posting: Posting, arrival: Arrival) -> Assignment:
+    """Return the visitor's assignment to the posting's HIT, as claimed; a new one on their first visit.
+
+    Accepting the HIT on the platform is their consent, which ``intake`` notes once the platform confirms it. Raises
+    TurnedAwayError, and stores nothing, if the assignment was submitted by another worker or belongs to another
+    posting, and on a first visit if the worker is excluded or has had one of the pairs before.
+    """
+    of_this_id = Assignment.objects.filter(**posting.market, external_id=arrival.assignment_id)
+    _refuse_bound(of_this_id, arrival)
+    worker = worker_for(**posting.market, external_id=arrival.worker_id)
+    finish = {"finish_url": arrival.finish_url, "finish_fields": dict(arrival.finish_fields)}
+    with transaction.atomic():
+        # One first visit of a worker at a time: otherwise two tabs could both pass the checks.
+        locked(worker.pk)
+        assignment = of_this_id.filter(worker=worker).first()
+        if assignment is None:
+            _refuse_unwelcome(worker, posting)
+            assignment = Assignment.objects.create(
+                **posting.market,
+                **finish,
+                external_id=arrival.assignment_id,
+                external_posting=posting.external_id,
+                hit=posting.one_hit,
+                worker=worker,
+                deadline=timezone.now() + timedelta(minutes=offer_of(posting.round).minutes),
+            )
+            record("opened", assignment, actor=actor_of(worker))
+        elif assignment.external_posting != posting.external_id:
+            raise not_theirs()
+        else:
+            of_this_id.filter(pk=assignment.pk).update(**finish)
+    return assignment
+
+
+def has_claimed(posting: Posting, arrival: Arrival) -> bool:
+    """Whether the visitor's assignment is here already."""
+    claims = Assignment.objects.filter(**posting.market, external_id=arrival.assignment_id)
+    return claims.filter(worker__identities__external_id=arrival.worker_id).exists()
+
+
+def refuse_taken(assignment: Assignment) -> None:
+    """Raise TurnedAwayError for a claim to an assignment that another worker has submitted: after a return, a platform
+    gives one id to several workers, and no answer of the others can be confirmed any more."""
+    if not (assignment.is_claim and assignment.external_id) or assignment.platform_state:
+        return
+    of_this_id = Assignment.objects.filter(channel=assignment.channel, environment=assignment.environment)
+    if of_this_id.listed().filter(external_id=assignment.external_id).exists():
+        raise TurnedAwayError(
+            "Another worker has submitted this HIT",
+            "You returned it, or its time ran out, and the platform gave it to another worker, who has submitted it. "
+            "Answers that you give here could not be paid, so nothing more is saved. Go back to the platform and take "
+            "another HIT.",
+            status=409,
+        )
+
+
+def purge_claims() -> int:
+    """Delete claims that their platform never confirmed, once nothing more can come for their posting, and the workers
+    of whom nothing else is known. Returns the number of claims."""
+    settled = Posting.objects.filter(
+        channel=OuterRef("channel"),
+        environment=OuterRef("environment"),
+        external_id=OuterRef("external_posting"),
+        settled_at__isnull=False,
+    )
+    never_confirmed = Assignment.objects.filter(CLAIM, Exists(settled), platform_state=PlatformState.UNCONFIRMED)
+    purged = 0
+    while done := _purge(never_confirmed):
+        purged += done
+    return purged
+
+
+def _refuse_bound(of_this_id: AssignmentQuerySet, arrival: Arrival) -> None:
+    """Only a submission binds an assignment id to a worker; before, the platform may give it to another one."""
+    bound = of_this_id.listed().select_related("worker").first()
+    if bound and not bound.worker.identities.filter(external_id=arrival.worker_id).exists():
+        raise not_theirs()
+
+
+def _refuse_unwelcome(worker: Worker, posting: Posting) -> None:
+    if is_excluded(worker):
+        raise excluded()
+    pairs = set(posting.one_hit.items.values_list("image", "caption"))
+    if twice := len(pairs & pairs_seen(worker)):
+        raise TurnedAwayError(
+            "You have judged some of this before",
+            f"You have seen {twice} of the {len(pairs)} pairs of this HIT, and each worker judges a pair only once. "
+            "Please return it, which costs you nothing, and take another one.",
+            status=409,
+        )
+
+
+@transaction.atomic
+def _purge(never_confirmed: AssignmentQuerySet) -> int:
+    """Delete some, but for those that another transaction is taking in."""
+    claims = list(never_confirmed.select_for_update(skip_locked=True, of=("self",))[:AT_ONCE])
+    record_each("deleted as never confirmed", claims, actor="reconciler")
+    Report.objects.filter(assignment__in=claims).delete()
+    Assignment.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
+    strangers(Worker.objects.filter(pk__in=[claim.worker_id for claim in claims])).delete()
+    return len(claims)
