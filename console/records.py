@@ -151,7 +151,7 @@ def _levels(judgments: QuerySet[Judgment]) -> dict[int, int]:
 
 def _alpha(round: Round, levels: dict[int, int]) -> float | None:
     """Return the agreement of workers on candidates. Cached by the counts of levels, as it reads a row a pair."""
-    if round.replication == 1 and not round.top_up:
+    if round.replication == 1:  # nobody else answers a pair
         return None
     key = f"alpha:{round.pk}:{'-'.join(map(str, levels.values()))}"
     known = cache.get(key)

@@ -125,11 +125,8 @@ def _reason(error: Exception) -> str:
 
 
 def _stored(path: str, content: bytes) -> str:
-    """Write the file unless it is there; another one under its name was damaged."""
-    if _holds(path, content):
-        return path
-    default_storage.delete(path)
-    return default_storage.save(path, ContentFile(content))
+    """Write the file unless it is there, over another one under its name, which was damaged."""
+    return path if _holds(path, content) else default_storage.save(path, ContentFile(content))
 
 
 def _holds(path: str, content: bytes) -> bool:

@@ -34,7 +34,7 @@ def start_pipeline(parameters: RoundParameters, *, by: User | None = None) -> Jo
     return open_job(title, TASK, parameters.as_json(), by=by)
 
 
-def run_pipeline(parameters: RoundParameters, *, actor: str = "command", progress: Progress = silent) -> Round | Pool:
+def run_pipeline(parameters: RoundParameters, *, actor: str, progress: Progress = silent) -> Round | Pool:
     """Run all steps now and return the packed round, or the pool if no more is wanted. Steps that were completed before
     only look up their result.
 

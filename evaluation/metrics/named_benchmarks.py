@@ -6,7 +6,7 @@ Positives come from the data of the package ``eccv_caption``; those of pmrp from
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
+from importlib.metadata import distribution
 from pathlib import Path
 
 import numpy as np
@@ -165,7 +165,4 @@ def _folds() -> list[tuple[Integers, Integers]]:
 
 
 def _folder() -> Path:
-    spec = find_spec("eccv_caption")  # not imported: only its data is used
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("The package eccv_caption is not installed. Run pip install eccv_caption.")
-    return Path(spec.origin).parent / "data"
+    return Path(str(distribution("eccv_caption").locate_file("eccv_caption/data")))  # only its data is used

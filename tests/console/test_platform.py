@@ -7,9 +7,11 @@ from django.utils import timezone
 from django.utils.html import strip_tags
 
 from annotation.models import Assignment, Payment, WorkerIdentity
+from console.platform_jobs import keep_audit
 from core.models import Event, Job
 from crowd import channels
 from crowd.channels import ChannelError
+from crowd.differences import Difference, Kind
 from crowd.models import AccountBalance, Audit, Outbox, Posting
 from hits.models import Round
 from tests.annotation.money.moneyed import flagged, posted
@@ -118,6 +120,17 @@ def test_looking_names_the_differences_and_mends_nothing(researcher, made, commi
 def test_two_sides_that_agree_are_said_to(researcher, made, commit):
     assert press(researcher, commit, "audit/start").message == "No differences."
     assert "No differences." in researcher.get("/rounds/round-1/audit/").text
+
+
+def test_an_audit_counts_all_differences_and_stores_the_first(made, monkeypatch):
+    monkeypatch.setattr("console.platform_jobs.MOST_DIFFERENCES", 2)
+    found = [
+        Difference(Kind.OTHER_STATUS, f"work {number}", "owed", "paid", "record the payment") for number in range(3)
+    ]
+    assert keep_audit(made, found, actor="ann") == "3 differences found."
+    audit = Audit.objects.get()
+    assert [row["of"] for row in audit.differences] == ["work 0", "work 1"]
+    assert audit.repaired is None
 
 
 def test_repairing_names_what_it_does_and_does_it_once_confirmed(researcher, made, rehearsal, commit):

@@ -62,7 +62,7 @@ def rows():
 
 def reference(params):
     """The rows and the plan of the same order run in one go, elsewhere."""
-    packed = run_pipeline(RoundParameters.from_json(params))
+    packed = run_pipeline(RoundParameters.from_json(params), actor="ann")
     outcome = rows(), packed.plan_hash
     for model in (Seat, Item, HIT, Round, Proposal, Pool, Retrieval, Sample):
         if model is HIT:
@@ -72,30 +72,31 @@ def reference(params):
 
 
 def test_one_call_makes_sample_lists_pool_and_round(params):
-    packed = run_pipeline(RoundParameters.from_json(params))
+    packed = run_pipeline(RoundParameters.from_json(params), actor="ann")
     assert packed.pool == Pool.objects.get(name="r-pool")
     assert packed.pool.sample == Sample.objects.get(name="r-queries")
     assert packed.pool.retrievals.count() == 2
     assert packed.summary["pairs"] == packed.pool.n_pairs
+    assert Event.objects.get(verb="packed").actor == "ann"
 
 
 def test_a_plan_may_stop_at_the_pool_and_go_on_later(params):
-    pool = run_pipeline(RoundParameters.from_json({**params, "pool_only": True}))
+    pool = run_pipeline(RoundParameters.from_json({**params, "pool_only": True}), actor="ann")
     assert (pool, Round.objects.count()) == (Pool.objects.get(name="r-pool"), 0)
-    assert run_pipeline(RoundParameters.from_json(params)).pool == pool
+    assert run_pipeline(RoundParameters.from_json(params), actor="ann").pool == pool
 
 
 def test_the_same_call_again_changes_nothing(params):
-    packed = run_pipeline(RoundParameters.from_json(params))
+    packed = run_pipeline(RoundParameters.from_json(params), actor="ann")
     before = rows()
-    assert run_pipeline(RoundParameters.from_json(params)) == packed
+    assert run_pipeline(RoundParameters.from_json(params), actor="ann") == packed
     assert rows() == before
 
 
 def test_a_sample_there_is_may_be_asked(params):
     sample = make_sample(Collection.objects.get(), "mine")
     del params["images"], params["captions"]
-    assert run_pipeline(RoundParameters.from_json({**params, "queries": "mine"})).pool.sample == sample
+    assert run_pipeline(RoundParameters.from_json({**params, "queries": "mine"}), actor="ann").pool.sample == sample
 
 
 def test_a_job_ends_where_the_call_does(params, start):

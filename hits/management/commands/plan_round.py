@@ -27,5 +27,5 @@ class Command(ActCommand):
         parameters = RoundParameters.from_options(options)
         if options["background"]:
             return {"job": str(start_pipeline(parameters).pk)}
-        made = run_pipeline(parameters, progress=progress)
+        made = run_pipeline(parameters, actor="command", progress=progress)
         return figures_of(made) if isinstance(made, Round) else made.figures()

@@ -166,3 +166,11 @@ def test_the_page_without_numbers_and_without_a_file_says_what_is_missing(made, 
     form = {"name": "t", "pass_mark": 4, "attempts": 2, "seed": 0}
     page = researcher.post(f"/collections/{made.pool.collection.name}/test/", form)
     assert (page.status_code, "choose a file of sentences" in page.text) == (422, True)
+
+
+@pytest.mark.parametrize("lacking", ["name", "--collection", "--pass-mark"])
+def test_a_test_needs_a_name_a_collection_and_a_pass_mark(db, file, lacking):
+    given = {"name": ["t"], "--collection": ["--collection", "zoo"], "--pass-mark": ["--pass-mark", "4"]}
+    typed = [word for option, words in given.items() if option != lacking for word in words]
+    with pytest.raises(CommandError, match=f"arguments are required: {lacking}$"):
+        call_command("make_test", *typed, "--sentences", str(file))
