@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
+import scipy
 from django.db.models import Count, Q, QuerySet
-from scipy.special import betainc
 
 from annotation.models import Assignment, Judgment
 from hits.models import Control
@@ -100,7 +100,7 @@ class ControlRecord:
         """
         wrong = sum(answer.elsewhere.weight for answer in self.failed)
         right = sum(answer.elsewhere.weight for answer in self.answers) - wrong
-        return float(betainc(1 + right, 1 + wrong, 1 - rate))
+        return float(scipy.special.betainc(1 + right, 1 + wrong, 1 - rate))
 
     def failed_by(self, state: str) -> list[ControlAnswer]:
         """Return the wrong answers whose assignment is in ``state``."""

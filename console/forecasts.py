@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
+import scipy
 from django.utils import timezone
-from scipy.special import fdtri
 
 from annotation.models import Assignment
 from annotation.standing import Standing
@@ -70,5 +70,5 @@ def waits(counts: Sequence[int] | np.ndarray, seconds: float, missing: int) -> l
     table = np.asarray(counts, float)
     arrived = table.sum()
     burst = max(1.0, table.var(ddof=1) / table.mean())
-    quantiles = fdtri(2 * missing / burst, 2 * arrived / burst, [(1 - SPREAD) / 2, 0.5, (1 + SPREAD) / 2])
+    quantiles = scipy.special.fdtri(2 * missing / burst, 2 * arrived / burst, [(1 - SPREAD) / 2, 0.5, (1 + SPREAD) / 2])
     return [float(wait) for wait in seconds * missing / arrived * quantiles]

@@ -14,9 +14,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta
-from sklearn.linear_model import LogisticRegression
 
 from evaluation.significance import percentiles
 
@@ -250,8 +249,8 @@ def estimate_by_parts(
 def _outside(beyond: Beyond, found: float, confidence: float) -> Estimate:
     """Return the matches among the pairs outside the lists, but for those that were ``found`` there."""
     tail, matches, probes = (1 - confidence) / 2, beyond.matches, beyond.probes
-    low = float(beta.ppf(tail, matches, probes - matches + 1)) if matches else 0.0
-    high = float(beta.ppf(1 - tail, matches + 1, probes - matches)) if matches < probes else 1.0
+    low = float(scipy.stats.beta.ppf(tail, matches, probes - matches + 1)) if matches else 0.0
+    high = float(scipy.stats.beta.ppf(1 - tail, matches + 1, probes - matches)) if matches < probes else 1.0
     middle = matches / probes if probes else float("nan")
     rates = [(rate * beyond.probed + beyond.expected) / (beyond.probed + beyond.beside) for rate in (middle, low, high)]
     return Estimate(*(max(beyond.pairs * rate - found, 0.0) if rate == rate else rate for rate in rates))
@@ -270,6 +269,8 @@ def _chances(features: Floats, gains: Floats, weights: Floats) -> Floats:
     learned = ~np.isnan(gains) & (weights > 0)
     if len(np.unique(gains[learned])) < 2:  # all judged pairs are matches, or none
         return np.full(len(gains), gains[learned][0] if learned.any() else np.nan)
+    from sklearn.linear_model import LogisticRegression  # a tenth of a second of every start
+
     model = LogisticRegression(C=WEAK, solver="newton-cholesky")
     model.fit(features[learned], gains[learned] > 0, weights[learned])
     return np.asarray(model.predict_proba(features)[:, 1], float)

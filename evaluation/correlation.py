@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import kendalltau, rankdata
 
 Values = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ def tau_b(a: ArrayLike, b: ArrayLike) -> float:
     0.6667
     """
     first, second = _paired(a, b)
-    return float(kendalltau(first, second).statistic) if _varied(first, second) else float("nan")
+    return float(scipy.stats.kendalltau(first, second).statistic) if _varied(first, second) else float("nan")
 
 
 def spearman(a: ArrayLike, b: ArrayLike) -> float:
@@ -36,7 +36,7 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
     first, second = _paired(a, b)
     if not _varied(first, second):
         return float("nan")
-    return float(np.corrcoef(rankdata(first), rankdata(second))[0, 1])
+    return float(np.corrcoef(scipy.stats.rankdata(first), scipy.stats.rankdata(second))[0, 1])
 
 
 def correlations(scores: ArrayLike, coefficient: Callable[[ArrayLike, ArrayLike], float] = tau_b) -> Values:

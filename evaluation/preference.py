@@ -3,10 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, logit
-from scipy.stats import norm
 
 from core.errors import some_of
 
@@ -59,8 +57,9 @@ def bradley_terry_intervals(wins: ArrayLike, *, confidence: float = 0.95) -> Int
     gradient = -shares[None, :] / (1 - shares[:, None])
     np.fill_diagonal(gradient, 1)
     deviation = np.sqrt(np.einsum("ij,jk,ik->i", gradient, covariance, gradient))
-    reach = norm.ppf((1 + confidence) / 2) * deviation
-    return Intervals(100 * shares, 100 * expit(logit(shares) - reach), 100 * expit(logit(shares) + reach))
+    reach = scipy.stats.norm.ppf((1 + confidence) / 2) * deviation
+    odds, expit = scipy.special.logit(shares), scipy.special.expit
+    return Intervals(100 * shares, 100 * expit(odds - reach), 100 * expit(odds + reach))
 
 
 def _checked(wins: ArrayLike) -> Values:
@@ -70,7 +69,7 @@ def _checked(wins: ArrayLike) -> Values:
     np.fill_diagonal(counts, 0)
     if not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise ValueError("Preferences must be counts of 0 or more.")
-    parts, part_of = connected_components(counts > 0, directed=True, connection="strong")
+    parts, part_of = scipy.sparse.csgraph.connected_components(counts > 0, directed=True, connection="strong")
     if parts > 1:
         groups = [np.flatnonzero(part_of == part).tolist() for part in range(parts)]
         raise ValueError(
@@ -85,7 +84,7 @@ def _fit(counts: Values) -> Values:
     theta = np.zeros(len(counts))
     likelihood = _likelihood(counts, theta)
     for _ in range(_STEPS):
-        gradient = (counts - (counts + counts.T) * expit(theta[:, None] - theta)).sum(1)
+        gradient = (counts - (counts + counts.T) * scipy.special.expit(theta[:, None] - theta)).sum(1)
         step = np.linalg.pinv(_information(counts, theta)) @ gradient
         while (found := _likelihood(counts, theta + step)) < likelihood - _CLOSE * abs(likelihood):
             step /= 2
@@ -101,7 +100,7 @@ def _likelihood(counts: Values, theta: Values) -> float:
 
 def _information(counts: Values, theta: Values) -> Values:
     """Return the negative Hessian of the log-likelihood, (n, n); its rows sum to 0."""
-    chances = expit(theta[:, None] - theta)
+    chances = scipy.special.expit(theta[:, None] - theta)
     between = (counts + counts.T) * chances * (1 - chances)
     return np.asarray(np.diag(between.sum(1)) - between)
 

@@ -7,8 +7,8 @@ positives) for either model is left out.
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binomtest, chi2
 
 FEW = 25
 """Discordant pairs below which McNemar's test is exact."""
@@ -49,10 +49,10 @@ def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Signifi
     discordant = only_a + only_b
     if discordant < FEW if exact is None else exact:
         return Significance(
-            float(min(only_a, only_b)), float(binomtest(only_a, discordant).pvalue) if discordant else 1.0
+            float(min(only_a, only_b)), float(scipy.stats.binomtest(only_a, discordant).pvalue) if discordant else 1.0
         )
     statistic = max(abs(only_a - only_b) - 1, 0) ** 2 / discordant if discordant else 0.0
-    return Significance(statistic, float(chi2.sf(statistic, 1)))
+    return Significance(statistic, float(scipy.stats.chi2.sf(statistic, 1)))
 
 
 def fisher_randomisation(a: ArrayLike, b: ArrayLike, samples: int = 100_000, seed: int = 0) -> Significance:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from django.conf import settings
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from core.errors import CounterpartError
 from core.progress import Progress, silent
@@ -118,7 +118,7 @@ def multiplicity(uncertainty: ArrayLike, positives: ArrayLike) -> Multiplicity:
     items = np.bincount(places)
     means = np.bincount(places, weights=np.asarray(uncertainty)) / items
     levels = [Level(int(n), int(k), float(mean)) for n, k, mean in zip(counts, items, means, strict=True)]
-    return Multiplicity(levels, float(stats.kendalltau(uncertainty, positives).statistic))
+    return Multiplicity(levels, float(scipy.stats.kendalltau(uncertainty, positives).statistic))
 
 
 def _folder(annotator: Annotator, gallery: Gallery) -> Checkpoints:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
+import scipy
 
 from dataset.aggregation.fit import Fit
 from dataset.aggregation.votes import Floats, Votes
@@ -47,7 +47,7 @@ def glad(votes: Votes) -> Fit:
     model = GLAD(labels_priors=pd.Series(1 / levels, index=range(levels)))
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         shares = model.fit_predict_proba(_answers(votes))
-    return Fit(_distribution(votes, shares), _skills(votes, "ability", expit(model.alphas_ * np.e)))
+    return Fit(_distribution(votes, shares), _skills(votes, "ability", scipy.special.expit(model.alphas_ * np.e)))
 
 
 def _answers(votes: Votes) -> pd.DataFrame:

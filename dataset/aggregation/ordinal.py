@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
+import scipy
 
 from dataset.aggregation.fit import Fit
 from dataset.aggregation.votes import Floats, Votes
@@ -71,7 +71,7 @@ class _Look:
         density = np.exp(-at * at / 2) / np.sqrt(2 * np.pi)
         slope = np.where(np.isfinite(at), at, 0) * density
         return cls(
-            np.maximum(np.diff(ndtr(at), axis=1), _LEAST),
+            np.maximum(np.diff(scipy.special.ndtr(at), axis=1), _LEAST),
             -np.diff(density, axis=1) * precision,
             -np.diff(slope, axis=1),
         )

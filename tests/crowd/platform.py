@@ -13,7 +13,6 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from crowd.channels.mturk import client
 from crowd.models import Outbox, Posting
 from emulators.mturk.emulator import Emulator
 from emulators.mturk.world import World
@@ -125,7 +124,7 @@ def rehearsing(settings) -> Iterator[Rehearsal]:
         # A session of its own for the client of every new emulator would read botocore's descriptions each time.
         with (
             patch.dict(os.environ, MTURK_EMULATOR_URL=emulator.url),
-            patch.object(client.boto3.session, "Session", lambda: SESSION),
+            patch.object(boto3.session, "Session", lambda: SESSION),
         ):
             yield Rehearsal(emulator)
 
