@@ -42,7 +42,7 @@ def pay_bonus(platform: OneShotBonuses, payment: Payment, row: Outbox) -> None:
 
 
 def unclear_payments() -> QuerySet[Outbox]:
-    """Return the payments that were sent without a clear result, the oldest first."""
+    """Return the payments that were sent without a clear result."""
     return Outbox.objects.filter(call=Outbox.Call.PAY, state=State.FAILED, sent__isnull=False)
 
 
@@ -51,7 +51,7 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
 
     Raises CounterpartError for a row that is not unclear.
     """
-    unclear = Outbox.objects.filter(pk=row.pk, call=Outbox.Call.PAY, state=State.FAILED, sent__isnull=False)
+    unclear = unclear_payments().filter(pk=row.pk)
     with transaction.atomic():
         if was_paid:
             changed = unclear.update(state=State.DONE, unclear=False, error="")

@@ -84,20 +84,9 @@ def sample_coverage(cells: Floats) -> float:
     return float(total / coverage + found[1] / coverage * variation)
 
 
-def log_linear(cells: Floats) -> float:
-    """Return the estimate of the log-linear model with the interactions of pairs of annotators that BIC chooses one by
-    one (Fienberg 1972), fitted to the histories of what was caught."""
-    return float(_unseen(_with_interactions(cells), cells[None])[0])
-
-
-def log_linear_heterogeneous(cells: Floats) -> float:
-    """Return the estimate of the log-linear model in which matches differ in how easily they are found: the number of
-    captures squared, by two, beside the annotators (Darroch et al. 1993)."""
-    return float(_unseen(_with_heterogeneity(cells), cells[None])[0])
-
-
 def _with_interactions(cells: Floats) -> Floats:
-    """Return the design of the chosen model: a row for each history but that of zeros, a column a parameter."""
+    """Return the design of the log-linear model with the interactions of pairs of annotators that BIC chooses one by
+    one (Fienberg 1972): a row for each history but that of zeros, a column a parameter."""
     design, flags = _independent(cells)
     left = [flags[:, a] * flags[:, b] for a, b in combinations(range(flags.shape[1]), 2)]
     best = _fit(design, cells[None, 1:]).bic[0]
@@ -112,6 +101,8 @@ def _with_interactions(cells: Floats) -> Floats:
 
 
 def _with_heterogeneity(cells: Floats) -> Floats:
+    """Return the design of the log-linear model in which matches differ in how easily they are found: the number of
+    captures squared, by two, beside the annotators (Darroch et al. 1993)."""
     design, flags = _independent(cells)
     return np.column_stack([design, flags.sum(axis=1) ** 2 / 2]) if flags.shape[1] > 2 else design
 

@@ -144,17 +144,6 @@ def bootstrap_interval(
     return percentiles(_resampled_means(kept, samples, seed), confidence)
 
 
-def bootstrap_difference(
-    a: ArrayLike, b: ArrayLike, *, confidence: float = 0.95, samples: int = 1000, seed: int = 0
-) -> tuple[float, float]:
-    """Return the paired bootstrap interval (low, high) of the mean of ``a - b``: both models see the same queries.
-
-    Arguments, result and errors as of ``bootstrap_interval``; ValueError also if ``a`` and ``b`` differ in length.
-    """
-    first, second = _paired(a, b)
-    return bootstrap_interval(first - second, confidence=confidence, samples=samples, seed=seed)
-
-
 def percentiles(resampled: ArrayLike, confidence: float) -> tuple[float, float]:
     """Return the middle ``confidence`` of resampled statistics; those that are undefined (NaN) are left out."""
     found = np.asarray(resampled, float)

@@ -11,7 +11,6 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
 from evaluation import significance
 from evaluation.significance import (
-    bootstrap_difference,
     bootstrap_interval,
     fisher_randomisation,
     mcnemar,
@@ -110,7 +109,6 @@ def test_queries_that_either_model_leaves_out_do_not_count():
     assert fisher_randomisation([1, nan, 1, 1, 0], [0, 1, nan, 0, 0]) == fisher_randomisation([1, 1, 0], [0, 0, 0])
     assert mcnemar([1, nan, 0], [0, 0, 1]) == mcnemar([1, 0], [0, 1])
     assert bootstrap_interval([nan, 0.25, nan]) == (0.25, 0.25)
-    assert bootstrap_difference([nan, 1], [0, 0.5]) == (0.5, 0.5)
     assert np.isnan(bootstrap_interval([nan])).all()
     assert np.isnan(fisher_randomisation([nan], [1]).statistic)
 
@@ -130,15 +128,6 @@ def test_the_bootstrap_interval_agrees_with_scipy(metric, confidence):
 def test_the_same_seed_gives_the_same_interval():
     values = np.random.default_rng(0).random(50)
     assert bootstrap_interval(values, seed=4) == bootstrap_interval(values, seed=4) != bootstrap_interval(values)
-
-
-def test_the_interval_of_a_paired_difference_is_narrower_than_that_of_unpaired_means():
-    rng = np.random.default_rng(0)
-    a = rng.random(300)
-    b = a + rng.normal(0.01, 0.02, 300)
-    low, high = bootstrap_difference(b, a)
-    assert 0 < low < 0.01 < high < 0.02
-    assert high - low < np.diff(bootstrap_interval(a))[0] / 5
 
 
 @pytest.mark.parametrize("metric", ["R@1", "mAP@R"])
@@ -166,7 +155,6 @@ def test_the_bootstrap_interval_covers_the_truth_at_its_rate_over_200_pools(metr
         (lambda: bootstrap_interval([[1.0]]), "not an array of shape (1, 1)"),
         (lambda: bootstrap_interval([1.0], confidence=95), "Invalid confidence 95"),
         (lambda: bootstrap_interval([1.0], samples=0), "Invalid number of samples 0"),
-        (lambda: bootstrap_difference([1.0], [1.0, 2.0]), "two lists of equal length"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(call, message):
