@@ -27,13 +27,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Station:
-    """One step of the pipeline; ``hint`` says how to fill it and is shown while it has no rows."""
+    """One step of the pipeline; ``hint`` says how to fill it and is shown while it has no rows, ``unit`` what it counts
+    where its title does not."""
 
     title: str
     url: str
     count: int
     rows: list[Row]
     hint: str
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,10 @@ HINTS = {
     "Scores": "Register the rankings of a model: it is scored on every version.",
 }
 """Title of each station (also the name of its page) → how to fill it."""
+UNITS = {
+    "Judgments": "answers, those to controls too",
+    "Scores": "figures: a metric in a direction, of a model on a version",
+}
 
 
 def stations() -> list[Station]:
@@ -81,7 +87,7 @@ def stations() -> list[Station]:
 
 
 def _station(title: str, everything: QuerySet, rows: list[Row]) -> Station:
-    return Station(title, reverse(title.lower()), everything.count(), rows, HINTS[title])
+    return Station(title, reverse(title.lower()), everything.count(), rows, HINTS[title], UNITS.get(title, ""))
 
 
 def next_step(pipeline: list[Station]) -> NextStep | None:

@@ -62,7 +62,9 @@ def collection(request: HttpRequest, name: str) -> HttpResponse:
         "searching": f"python manage.py retrieve {found} --annotators {annotator or 'A,B'}",
         "n_lacking": found.images.lacking_file().count(),
         "n_uncaptioned": found.images.uncaptioned().count(),
-        "sources": found.matches.values("source").annotate(n=Count("pk")).order_by("source"),
+        "sources": found.matches.values("source")
+        .annotate(n=Count("pk"), n_rejected=Count("pk", filter=Q(score=0, grade__isnull=False)))
+        .order_by("source"),
         "samples": found.samples.annotate(
             n_images=count_of(Sample.images.through, "sample"), n_captions=count_of(Sample.captions.through, "sample")
         ),

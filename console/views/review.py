@@ -120,10 +120,12 @@ def _next_flagged(passed: Assignment) -> Assignment | None:
 
 def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> HttpResponse:
     answers = answers_of(assignment) if assignment.has_hit else []
+    controls = [answer for answer in answers if answer.item.control]
     context = {
         "assignment": assignment,
         "answers": answers,
-        "controls": sorted((a for a in answers if a.item.control), key=lambda answer: not answer.is_wrong),
+        "controls": sorted(controls, key=lambda answer: not answer.is_wrong),
+        "n_unanswered": sum(answer.judgment is None for answer in controls),
         "record": record_of(assignment.worker),
         "rejections": rejections_of(assignment),
         "asked": assignment.appeals.filter(rejection=None).select_related("answered_by").first(),

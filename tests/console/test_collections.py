@@ -1,3 +1,4 @@
+from corpus.models import Match
 from tests.factories import make_collection
 
 
@@ -30,3 +31,9 @@ def test_the_list_counts_images_and_captions_apart(member, db):
     make_collection(images=3, captions_each=4)
     (row,) = member.get("/collections/").context["rows"]
     assert (row.n_images, row.n_captions, row.n_samples) == (3, 12, 0)
+
+
+def test_a_versions_judged_non_matches_are_told_apart(member, site):
+    Match.objects.filter(source="v1").update(score=0, grade=4)
+    n = Match.objects.filter(source="v1", grade=4).count()
+    assert f"{n}, {n} of them judged to be no match" in member.get("/collections/zoo/").text

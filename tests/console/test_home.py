@@ -80,6 +80,12 @@ def test_an_old_failure_no_longer_asks_for_attention(member):
     assert "Nothing needs you." in page(member)
 
 
+def test_a_failure_that_was_tried_again_no_longer_asks_for_attention(researcher):
+    for state in ("failed", "failed", "done"):
+        Job.objects.create(title="Import zoo", task="none", state=state, finished_at=timezone.now())
+    assert "Import zoo failed" not in page(researcher)
+
+
 def test_running_jobs_are_shown_with_their_progress(member):
     Job.objects.create(title="Plan zebra", task="none", state="running", done=1, total=4)
     assert 'value="0.2500"' in page(member)

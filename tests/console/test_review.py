@@ -1,6 +1,6 @@
 import pytest
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Report
 from core.models import Event
 from corpus.models import Collection
 from hits.models import Seat
@@ -39,6 +39,16 @@ def test_the_page_shows_every_answer_and_the_workers_record(member, flagged):
     assert [answer.judgment.level for answer in context["answers"]] == [1, 1, 1, 1]
     assert (context["record"].submitted, context["record"].flagged) == (1, 1)
     assert (context["record"].controls.right, context["record"].controls.answered) == (1, 2)
+
+
+def test_a_control_whose_picture_did_not_load_is_told_apart_from_a_wrong_one(member, flagged):
+    skipped = flagged.judgments.get(item__control__polarity="positive")
+    pair = {"image": skipped.image, "caption": skipped.caption, "problem": Report.Problem.PICTURE}
+    Report.objects.create(worker=flagged.worker, assignment=flagged, **pair)
+    skipped.delete()
+    page = member.get(f"/review/{flagged.pk}/").text
+    assert "Of 2 controls, 1 was answered wrong and 1 not answered." in page
+    assert "the picture did not load" in page
 
 
 def test_excluding_opens_the_seat_and_is_written_down(reviewer, flagged):
