@@ -10,7 +10,7 @@ from core.errors import CounterpartError
 from core.events import record
 from core.progress import Progress
 from core.text import counted
-from crowd.channels import market_of
+from crowd.channels import listed_as, market_of
 from crowd.differences import Difference, find_differences, repair
 from crowd.funds import note_funds
 from crowd.models import Audit, Outbox
@@ -126,7 +126,9 @@ def _stored(difference: Difference) -> dict[str, Any]:
 
 def _posted(round: Round) -> str:
     seen, environment = overview_of(round), market_of(round.channel, round.environment)
-    posted = f"{seen.standing:,} of {sum(seen.postings.values()):,} HITs are posted on {environment}."
+    posted = (
+        f"{seen.standing:,} of {sum(seen.postings.values()):,} {listed_as(round.channel)} are posted on {environment}."
+    )
     errors = mask_workers([*round.calls.exclude(error="").exclude(state="done").values_list("error", flat=True)[:1]])
     first = f" First error: {errors[0]}" if errors else ""
     if seen.failed:

@@ -11,7 +11,6 @@ from crowd import channels
 from crowd.channels import AsksFees, ChannelError, Platform
 from crowd.funds import ask_funds
 from crowd.models import Posting
-from crowd.offers import offer_of
 from hits.models import Round
 
 
@@ -69,7 +68,7 @@ def _asked(platform: Platform, round: Round, places: int) -> tuple[Decimal | Non
     fees = round.fee_schedule
     if isinstance(platform, AsksFees) and places:
         try:
-            fees = platform.ask_fees(round.environment, round, offer_of(round), places)
+            fees = platform.ask_fees(round.environment, round, places)
         except ChannelError as error:
             return None, str(error)
     return fees.cost(round.reward, assignments=places), ""

@@ -112,21 +112,27 @@ def check_publishable(
 ) -> Expectation:
     """Return the expected time of a HIT if the draft can be published like this now. Stores nothing, but sets the terms
     on ``round``, which its cost depends on. Raises CounterpartError as ``publish_round`` does."""
+    _check_offer(round, channel, offer)
     set_terms(round, channel=channel, environment=environment, offer=offer)
     if admission.terms() and round.settles:
         raise CounterpartError(
             f"capacity, per_worker, test, practice and invited are for the browser pool: leave them out on {channel}, "
             "which admits workers itself."
         )
-    if offer.max_sessions and not channels.is_by_session(channel):
-        raise CounterpartError(f"max_sessions is for channels that list a round as a whole: leave it out on {channel}.")
     _refuse_shown_before(round, admission)
     _preflight(round, channel, missing)
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)
     round.expected_seconds = expected.seconds
-    _ask_fees(round, channel, environment, offer)
+    _ask_fees(round, channel, environment)
     _check_funds(round, channel, environment)
     return expected
+
+
+def _check_offer(round: Round, channel: str, offer: Offer) -> None:
+    """Raise CounterpartError for what was chosen for the offer and cannot be asked for on the channel."""
+    place, plain = channels.get(channel), offer_of(Round(task=round.task, design=round.design))
+    if named := sorted(name for name in place.unused if getattr(offer, name) != getattr(plain, name)):
+        raise CounterpartError(f"On {place.label} you cannot choose {', '.join(named)}: leave the default.")
 
 
 def _refuse_shown_before(round: Round, admission: Admission) -> None:
@@ -229,7 +235,7 @@ def _check_ceiling(round: Round, channel: str) -> None:
         )
 
 
-def _ask_fees(round: Round, channel: str, environment: str, offer: Offer) -> None:
+def _ask_fees(round: Round, channel: str, environment: str) -> None:
     """Set the fees that the platform itself names. Raises CounterpartError for a round that it would refuse, and for a
     cost above the round's ceiling."""
     platform = channels.get(channel)
@@ -237,7 +243,7 @@ def _ask_fees(round: Round, channel: str, environment: str, offer: Offer) -> Non
         return
     try:
         platform.check(environment)
-        round.fees = platform.ask_fees(environment, round, offer, quote(round, channel).seats).as_json()
+        round.fees = platform.ask_fees(environment, round, quote(round, channel).seats).as_json()
     except ChannelError as error:
         raise CounterpartError(f"Nothing was published. {error}") from error
     _check_ceiling(round, channel)

@@ -1,6 +1,7 @@
 """The forms that publish a round: who may join in the browser, and the offer on a platform."""
 
-from dataclasses import fields
+from collections.abc import Collection
+from dataclasses import fields, replace
 from typing import Any
 
 from django import forms
@@ -122,13 +123,15 @@ class OfferForm(forms.Form):
     )
     skip_missing = forms.BooleanField(required=False, label="Publish although pictures are missing")
 
-    def __init__(self, *args: Any, round: Round, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, round: Round, unused: Collection[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._plain = offer_of(round)
+        for name in unused:
+            del self.fields[name]
         alike = [other.pk for other in alike_rounds(round)]
         self.fields["pilot"].queryset = Round.objects.filter(pk__in=alike)  # type: ignore[attr-defined]
-        offer = offer_of(round)
-        for name in LONGEST:
-            self.fields[name].initial = getattr(offer, name)
+        for name in LONGEST.keys() & self.fields.keys():
+            self.fields[name].initial = getattr(self._plain, name)
 
     def clean_countries(self) -> tuple[str, ...]:
         codes = self.cleaned_data["countries"].upper().split(",")
@@ -139,7 +142,8 @@ class OfferForm(forms.Form):
 
     def offer(self) -> Offer:
         """Return the Offer. Raises CounterpartError for invalid values."""
-        return Offer(**{one.name: self.cleaned_data[one.name] for one in fields(Offer)})
+        chosen = self.cleaned_data.keys() & {one.name for one in fields(Offer)}
+        return replace(self._plain, **{name: self.cleaned_data[name] for name in chosen})
 
     def timing(self) -> dict[str, Any]:
         """Return the pilot and the expected minutes, as arguments of ``publish_round``."""

@@ -22,7 +22,7 @@ from console.wage_terms import wage_terms
 from core.errors import CounterpartError
 from core.models import Job
 from core.text import counted
-from crowd.channels import Market, find_market, is_by_session, usable_markets
+from crowd.channels import CHANNELS, AsksFees, Market, find_market, is_by_session, usable_markets
 from crowd.funds import ask_funds
 from crowd.postings import postings_for
 from crowd.publication import check_publishable, missing_pictures, publish_round, quote
@@ -107,7 +107,8 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
 
 def _to_platform(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
     """Fill in the offer, confirm it, publish as a job. The form is validated at every step."""
-    form = OfferForm(request.POST if request.method == "POST" else None, round=round)
+    unused = CHANNELS[environment.channel].unused
+    form = OfferForm(request.POST if request.method == "POST" else None, round=round, unused=unused)
     if request.method != "POST" or not form.is_valid() or "change" in request.POST:
         return _filling_in(request, round, environment, form)
     try:
@@ -128,7 +129,7 @@ def _filling_in(request: HttpRequest, round: Round, environment: Market, form: O
     context = _common(round, environment) | {
         "form": form,
         "funds": ask_funds(environment.channel, environment.environment),
-        "by_session": is_by_session(environment.channel),
+        "asks_fees": isinstance(CHANNELS[environment.channel], AsksFees),
         "measured": pilot_of(round, rehearsed=environment.rehearsal),
     }
     status = 422 if form.is_bound and form.errors else 200
@@ -174,6 +175,7 @@ def _confirmation(round: Round, environment: Market, expected: Expectation) -> d
         "hourly": round.reward * 3600 / seconds if seconds else None,
         "fair": fair_reward(seconds, round.wage_floor) if seconds else None,
         "n_postings": postings_for(round, environment.channel),
+        "by_session": is_by_session(environment.channel),
         "funds": ask_funds(environment.channel, environment.environment),
     }
 

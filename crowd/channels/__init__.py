@@ -78,6 +78,11 @@ def is_by_session(name: str) -> bool:
     return isinstance(CHANNELS.get(name), SessionPlatform)
 
 
+def listed_as(name: str) -> str:
+    """Return what a platform calls the postings of rounds."""
+    return "studies" if is_by_session(name) else "HITs"
+
+
 def session_platform(name: str) -> SessionPlatform:
     """Return the platform called ``name``, which lists whole rounds. Raises CounterpartError if it does not."""
     channel = get(name)

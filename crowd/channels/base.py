@@ -9,7 +9,6 @@ from typing import Any, Protocol, runtime_checkable
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
 from crowd.models import Message, Posting
-from crowd.offers import Offer
 from hits.models import Round
 from hits.prices import FeeSchedule
 
@@ -98,10 +97,11 @@ class Bonus:
 
 class Channel(Protocol):
     """A way to workers. ``environments`` lists its marketplaces, first the one where nobody is paid; empty if there is
-    only one. ``label`` is its name on pages."""
+    only one. ``label`` is its name on pages. ``unused``: the fields of an Offer that cannot be asked for there."""
 
     environments: tuple[str, ...]
     label: str
+    unused: frozenset[str]
 
     def describe(self, environment: str) -> str:
         """Return in one sentence what publishing there means."""
@@ -230,7 +230,7 @@ class SessionPlatform(Platform, Protocol):
 class AsksFees(Platform, Protocol):
     """A platform that can be asked what a round costs there; ``fees`` is only an estimate."""
 
-    def ask_fees(self, environment: str, round: Round, offer: Offer, places: int) -> FeeSchedule:
+    def ask_fees(self, environment: str, round: Round, places: int) -> FeeSchedule:
         """Return the fees for so many answer sets of a round with its expected time set. Raises ChannelError for a
         round that the platform would refuse."""
 

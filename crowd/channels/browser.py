@@ -8,6 +8,7 @@ class BrowserChannel:
 
     environments: tuple[str, ...] = ()
     label = "Browser (your own workers)"
+    unused = frozenset({"max_sessions"})
 
     def describe(self, environment: str) -> str:
         return "Workers come by the join link that you share, and you pay them outside."

@@ -42,6 +42,40 @@ def test_it_is_offered_for_publishing(rehearsal, researcher):
     assert "Prolific, emulator" in page.text
 
 
+def test_the_offer_asks_only_for_what_prolific_knows(rehearsal, researcher):
+    make_round(name="draft", published=False, reward="2.00")
+    form = researcher.get("/rounds/draft/publish/?on=prolific:emulator").context["form"]
+    assert sorted(form.fields) == [
+        "description",
+        "expected_minutes",
+        "max_sessions",
+        "min_approval_rate",
+        "minutes",
+        "pilot",
+        "skip_missing",
+        "title",
+    ]
+
+
+def test_the_last_look_speaks_of_one_study_and_its_places(rehearsal, researcher):
+    make_round(name="draft", hits=3, published=False, reward="2.00")
+    chosen = {"title": "Judge", "description": "Look.", "minutes": 60, "min_approval_rate": 0, "expected_minutes": 8}
+    page = researcher.post("/rounds/draft/publish/", chosen | {"on": "prolific:emulator"}).text
+    assert "One study with 3 places" in page
+    assert "Publish 3 HITs for" in page
+    assert "Posted for" not in page
+    assert "Undecided work" not in page
+
+
+@pytest.mark.parametrize("option", ["--countries=US", "--top-workers", "--min-approved=5", "--keywords=dogs"])
+def test_what_prolific_cannot_be_asked_for_is_refused_and_nothing_is_published(rehearsal, option):
+    draft = make_round(name="draft", published=False, reward="2.00")
+    with pytest.raises(CommandError, match=r"On Prolific you cannot choose \w+: leave the default"):
+        call_command("publish", "draft", "--channel=prolific", "--environment=emulator", "--expected-minutes=8", option)
+    draft.refresh_from_db()
+    assert draft.state == "draft"
+
+
 def test_the_page_of_work_says_that_a_rejection_is_final(made, reviewer):
     flagged = Assignment.objects.get(state="flagged")
     page = reviewer.get(reverse("assignment", args=[flagged.pk])).text

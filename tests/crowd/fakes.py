@@ -17,6 +17,7 @@ class FakePlatform:
 
     environments = ("emulator", "sandbox", "production")
     label = "Fake"
+    unused: frozenset[str] = frozenset()
     most_assignments = 9
     most_recipients = 100
     reversible = timedelta(days=30)

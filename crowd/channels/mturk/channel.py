@@ -33,6 +33,7 @@ class MTurkChannel:
 
     environments: tuple[str, ...] = NAMES
     label = "MTurk"
+    unused = frozenset({"max_sessions"})
     most_assignments = 9  # a HIT with ten or more has a higher fee, and one with fewer cannot grow past nine
     most_recipients = 100
     reversible = timedelta(days=30)  # unless the HIT was deleted

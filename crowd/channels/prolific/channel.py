@@ -13,7 +13,6 @@ from crowd.channels.prolific import groups, hooks, money, payments, studies, sub
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
 from crowd.channels.prolific.workspaces import workspace_of
 from crowd.models import Message, Posting
-from crowd.offers import Offer
 from hits.models import Round
 from hits.prices import FeeSchedule, cents
 
@@ -27,6 +26,9 @@ class ProlificChannel:
 
     environments: tuple[str, ...] = NAMES
     label = "Prolific"
+    unused = frozenset(
+        ("keywords", "lifetime_days", "auto_approval_days", "frame_height", "countries", "min_approved", "top_workers")
+    )
     most_assignments = 30_000
     most_recipients = 100
     shortest_reason = 100
@@ -44,9 +46,8 @@ class ProlificChannel:
     def check(self, environment: str) -> None:
         environment_of(environment)
 
-    def ask_fees(self, environment: str, round: Round, offer: Offer, places: int) -> FeeSchedule:
+    def ask_fees(self, environment: str, round: Round, places: int) -> FeeSchedule:
         client, minutes = client_for(environment), studies.minutes_of(round)
-        studies.check_offer(offer)
         money.check_account(client)
         least = cents(money.LEAST_HOURLY * minutes / 60)
         if round.reward < least:

@@ -53,15 +53,6 @@ def time_limit_of(round: Round) -> int:
     return max(offer_of(round).minutes, longest_minutes(minutes_of(round)))
 
 
-def check_offer(offer: Offer) -> None:
-    """Raise ChannelError for demands that Prolific is not asked for."""
-    unmet = {"countries": offer.countries, "min_approved": offer.min_approved, "top_workers": offer.top_workers}
-    if named := [name for name, value in unmet.items() if value]:
-        raise ChannelError(
-            f"{', '.join(named)} cannot be required on Prolific from here: leave them out.", permanent=True
-        )
-
-
 def publish(client: Client, posting: Posting, *, token: str) -> None:
     """Publish the study, or find it if an earlier call made or published it, and set the posting's id, status, time."""
     study = _draft(client, posting, token)

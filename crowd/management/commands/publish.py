@@ -14,7 +14,7 @@ from core.errors import CounterpartError
 from core.progress import TerminalBar
 from core.text import counted
 from crowd import channels
-from crowd.channels import CHANNELS, is_by_session
+from crowd.channels import CHANNELS, listed_as
 from crowd.models import Outbox, Posting
 from crowd.offers import LONGEST, Offer, offer_of
 from crowd.outbox import deliver_due, send_failed_again, send_waiting
@@ -135,8 +135,7 @@ def _posted(round: Round, progress: TerminalBar) -> str:
     deliver_due(round, progress=progress)
     postings = Posting.objects.filter(round=round)
     live, planned = (postings.filter(state=state).count() for state in ("live", "planned"))
-    what = "studies" if is_by_session(round.channel) else "HITs"
-    posted = f"{live} of {live + planned} {what} are posted on {round.channel} {round.environment}"
+    posted = f"{live} of {live + planned} {listed_as(round.channel)} are posted on {round.channel} {round.environment}"
     if not planned:
         return f"{posted}. To collect submissions, run sync {round}, or keep a worker process running."
     errors = Outbox.objects.filter(round=round).exclude(error="").values_list("error", flat=True)
