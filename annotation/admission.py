@@ -17,6 +17,7 @@ from annotation.models import (
     Payment,
     PlatformState,
     QualificationTest,
+    TestAttempt,
     TestItem,
     Worker,
 )
@@ -119,9 +120,15 @@ def has_joined(round: Round, worker: Worker) -> bool:
 
 
 def is_full(round: Round) -> bool:
-    """Whether nobody else may join the round."""
-    capacity = admission_of(round).capacity
-    return capacity is not None and round.participants.count() >= capacity
+    """Whether nobody else may join the round. Who has failed the last try of its test takes no place."""
+    admission = admission_of(round)
+    if admission.capacity is None:
+        return False
+    places = round.participants.all()
+    if test := admission.test:
+        failed = TestAttempt.objects.filter(test=test, worker=OuterRef("worker"), number=test.attempts, passed=False)
+        places = places.filter(~Exists(failed))
+    return places.count() >= admission.capacity
 
 
 def join_round(round: Round, worker: Worker) -> bool:

@@ -68,6 +68,16 @@ def test_a_full_round_gives_its_hits_to_those_who_joined_and_to_nobody_else(db):
     assert lease_seat(made, worker=first)
 
 
+def test_who_has_failed_the_last_try_of_the_test_takes_no_place(db):
+    made, worker, next_one = limit(asking(make_round(hits=3)), capacity=1), make_worker(), make_worker()
+    join_round(made, worker)
+    answer(made, worker, rightly=False, number=1)
+    assert not join_round(made, next_one)
+    answer(made, worker, rightly=False, number=2)
+    assert join_round(made, next_one)
+    assert not join_round(made, make_worker())
+
+
 def test_who_leases_without_having_joined_takes_a_place(db):
     made = limit(make_round(hits=3), capacity=1)
     assert lease_seat(made, worker=make_worker())
