@@ -44,7 +44,7 @@ export function layDeck(pairs, elements) {
     const missing = pairs.filter((pair) => !isFinished(pair)).length;
     finishText.textContent = missing
       ? `${missing} of ${pairs.length} still ${missing === 1 ? "needs" : "need"} an answer. Choose one to go there.`
-      : "All are answered. Choose one to change it, or submit them all with the button or Enter. You can submit once.";
+      : "All are answered. Choose one to change it, or submit them all with the button or Enter.";
   }
 
   dots.addEventListener("click", (event) => go(event, dots));
