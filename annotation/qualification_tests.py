@@ -2,7 +2,7 @@
 before their first HIT; making and taking them."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from core.seeds import check_seed
 from core.text import check_name, check_words, counted, find_named
 from corpus.input_files import at, csv_header, csv_rows
 from corpus.models import Collection, Image, Match
-from hits.models import Control
+from hits.models import Control, Item
 from hits.question import RIGHT_LEVELS, Level
 
 LARGEST, MOST_ATTEMPTS = 50, 20
@@ -29,6 +29,8 @@ WRITTEN = {"right": POSITIVE, "wrong": NEGATIVE}
 
 Drawn = tuple[int, int, str]
 """Keys of an image and a caption, and the polarity of the pair."""
+Asked = Container[tuple[int | None, int | None]]
+"""Keys of the image and the caption of pairs in HITs."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,12 @@ class Tries:
 
 
 def make_test(name: str, *, collection: Collection, plan: Plan, actor: str) -> QualificationTest:
-    """Draw the pairs of a test and store it. The same collection and seed give the same pairs; repeating it changes
-    nothing.
+    """Draw the pairs of a test and store it. The same collection, rounds and seed give the same pairs; repeating it
+    changes nothing.
 
     Positives are original pairs; a negative is an image with a caption of another image that no source matches with it.
-    Training images are used first, as rounds ask about the others. No image and no caption is used twice.
+    Training images are used first. No image and no caption is used twice, and as nobody judges a pair twice, pairs that
+    a round asks about which is not closed only where the collection has no others.
     Raises CounterpartError for a name that another test has, and for a collection with too few pictures.
     """
     if test := _same(check_name(name), collection, plan):
@@ -207,7 +210,9 @@ def _other_test(name: str) -> CounterpartError:
 def _draw(collection: Collection, plan: Plan) -> list[Drawn]:
     rng = random.Random(plan.seed)
     needed = plan.size + plan.negatives
-    images = _images(collection, rng)[:needed]
+    items = Item.objects.filter(hit__round__pool__collection=collection, hit__round__closed_at=None)
+    asked = set(items.order_by().values_list("image", "caption"))
+    images = _images(collection, rng, last={image for image, _ in asked})[:needed]
     if len(images) < needed:
         raise CounterpartError(
             f"Collection {collection} has {counted(len(images), 'picture')} with captions, and the test needs "
@@ -219,14 +224,18 @@ def _draw(collection: Collection, plan: Plan) -> list[Drawn]:
         images[plan.positives : plan.size],
         images[plan.size :],
     )
-    drawn = [(image, rng.choice(captions[image]), POSITIVE) for image in positive]
-    drawn += _strange(shown, lent, captions, rng)
+    drawn = [(image, rng.choice(_unasked(image, captions[image], asked)), POSITIVE) for image in positive]
+    drawn += _strange(shown, lent, captions, asked, rng)
     rng.shuffle(drawn)
     return drawn
 
 
 def _strange(
-    images: Sequence[int], lenders: Sequence[int], captions: Mapping[int, Sequence[int]], rng: random.Random
+    images: Sequence[int],
+    lenders: Sequence[int],
+    captions: Mapping[int, Sequence[int]],
+    asked: Asked,
+    rng: random.Random,
 ) -> list[Drawn]:
     """Pair each image with a caption of its lender."""
     known = set(Match.objects.filter(image__in=images).values_list("image", "caption"))
@@ -237,15 +246,21 @@ def _strange(
             raise CounterpartError(
                 f"Every caption of image {lender} matches image {image} in some source; pass another --seed."
             )
-        drawn.append((image, rng.choice(strange), NEGATIVE))
+        drawn.append((image, rng.choice(_unasked(image, strange, asked)), NEGATIVE))
     return drawn
 
 
-def _images(collection: Collection, rng: random.Random) -> list[int]:
-    """The images that have a file and an original caption, shuffled: those for training first."""
+def _unasked(image: int, captions: Sequence[int], asked: Asked) -> Sequence[int]:
+    """Those of the captions that no round asks about with the image; all where there are none."""
+    return [caption for caption in captions if (image, caption) not in asked] or captions
+
+
+def _images(collection: Collection, rng: random.Random, *, last: Container[int | None]) -> list[int]:
+    """The images that have a file and an original caption, shuffled: those for training first, and some ``last``."""
     captioned = Match.objects.filter(collection=collection, source=Match.ORIGINAL).values("image")
     pictured = collection.images.exclude(file="").filter(pk__in=captioned)
-    return [*_shuffled(pictured.training(), rng), *_shuffled(pictured.gallery(), rng)]
+    shuffled = [*_shuffled(pictured.training(), rng), *_shuffled(pictured.gallery(), rng)]
+    return sorted(shuffled, key=lambda image: image in last)
 
 
 def _shuffled(images: QuerySet[Image], rng: random.Random) -> list[int]:

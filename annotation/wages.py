@@ -88,7 +88,7 @@ def pilot_of(round: Round, *, rehearsed: bool = False) -> tuple[Round, Timing] |
     What a crowd only played counts for nothing, unless the round itself is to be ``rehearsed``.
     """
     for earlier in alike_rounds(round):
-        if not rehearsed and _was_played(earlier):
+        if not rehearsed and was_played(earlier):
             continue
         if timing := timing_of(earlier):
             return earlier, timing
@@ -155,7 +155,7 @@ def _expected(round: Round, pilot: Round | None, minutes: Decimal | None) -> Exp
         if not minutes.is_finite() or not 0 < minutes <= 24 * 60:
             raise CounterpartError(f"Invalid number of expected minutes {minutes}: use more than 0, up to a day.")
         return Expectation(int((minutes * 60).to_integral_value(ROUND_UP)), "as stated")
-    if pilot and not round.rehearsal and _was_played(pilot):
+    if pilot and not round.rehearsal and was_played(pilot):
         raise CounterpartError(
             f"Round {pilot} was only rehearsed or simulated, so its times say nothing of people; choose another pilot "
             "or state the expected minutes."
@@ -180,7 +180,7 @@ def _timing_of_pilot(round: Round, pilot: Round) -> Timing:
     )
 
 
-def _was_played(round: Round) -> bool:
+def was_played(round: Round) -> bool:
     """Whether no people worked on the round, or simulated ones beside them."""
     simulated = Assignment.objects.filter(hit__round=round, worker__simulated=True)
     return round.rehearsal or simulated.exists()

@@ -43,29 +43,32 @@ class Plot:
 PLOTS = {
     "workers": Plot(
         "Workers",
-        "Workers by the number of HITs they did (table B.1): how many there are, what they submitted, how much was "
-        "accepted, how they answered controls. Then how many workers are how good at controls, and how fast.",
+        "Workers by the number of HITs they did (ECCV Caption, table B.1): how many there are, what they submitted, "
+        "how much was accepted, how they answered controls. Then how many workers are how good at controls, and how fast.",
     ),
     "annotators": Plot(
         "Levels by annotator and rank",
-        "How people judged what each annotator proposed, at each rank of its list (table B.2).",
+        "How people judged what each annotator proposed, at each rank of its list (ECCV Caption, table B.2).",
     ),
     "reasons": Plot(
-        "Reasons", "The reasons that people gave at levels 2 and 3, by level, direction and annotator (table B.3)."
+        "Reasons",
+        "The reasons that people gave at levels 2 and 3, by level, direction and annotator (ECCV Caption, table B.3).",
     ),
     "agreement": Plot(
         "Agreement", "How far workers agree with each other, with controls, reviewers and annotators; 95% intervals."
     ),
     "positives": Plot(
-        "Positives per query", "How many of the queries have at least so many positives, before and after (figure 3a)."
+        "Positives per query",
+        "How many of the queries have at least so many positives, before and after (ECCV Caption, figure 3a).",
     ),
     "uncertainty": Plot(
         "Uncertainty and multiplicity",
         "Whether a probabilistic annotator (PCME) is less certain about images and captions that have more matches in "
-        "the version (figure 3b). A larger dot means more items.",
+        "the version (ECCV Caption, figure 3b). A larger dot means more items.",
     ),
     "diversity": Plot(
-        "Similarity of rankings", "How alike the annotators rank the same queries (table A.1); darker is more alike."
+        "Similarity of rankings",
+        "How alike the annotators rank the same queries (ECCV Caption, table A.1); darker is more alike.",
     ),
     "determinate": Plot(
         "Determinate captions",

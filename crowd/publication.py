@@ -143,7 +143,7 @@ def _refuse_shown_before(round: Round, admission: Admission) -> None:
         if asked:
             raise CounterpartError(
                 f"HITs of round {round} ask for {counted(asked, 'pair')} of the test {test}, and nobody judges a pair "
-                "twice; make another test with make_test --seed."
+                "twice. Make another test: a new one leaves out what the HITs of open and planned rounds ask."
             )
 
 

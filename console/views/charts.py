@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.wages import was_played
 from console.measured_charts import stored_chart
 from console.permissions import StaffRequest, members_only
 from console.plots import (
@@ -24,7 +25,9 @@ from console.plots import (
 )
 from console.tasks import start_chart
 from core.errors import CounterpartError
+from dataset.models import Version
 from evaluation.analyses import Findings
+from hits.models import Round
 from mitl.charts import chart_bytes
 from mitl.models import Annotator
 
@@ -40,6 +43,7 @@ def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpRespo
     plot, annotators = PLOTS[subject], _annotators(subject)
     annotator = _annotator(request, annotators)
     context: dict[str, object] = {
+        "simulated": _has_simulated(thing),
         "kind": kind,
         "thing": thing,
         "subject": subject,
@@ -111,6 +115,13 @@ def _thing_or_404(kind: str, name: str, subject: str) -> Thing:
     if subject not in offered(kind, thing):
         raise Http404
     return thing
+
+
+def _has_simulated(thing: Thing) -> bool:
+    """Whether programs gave some of the answers behind it."""
+    if isinstance(thing, Version):
+        return bool(thing.manifest["counts"]["simulated_votes"])
+    return isinstance(thing, Round) and was_played(thing)
 
 
 def _annotators(subject: str) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from django.core.cache import cache
 from django.core.management import call_command
 
+from annotation.models import Worker
 from console.plots import OFFERED, PLOTS, THEME, drawn
 from evaluation.analyses import subjects
 from mitl.bars import LEVEL_COLOURS, bar_chart
@@ -141,3 +142,10 @@ def test_the_page_of_a_pool_draws_how_annotators_overlap(member, site):
     site.pool.n_proposals += 1
     site.pool.save()
     assert "Heat map of the overlap" in member.get("/pools/pool/").text
+
+
+def test_a_chart_of_simulated_answers_says_so(member, site):
+    said = "Programs gave some or all of the answers behind this chart"
+    assert said not in member.get("/charts/round/done/workers/").text
+    Worker.objects.update(simulated=True)
+    assert said in member.get("/charts/round/done/workers/").text

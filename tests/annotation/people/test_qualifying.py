@@ -8,10 +8,10 @@ from annotation.models import QualificationTest, TestAttempt, TestItem
 from annotation.qualification_tests import Plan, answer_test, make_test, tries_of
 from core.errors import CounterpartError
 from core.models import Event
-from corpus.models import Image, Match
-from hits.models import Control
+from corpus.models import Caption, Image, Match
+from hits.models import Control, Item
 from tests.at_once import at_once
-from tests.factories import make_collection, make_worker
+from tests.factories import make_collection, make_round, make_worker
 
 PLAN = Plan(positives=3, negatives=2, pass_mark=4)
 
@@ -83,6 +83,24 @@ def test_images_for_training_are_taken_first(zoo):
     Image.objects.filter(key__in="1234567").update(split="train")
     made = make_test("trained", collection=zoo, plan=PLAN, actor="x")
     assert {item.image.split for item in made.items.all()} == {"train"}
+
+
+def test_images_that_a_round_asks_about_are_taken_last(zoo):
+    made = make_round(zoo)
+    asked = set(Item.objects.filter(hit__round=made).values_list("image", flat=True))
+    drawn = make_test("later", collection=zoo, plan=PLAN, actor="x").items.values_list("image", flat=True)
+    assert 0 < len(asked) <= 12 - 7
+    assert not asked & set(drawn)
+
+
+def test_of_an_image_in_hits_another_caption_is_taken(zoo):
+    made = make_round(zoo)
+    taken = {image: captions.first() for image in zoo.images.all() if (captions := image.captions.order_by("pk"))}
+    for place, (image, caption) in enumerate(taken.items(), 50):
+        Item.objects.get_or_create(hit=made.hits.get(), image=image, caption=caption, defaults={"place": place})
+        Caption.objects.create(collection=zoo, image=image, key=f"other-{image.pk}", text="Another.")
+    drawn = make_test("later", collection=zoo, plan=Plan(3, 1, 4), actor="x").items.filter(polarity="positive")
+    assert not {caption.pk for caption in taken.values()} & set(drawn.values_list("caption", flat=True))
 
 
 def test_images_without_a_file_are_not_drawn(zoo):
