@@ -14,11 +14,13 @@ from corpus.models import Caption, Collection, Image, Match
 from dataset.models import Case, Review, Verdict, Version
 from hits.models import Control, Round
 from hits.question import Level
-from mitl.models import Proposal
+from mitl.models import Direction, Proposal
 
 Pair = tuple[int, int]
 """Database ids of an image and a caption."""
 Row = Proposal | Verdict | Review | Case | Report | Match | Control
+SEARCHED = {Direction.IMAGE_TO_CAPTION: "captions", Direction.CAPTION_TO_IMAGE: "pictures"}
+"""What a list of each direction ranks."""
 BATCH = 2_000  # lines of a download in memory at a time
 COLUMNS = (
     *("image", "caption", "text", "annotators", "votes", "verdict", "confidence", "match", "review", "flags"),
@@ -104,7 +106,7 @@ class Line:
             self.image.key,
             self.caption.key,
             self.caption.text,
-            "; ".join(f"{one.annotator} {one.direction} {one.rank}" for one in self.proposals),
+            "; ".join(f"{one.annotator} #{one.rank} of {SEARCHED[Direction(one.direction)]}" for one in self.proposals),
             " ".join(map(str, self.votes)),
             " ".join(str(one.level) for one in self.verdicts),
             " ".join(f"{one.confidence:.3f}" for one in self.verdicts),

@@ -44,7 +44,8 @@ PLOTS = {
     "workers": Plot(
         "Workers",
         "Workers by the number of HITs they did (ECCV Caption, table B.1): how many there are, what they submitted, "
-        "how much was accepted, how they answered controls. Then how many workers are how good at controls, and how fast.",
+        "how much was accepted, how they answered controls. Then how many workers are how good at controls, and how "
+        "fast.",
     ),
     "annotators": Plot(
         "Levels by annotator and rank",

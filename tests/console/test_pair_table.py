@@ -191,7 +191,11 @@ def rows_of(response) -> list[dict[str, str]]:
 
 def test_the_download_holds_the_filtered_rows(member, made):
     (row,) = rows_of(member.get(table(page="pairs_csv", disagreement="yes")))
-    assert (row["annotators"], row["votes"], row["confidence"]) == ("clip i2t 1; vilt i2t 3", "1 4", "0.500")
+    assert (row["annotators"], row["votes"], row["confidence"]) == (
+        "clip #1 of captions; vilt #3 of captions",
+        "1 4",
+        "0.500",
+    )
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t"])
