@@ -1,0 +1,58 @@
+"""Releases of a small judged round, for the tests of releasing."""
+
+import pytest
+from django.core.files.storage import default_storage
+
+from core.errors import CounterpartError
+from core.models import Event
+from corpus.models import Match
+from dataset.models import Version
+from dataset.release import release_version
+from dataset.verdicts import aggregate_round
+from dataset.version_files import load_positives
+from mitl.models import Direction
+from tests.annotation.cast import answer, sample_of
+from tests.factories import make_round
+
+I2T, T2I = Direction.IMAGE_TO_CAPTION, Direction.CAPTION_TO_IMAGE
+
+
+@pytest.fixture
+def round():
+    """Two candidates, judged 1 and 4."""
+    made = make_round(candidates=2)
+    answer(made.hits.get(), 1, 4)
+    aggregate_round(made)
+    return made
+
+
+def release(round, name="v1", **options) -> Version:
+    wishes = {"sample": sample_of(round), "rounds": [round], **options}
+    return release_version(name, collection=round.pool.collection, **wishes)
+
+
+def pairs_in(version: Version) -> set[tuple[int, int]]:
+    positives = load_positives(version)
+    forward = {(image, caption) for image, captions in positives[I2T].items() for caption in captions}
+    return forward | {(image, caption) for caption, images in positives[T2I].items() for image in images}
+
+
+def originals() -> set[tuple[int, int]]:
+    return set(Match.objects.filter(source="original").values_list("image_id", "caption_id"))
+
+
+def read(version: Version, name: str) -> str:
+    with default_storage.open(f"{version.folder}/{name}") as file:
+        return file.read().decode()
+
+
+def contents(version: Version) -> dict[str, str]:
+    return {name: read(version, name) for name in [*version.manifest["files"], "manifest.json"]}
+
+
+def refuses(round, message: str, **options) -> None:
+    before = Match.objects.count(), Version.objects.count(), Event.objects.count()
+    with pytest.raises(CounterpartError, match=message):
+        release(round, **options)
+    assert (Match.objects.count(), Version.objects.count(), Event.objects.count()) == before
+    assert not default_storage.exists("versions/v1/manifest.json")
