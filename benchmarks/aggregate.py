@@ -146,7 +146,12 @@ def make_judged_round(pairs: int):
     hit_ids = ids_of(judged.hits)
     insert_rows(
         Seat,
-        {"hit_id": np.repeat(hit_ids, SEATS), "number": np.tile(np.arange(1, SEATS + 1), hits), "state": "filled"},
+        {
+            "round_id": judged.pk,
+            "hit_id": np.repeat(hit_ids, SEATS),
+            "number": np.tile(np.arange(1, SEATS + 1), hits),
+            "state": "filled",
+        },
     )
     add_items(judged, hit_ids)
     add_judgments(hit_ids)

@@ -187,12 +187,13 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
 @require_safe
 def round_captions(request: HttpRequest, name: str) -> HttpResponseBase:
     """The accepted captions of the round, for ``import_collection``."""
+    found = _round_or_404(name)
     try:
-        captions, _ = captions_of(_round_or_404(name))
+        captions = captions_of(found)
     except CounterpartError as error:
         messages.error(request, str(error))
         return redirect("round", name)
-    answer = StreamingHttpResponse(as_lines(captions), content_type="application/jsonl; charset=utf-8")
+    answer = StreamingHttpResponse(as_lines(found, captions), content_type="application/jsonl; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{name}-captions.jsonl"'
     return answer
 

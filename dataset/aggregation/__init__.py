@@ -119,11 +119,11 @@ def full_conclusion(
     """Return the verdicts of ``conclude`` with what the method found out about workers and annotators."""
     if method not in METHODS:
         raise ValueError(f"Unknown method {method!r}: use {' or '.join(METHODS)}.")
-    groups = votes.groupby(["image", "caption", "control"], sort=True)
-    pairs = groups.size().rename("votes").reset_index()
+    pairs, items = _numbered(votes)
     gold = {item: RIGHT[polarity] for item, polarity in pairs.loc[pairs["control"] != "", "control"].items()}
-    labels = pd.DataFrame({"item": groups.ngroup(), "worker": votes["worker"], "label": votes["level"]})
+    labels = pd.DataFrame({"item": items, "worker": votes["worker"], "label": votes["level"]})
     read = read_votes(labels, levels=LEVELS, gold=gold)
+    del labels, items
     fit = _fit(read, method, _by_item(proposals, pairs), seed)
     levels = choose_levels(_table(read, fit), ties=ties).to_numpy(int)
     confidence = fit.distribution[np.arange(len(levels)), levels - 1]
@@ -135,6 +135,12 @@ def full_conclusion(
         describe_workers(read, fit, levels - 1),
         fit.members,
     )
+
+
+def _numbered(votes: pd.DataFrame) -> tuple[pd.DataFrame, "pd.Series[int]"]:
+    """Return the pairs with their numbers of votes, and the place among them of each vote's pair."""
+    groups = votes.groupby(["image", "caption", "control"], sort=True)
+    return groups.size().rename("votes").reset_index(), groups.ngroup()
 
 
 def _by_item(proposals: pd.DataFrame | None, pairs: pd.DataFrame) -> pd.DataFrame | None:

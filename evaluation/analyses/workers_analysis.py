@@ -62,7 +62,7 @@ def _workers(found: Answered, method: Any, seed: int) -> pd.DataFrame:
     sets = found.sets.groupby("worker")
     timed = _timed(found.sets).groupby("worker")[["seconds", "pairs"]].sum()
     controls = found.right.groupby(found.answers["worker"])
-    counted = found.answers[found.answers["counted"]]
+    counted = found.answers.loc[found.answers["counted"], [*PAIR, "control", "worker", "level"]]
     proposals = found.proposals if method == "consensus" else None
     described = full_conclusion(counted, method=method, proposals=proposals, seed=seed).workers
     shared = found.votes[found.votes.duplicated(PAIR, keep=False)].merge(found.verdicts, on=PAIR)

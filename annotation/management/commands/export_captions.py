@@ -1,13 +1,15 @@
 """export_captions ROUND FILE: write the captions of a round for import_collection."""
 
 import gzip
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.written_captions import as_lines, captions_of
+from annotation.written_captions import as_lines, captions_of, counts_of
 from core.commands import ActCommand
+from core.files import whole_file
 from core.progress import TerminalBar
 from hits.models import Round
 
@@ -24,9 +26,10 @@ class Command(ActCommand):
         parser.add_argument("file", metavar="FILE", type=Path, help="where to write; .gz compresses; replaced if there")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
-        captions, erased = captions_of(Round.objects.named(options["round"]))
-        path = Path(options["file"])  # call_command passes a string
-        text = "".join(as_lines(captions)).encode()
-        path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
-        images = len({one["image_id"] for one in captions})
-        return {"round": options["round"], "captions": len(captions), "images": images, "erased": erased}
+        round = Round.objects.named(options["round"])
+        captions, path = captions_of(round), Path(options["file"])  # call_command passes a string
+        with whole_file(path) as part, part.open("wb") as raw:
+            zipped = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else nullcontext(raw)
+            with zipped as file:
+                file.writelines(line.encode() for line in as_lines(round, captions))
+        return {"round": round.name, **counts_of(round)}
