@@ -182,7 +182,8 @@ def _of_rounds(names: Sequence[str]) -> Answered:
 
 def _read(rows: QuerySet[Any], columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return columns of rows, by name and dtype, read in parts: texts take several times as much in an array."""
-    found, parts = rows.values_list(*columns).iterator(chunk_size=PART), []
+    found: Any = rows.values_list(*columns).iterator(chunk_size=PART)
+    parts: list[pd.DataFrame] = []
     while not parts or len(parts[-1]) == PART:
         part = np.fromiter(islice(found, PART), dtype=[*columns.items()])
         parts.append(pd.DataFrame({name.removesuffix("_id"): part[name] for name in columns}))
