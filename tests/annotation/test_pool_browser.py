@@ -6,11 +6,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from annotation.leases import lease_seat
 from annotation.models import Admission, TestAttempt, Worker
 from annotation.qualification_tests import Plan, make_test
 from annotation.receipts import completion_code
+from annotation.submissions import submit_answers
 from hits.models import Round
-from tests.factories import make_round
+from tests.annotation.answering import home_of, right_answers
+from tests.factories import make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -82,3 +85,13 @@ def test_without_javascript_the_test_is_a_long_form(open_page, made):
     page.get_by_role("button", name="Submit 3 answers").click()
     expect(page.get_by_role("heading", name="Passed")).to_be_visible()
     assert TestAttempt.objects.get().passed
+
+
+def test_on_a_phone_the_pay_of_submitted_work_is_in_sight(page, transactional_db):
+    made = make_round()
+    assignment = lease_seat(made, worker=make_worker())
+    submit_answers(assignment, answers=right_answers(assignment), active_seconds=60)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(home_of(assignment.worker, made))
+    expect(page.get_by_text("$0.65 once checked")).to_be_visible()
+    assert page.locator(".scroll").evaluate("table => table.scrollWidth <= table.clientWidth")
