@@ -15,6 +15,7 @@ from hits.designs import DEFAULT, DESIGNS, Design, load_design, parse_design
 from hits.packing.plan import Sharing
 from hits.prices import cents
 from hits.task_types import LEVELS, TASK_TYPES
+from hits.task_types.task_type import TaskType
 from mitl.models import Direction
 from mitl.search.request import CASCADE_DEPTH, ENGINES
 
@@ -64,6 +65,17 @@ class DesignField(forms.Field):
             return parse_design(value)
         except CounterpartError as error:
             raise ValidationError(str(error)) from error
+
+
+def unused_by(task: TaskType) -> set[str]:
+    """Return the parameters of PackParameters that a round of this type has no use for."""
+    used = {
+        "design": task.design is None,
+        "positives": task.from_matches,
+        "reasons": bool(task.asks),
+        "top_up": task.on_pairs and task.group == 1,
+    }
+    return {name for name, is_used in used.items() if not is_used}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,17 +144,17 @@ class PackParameters(Parameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        task = TASK_TYPES[self.task]
-        if task.design and self.design:
+        task, unused = TASK_TYPES[self.task], unused_by(TASK_TYPES[self.task])
+        if "design" in unused and self.design:
             raise CounterpartError(
                 f"Invalid design {self.design}: a HIT of the task {task} is always {task.design}. Leave --design out."
             )
-        if bool(self.positives) != task.from_matches:
-            advice = "name a match source" if task.from_matches else f"the task {task} needs none, leave it out"
+        if bool(self.positives) == ("positives" in unused):
+            advice = "name a match source" if not self.positives else f"the task {task} needs none, leave it out"
             raise CounterpartError(f"Invalid option --positives: {advice}.")
-        if self.reasons and not task.asks:
+        if "reasons" in unused and self.reasons:
             raise CounterpartError(f"Invalid option --reasons: the task {task} asks for none. Leave it out.")
-        if self.top_up and not (task.on_pairs and task.group == 1):
+        if "top_up" in unused and self.top_up:
             raise CounterpartError(
                 f"Invalid top-up {self.top_up}: the task {task} does not ask about one pair at a time. Leave --top-up "
                 "out, or use a greater --replication."

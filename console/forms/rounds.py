@@ -10,7 +10,8 @@ from core.errors import CounterpartError
 from core.text import NameField
 from corpus.models import Collection, Sample
 from hits.models import Round
-from hits.round_parameters import PackParameters, RoundParameters
+from hits.round_parameters import PackParameters, RoundParameters, unused_by
+from hits.task_types import LEVELS, TASK_TYPES
 from mitl.models import Annotator
 
 QUERIES = 60  # of each kind, that the plan of a round suggests
@@ -25,6 +26,7 @@ class PackForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= PackParameters.form_fields()
+        self.unused = leave_out_unused(self)
 
     def clean_round(self) -> str:
         return _unused(self.cleaned_data["round"])
@@ -38,6 +40,14 @@ class PackForm(forms.Form):
             except CounterpartError as error:
                 refuse(self, error)
         return cleaned
+
+
+def leave_out_unused(form: forms.Form) -> set[str]:
+    """Return the parameters that the chosen type of task has no use for, and take their fields out of the form, but
+    for those that were sent nevertheless: they are refused."""
+    unused = unused_by(TASK_TYPES.get(form["task"].value(), LEVELS))
+    form.fields = {name: field for name, field in form.fields.items() if name not in unused or name in form.data}
+    return unused
 
 
 class JudgmentsForm(forms.Form):
@@ -67,6 +77,7 @@ class PlanForm(forms.Form):
         )
         self._choose("cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
         self._suggest_sizes()
+        self.unused = leave_out_unused(self)
 
     def _suggest_sizes(self) -> None:
         """Suggest as many queries as the gallery has, at most 60 images and 60 captions."""

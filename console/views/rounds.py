@@ -137,11 +137,13 @@ def round_plan(request: StaffRequest) -> HttpResponse:
     """The form of a round's parameters; a job then samples, retrieves, pools and packs.
 
     ``estimate`` shows what it takes instead; so does a plan that takes long, until it is ``confirmed``.
+    ``choose`` shows the fields of the chosen type of task.
     """
-    known = request.GET.dict() | {"annotators": request.GET.getlist("annotators")}
-    form = PlanForm(request.POST or None, initial=known)
+    sent = request.POST if "choose" in request.POST else request.GET
+    known = sent.dict() | {"annotators": sent.getlist("annotators")}
+    form = PlanForm(None if "choose" in request.POST else request.POST or None, initial=known)
     context: dict[str, object] = {"form": form}
-    if request.method != "POST":
+    if not form.is_bound:
         context["terms"] = wage_terms_suggested(known)
     elif form.is_valid():
         try:
@@ -160,12 +162,13 @@ def round_plan(request: StaffRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     """The HITs, pay and ceiling of a round of a pool, as planned with it; a job packs it. ``estimate`` shows their
-    number and the wage."""
+    number and the wage, ``choose`` the fields of the chosen type of task."""
     pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
-    known = {"round": pool.name.removesuffix("-pool")} | planned_for(pool) | request.GET.dict()
-    form = PackForm(request.POST or None, initial=known)
+    sent = request.POST if "choose" in request.POST else request.GET
+    known = {"round": pool.name.removesuffix("-pool")} | planned_for(pool) | sent.dict()
+    form = PackForm(None if "choose" in request.POST else request.POST or None, initial=known)
     context: dict[str, object] = {"pool": pool, "form": form}
-    if request.method != "POST":
+    if not form.is_bound:
         context["terms"] = wage_terms_suggested(known)
     elif form.is_valid():
         named, estimate = form.cleaned_data["round"], estimate_round(pool, form.parameters)
