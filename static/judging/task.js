@@ -72,6 +72,16 @@ function restore() {
   }
 }
 
+/** Show what was answered in another tab of this browser, which saves it. */
+function follow(place, answer) {
+  const pair = byId(`pair-${place}`);
+  if (!pair) return; // it is a report
+  writeAnswer(pair, answer);
+  answers.set(pair, readAnswer(pair));
+  unfoldReasons(pair);
+  deck.refresh();
+}
+
 /** Take notice of what is chosen now in `pair`. */
 function changed(pair) {
   const now = readAnswer(pair);
@@ -218,6 +228,7 @@ for (const link of document.querySelectorAll('a[href^="#pair-"]')) {
 }
 countActiveSeconds(form, pairs, copy, deck.pair);
 if (saver) restore();
+copy?.follow(follow);
 for (const pair of pairs) {
   unfoldReasons(pair);
   labelReasons(pair);

@@ -108,6 +108,21 @@ def test_of_two_tabs_one_submits_and_the_other_says_so_at_its_next_answer(page: 
     assert set(Judgment.objects.values_list("level", flat=True)) == {1}
 
 
+def test_a_second_tab_shows_what_is_answered_in_the_first(page: Page, full):
+    take(page, full)
+    other = page.context.new_page()
+    other.goto(page.url)
+    at(other, "1 of 18")
+    press(page, "13")
+    saved(page)
+    expect(other.locator("#pair-2 .level input[value='3']")).to_be_checked()
+    press(other, "2")  # still at the first pair: the newest answer holds, in both
+    expect(page.locator("#pair-1 .level input[value='2']")).to_be_checked()
+    saved(other)
+    page.reload()
+    expect(page.locator("#pair-1 .level input[value='2']")).to_be_checked()
+
+
 def test_a_pair_whose_picture_does_not_load_is_answered_with_0(page: Page):
     made = make_round()
     page.route("**/picture/**", lambda route: route.abort())
