@@ -68,6 +68,8 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     sort = asked if asked in SORTS else "submitted"
     workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
     aggregation = found.aggregations.first()
+    only_simulated = all(line.simulated for line in workers.figures)
+    may_simulate = task_type_of(found).on_pairs and (found.rehearsal or (only_simulated and not found.settles))
     context = _live(found, request.user) | {
         "environment": environment,
         "n_hits": found.hits.count(),
@@ -80,7 +82,7 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
         "verdict_count": verdict_count(aggregation) if aggregation else 0,
         "n_joined": found.participants.count(),
         "n_added": found.hits.exclude(top_up=None).count() if found.top_up else 0,
-        "simulate": f"python manage.py simulate {found} --workers 50",
+        "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
         "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
         "sort": sort,
         "workers": page_of(request, workers.figures),

@@ -5,8 +5,11 @@ import re
 import pytest
 
 from annotation.models import Assignment, Draft, Judgment, Worker
+from annotation.workers import mark_simulated
 from core.models import Event
 from hits.models import Round, Seat
+from tests.console.conftest import answer_rightly
+from tests.factories import make_round
 
 PAGE = "/rounds/draft/rehearse/"
 
@@ -63,3 +66,12 @@ def test_a_draft_names_the_steps_to_its_launch(researcher, reviewer, site):
     page = researcher.get("/rounds/draft/").content.decode()
     assert [address in page for address in ("/pools/pool-draft/", PAGE, "/rounds/draft/hits/1/")] == [True] * 3
     assert PAGE not in reviewer.get("/rounds/draft/").content.decode()
+
+
+def test_a_simulated_crowd_is_advised_once_and_only_before_people_answer(researcher, db):
+    made = make_round(hits=3)
+    assert researcher.get("/rounds/round-1/").text.count("<code>python manage.py simulate round-1") == 1
+    mark_simulated(answer_rightly(made).worker)
+    assert "manage.py simulate round-1" in researcher.get("/rounds/round-1/").text
+    answer_rightly(made)
+    assert "manage.py simulate" not in researcher.get("/rounds/round-1/").text

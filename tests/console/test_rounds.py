@@ -370,9 +370,10 @@ def test_one_vote_a_pair_has_no_agreement(member, db):
 
 
 def test_a_round_says_how_to_rehearse_and_to_pause(researcher, db):
-    answer_rightly(make_round(hits=2, reward="0.65"))
+    made = make_round(hits=2, reward="0.65")
+    assert "python manage.py simulate round-1 --workers 50" in researcher.get("/rounds/round-1/").text
+    answer_rightly(made)
     text = researcher.get("/rounds/round-1/").text
-    assert "python manage.py simulate round-1 --workers 50" in text
     assert "python manage.py set_ceiling round-1 0.65" in text
     call_command("set_ceiling", "round-1", "0.65")
     assert lease_seat(Round.objects.get(), worker=make_worker()) is None
