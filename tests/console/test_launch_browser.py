@@ -99,6 +99,7 @@ def make_pool(page: Page) -> None:
     page.get_by_label("Queries", exact=True).select_option("few")
     page.get_by_label("words").check()
     page.get_by_label("letters").check()
+    page.get_by_text("Advanced").click()
     page.get_by_label("Control depth").fill("8")
     page.get_by_role("button", name="Estimate").click()
     expect(page.get_by_text("at most 200; what annotators agree on is asked once")).to_be_visible()
