@@ -6,7 +6,6 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from annotation.payments import owe_bonus
 from crowd.models import Outbox, Posting
@@ -16,7 +15,7 @@ from crowd.postings import post_open_seats
 from crowd.sync import sync_round
 from hits.models import Round, Seat
 from tests.at_once import at_once
-from tests.crowd.prolific_rehearsal import Rehearsal, rehearsing
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, rehearsing
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.service, pytest.mark.django_db(transaction=True)]
@@ -54,9 +53,7 @@ def test_participants_and_syncs_at_once_fill_every_seat_and_pay_everybody_once(t
     assert Judgment.objects.count() == HITS * 4
     assert Assignment.objects.filter(state="accepted").values("seat").distinct().count() == HITS
     assert list(Payment.objects.values_list("state", flat=True)) == ["paid"] * HITS
-    books = balances(made)
-    assert sum(books.values()) == 0
-    assert books["paid"] + books["fees"] + books["held"] == there.spent()
+    check_books(made, there)
     assert (there.study().places, Posting.objects.get().max_assignments) == (HITS, HITS)
     assert not Outbox.objects.exclude(state="done").exists()
 

@@ -10,13 +10,14 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
+from annotation.wages import top_up
 from core.errors import CounterpartError
 from crowd import single_payments
 from crowd.channels.prolific import payments
 from crowd.models import Outbox
 from crowd.outbox import send_failed_again
 from crowd.single_payments import settle, unclear_payments
-from tests.crowd.prolific_rehearsal import CALL_FAULTS, published, rehearsal, rest, sync, work
+from tests.crowd.prolific_rehearsal import CALL_FAULTS, check_books, published, rehearsal, rest, sync, work
 
 __all__ = ["rehearsal"]
 
@@ -96,6 +97,19 @@ def test_two_equal_bonuses_of_one_work_are_paid_one_after_the_other(rehearsal, c
     rest(paid, rehearsal, commit, times=6)
     assert rehearsal.bonuses() == [Decimal("0.50")] * 2
     assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
+
+
+def test_a_top_up_of_everybody_is_paid_to_each_once(rehearsal, commit):
+    made = published(hits=5, commit=commit)
+    work(rehearsal, commit, 5)
+    sync(made, commit)
+    Assignment.objects.update(active_seconds=600)
+    with commit(execute=True):
+        assert top_up(made, actor="robin").assignments == 5
+    rest(made, rehearsal, commit)
+    assert rehearsal.bonuses() == [Decimal("0.50")] * 5
+    assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
+    check_books(made, rehearsal)
 
 
 def test_a_bonus_without_funds_waits_for_money(rehearsal, commit, paid):

@@ -12,12 +12,11 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.ledger import balances
 from annotation.models import Assignment, Payment
 from crowd.hints import KEPT, purge_hints
 from crowd.models import Hint
 from emulators.prolific.courier import signature
-from tests.crowd.prolific_rehearsal import Rehearsal, published, rehearsal, sync
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, published, rehearsal, sync
 
 __all__ = ["rehearsal"]
 
@@ -166,9 +165,7 @@ def test_events_that_come_twice_in_any_order_or_not_at_all_change_nothing_of_the
         4,
         ["APPROVED", "AWAITING REVIEW", "RETURNED", "TIMED-OUT"],
     )
-    books = balances(made)
-    assert sum(books.values()) == 0
-    assert books["paid"] + books["fees"] + books["held"] == rehearsal.spent()
+    check_books(made, rehearsal)
 
 
 def play_all(there: Rehearsal, commit) -> None:
