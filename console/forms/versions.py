@@ -10,7 +10,7 @@ from console.uploads import LARGEST_UPLOAD
 from core.errors import CounterpartError, some_of
 from core.text import NameField
 from corpus.models import Sample
-from dataset.aggregation import METHODS, TIES
+from dataset.aggregation import TIES, Method
 from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_unfinished
@@ -21,6 +21,16 @@ from hits.models import Round
 from hits.question import Level
 from hits.task_types import ON_PAIRS
 from mitl.models import Retrieval
+
+SAYS_OF_METHODS: dict[Method, str] = {
+    "majority": "every vote is worth the same",
+    "dawid-skene": "learns which levels each worker confuses",
+    "mace": "workers answer right or always alike",
+    "glad": "workers differ in ability, pairs in difficulty",
+    "ordinal": "workers see levels too high or low, more or less exactly",
+    "consensus": "as ordinal, and annotators vote too",
+}
+"""Each method of aggregation in a few words; docs/researchers.md has more."""
 
 
 class ExportForm(forms.Form):
@@ -134,7 +144,11 @@ class ReleaseForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         label="Positive levels",
     )
-    method = forms.ChoiceField(choices=[(name, name) for name in METHODS], initial="majority", label="Aggregation")
+    method = forms.ChoiceField(
+        choices=[(name, f"{name}: {says}") for name, says in SAYS_OF_METHODS.items()],
+        initial="majority",
+        label="Aggregation",
+    )
     ties = forms.ChoiceField(
         choices=[(name, name) for name in TIES],
         initial="median",

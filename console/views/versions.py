@@ -90,7 +90,8 @@ def _comparison(before: Version, after: Version) -> dict[str, object]:
         raise CounterpartError(f"These versions are too large for a page. Run diff {before} {after}.")
     changes = list(changes_between(before, after))
     shown = changes[:CHANGES_SHOWN]
-    images = dict(after.collection.images.filter(key__in={one.image for one in shown}).values_list("key", "pk"))
+    pictured = after.collection.images.filter(key__in={one.image for one in shown})
+    images = {image.key: image for image in pictured}
     captions = after.collection.captions.filter(key__in={one.caption for one in shown})
     by_key = {caption.key: caption for caption in captions}
     return {

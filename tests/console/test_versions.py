@@ -9,6 +9,7 @@ from django.core.files.storage import default_storage
 from console.tasks import export, release, verify
 from core.files import write_file
 from core.models import Job
+from dataset.aggregation import METHODS
 from dataset.models import Version
 from dataset.release import release_version
 from evaluation.models import Run, Score
@@ -254,3 +255,7 @@ def test_the_annotators_of_a_version_are_measured_by_a_button(researcher, site, 
         answers = [researcher.post(f"{page}score/") for _ in range(2)]
     assert answers[0].url == answers[1].url
     assert Job.objects.get(task="evaluation.tasks.score_annotators").state in ("done", "failed")
+
+
+def test_the_form_offers_every_method_of_aggregation(releaser, site):
+    assert [name for name, _ in releaser.get("/release/").context["form"].fields["method"].choices] == list(METHODS)
