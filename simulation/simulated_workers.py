@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from numpy.typing import NDArray
 
@@ -126,8 +127,5 @@ def _pick(shares: dict, rng: np.random.Generator) -> str:
 
 def reviewing_user() -> User:
     """Return the account of the simulated reviewer, who cannot log in."""
-    user, made = User.objects.get_or_create(username=REVIEWER)
-    if made:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    return user
+    cannot = {"password": make_password(None), "is_active": False}
+    return User.objects.get_or_create(username=REVIEWER, defaults=cannot)[0]

@@ -31,8 +31,8 @@ def register_worker(
     with a subdivision: ``US-WA``. Raises Refusal for invalid values.
     """
     id = worker_id or state.mint("worker", prefix="A", length=14)
-    if not (id.startswith("A") and 2 <= len(id) <= 64 and set(id) <= set(ALPHABET)):
-        raise Refusal(f"{id!r} is not a worker id: use A, followed by capital letters and digits, 2 to 64 in all.")
+    if not (id.startswith("A") and 8 <= len(id) <= 64 and set(id) <= set(ALPHABET)):
+        raise Refusal(f"{id!r} is not a worker id: use A, followed by capital letters and digits, 8 to 64 in all.")
     if approved < 0 or not 1 <= approval_rate <= 100:
         raise Refusal("A worker has 0 or more approved assignments and an approval rate of 1 to 100 per cent.")
     country, _, subdivision = locale.partition("-")

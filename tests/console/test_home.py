@@ -15,11 +15,17 @@ def page(client) -> str:
     return client.get("/").content.decode()
 
 
-def test_an_empty_site_says_what_to_do_first_and_shows_the_command(member):
-    text = page(member)
+def test_an_empty_site_says_what_to_do_first_and_shows_the_command(researcher):
+    text = page(researcher)
     assert "Next: collections" in text
     assert "python manage.py demo_collection demo" in text
     assert "Next: annotators" not in text
+
+
+def test_who_may_not_take_the_next_step_reads_that_others_do(member):
+    text = page(member)
+    assert "Somebody with another role does that." in text
+    assert "manage.py" not in text
 
 
 def test_every_station_shows_its_rows(member, site):

@@ -58,10 +58,10 @@ def test_signing_in_never_leads_to_another_site(browse, worker):
 
 
 def test_a_new_worker_is_registered_with_a_record(browse, world):
-    profile = {"worker_id": "ANEW1", "approved": "1200", "approval_rate": "97", "country": "gb", "masters": "1"}
-    assert "ANEW1" in browse().post("/worker/register", data=profile).text
+    profile = {"worker_id": "ANEWWORKER1", "approved": "1200", "approval_rate": "97", "country": "gb", "masters": "1"}
+    assert "ANEWWORKER1" in browse().post("/worker/register", data=profile).text
     with world.looking() as state:
-        worker = state.workers["ANEW1"]
+        worker = state.workers["ANEWWORKER1"]
     assert (worker.approved, worker.approval_rate, worker.country, worker.masters) == (1200, 97, "GB", True)
 
 

@@ -69,13 +69,13 @@ def test_work_may_be_submitted_after_the_hit_has_expired(post, work, worker, ups
     assert mturk.get_hit(HITId=hit_id)["HIT"]["HITStatus"] == "Reviewable"
 
 
-@pytest.mark.parametrize(("to", "by"), [("same", "AONE"), ("another", "ATWO")])
+@pytest.mark.parametrize(("to", "by"), [("same", "AWORKERONE"), ("another", "AWORKERTWO")])
 def test_a_returned_id_goes_to_whom_the_fault_says(post, work, world, upset, to, by):
     hit_id = post()["HITId"]
-    for worker_id in ("AONE", "ATWO"):
+    for worker_id in ("AWORKERONE", "AWORKERTWO"):
         world.register_worker(worker_id)
-    first = work.accept(hit_id, "AONE")["AssignmentId"]
-    work.return_assignment(first, "AONE")
+    first = work.accept(hit_id, "AWORKERONE")["AssignmentId"]
+    work.return_assignment(first, "AWORKERONE")
     upset("reissue", "accept", to=to)
     assert work.accept(hit_id, by)["AssignmentId"] == first
 
