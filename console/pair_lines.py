@@ -63,6 +63,12 @@ class Line:
                 self.control = row
 
     @property
+    def proposed(self) -> list[str]:
+        """Who proposed it at which rank of its list, in words, once for all pools: ``clip #1 of captions``."""
+        said = (f"{one.annotator} #{one.rank} of {SEARCHED[Direction(one.direction)]}" for one in self.proposals)
+        return list(dict.fromkeys(said))
+
+    @property
     def votes(self) -> list[int]:
         """The levels of the votes of all rounds, in order."""
         return sorted(chain.from_iterable(self.votes_by_round.values()))
@@ -106,7 +112,7 @@ class Line:
             self.image.key,
             self.caption.key,
             self.caption.text,
-            "; ".join(f"{one.annotator} #{one.rank} of {SEARCHED[Direction(one.direction)]}" for one in self.proposals),
+            "; ".join(self.proposed),
             " ".join(map(str, self.votes)),
             " ".join(str(one.level) for one in self.verdicts),
             " ".join(f"{one.confidence:.3f}" for one in self.verdicts),

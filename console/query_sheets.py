@@ -49,7 +49,8 @@ TITLES: dict[str, int | None] = {
 def _title(line: Line) -> str:
     if any(match.source == Match.ORIGINAL for match in line.matches):
         return ORIGINAL
-    return BY_LEVEL[Level(line.level)] if line.level else UNJUDGED
+    is_judged = line.verdicts or line.votes or line.reviews
+    return BY_LEVEL[Level(line.level)] if line.level and is_judged else UNJUDGED
 
 
 def _known_pairs(query: Image | Caption) -> list[Pair]:

@@ -72,6 +72,22 @@ def test_what_only_another_source_knows_is_apart_with_its_score(member, made):
     assert "cxc 3.4" in member.get(reverse("caption", args=[caption.pk])).content.decode()
 
 
+def test_a_level_that_a_source_gives_is_not_called_verified(member, made):
+    collection = made.pool.collection
+    image, caption = collection.images.last(), collection.captions.first()
+    associate(collection, "truth", [(image.pk, caption.pk)])
+    Match.objects.filter(source="truth").update(grade=4)
+    assert groups(member, caption)["Not judged, known from other sources"] == {(image.pk, caption.pk)}
+    assert "100% NO" in member.get(reverse("caption", args=[caption.pk])).text
+
+
+def test_a_rank_in_the_pools_of_several_rounds_is_told_once(member, made):
+    pair, clip = candidates(made.hits.get())[1], make_annotator("clip")
+    for one in (made, make_round(made.pool.collection, "later")):
+        propose(one, [pair], clip)
+    assert member.get(reverse("image", args=[pair[0]])).text.count("clip #1 of captions") == 1
+
+
 def test_each_match_tells_its_trail_and_leads_to_its_pair(member, made):
     pair = candidates(made.hits.get())[1]
     propose(made, [pair], make_annotator("clip"))
