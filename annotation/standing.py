@@ -17,7 +17,7 @@ SeatState, State, Pay = Seat.State, Assignment.State, Payment.State
 class Standing:
     """Counts of one round, and US dollars with the platform's fees.
 
-    ``seats`` and ``work`` count by state, every state present; ``workers`` have taken a seat; ``owed`` is earned
+    ``seats`` and ``work`` count by state, every state present; ``workers`` have submitted work; ``owed`` is earned
     and not yet paid. ``seat_cost`` is that of one answer set; ``due`` counts those that may still come to be paid.
     """
 
@@ -86,7 +86,8 @@ def standings(rounds: Sequence[Round]) -> dict[int, Standing]:
     work = _counted(
         Assignment.objects.without_claims(),
         rounds,
-        _counts("state", State.values) | {"workers": Count("worker", distinct=True)},
+        _counts("state", State.values)
+        | {"workers": Count("worker", distinct=True, filter=Q(submitted_at__isnull=False))},
     )
     money = _money(rounds)
     return {

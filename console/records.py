@@ -52,7 +52,6 @@ class Quality:
     controls: Tally
     levels: dict[int, int]
     alpha: float | None
-    n_workers: int
 
 
 SLOW = 0.25  # seconds
@@ -86,7 +85,6 @@ def kept_if_slow(key: str, make: Callable[[], Made]) -> Kept[Made]:
 
 def quality_of(round: Round) -> Quality:
     """Return a round's quality, with a constant number of queries."""
-    submitted = Assignment.objects.filter(hit__round=round, submitted_at__isnull=False)
     timing = timing_of(round, at_least=1)
     answered = Judgment.objects.filter(assignment__hit__round=round).order_by()
     levels = _levels(answered)
@@ -96,7 +94,6 @@ def quality_of(round: Round) -> Quality:
         controls=controls_of(answered),
         levels=levels,
         alpha=_alpha(round, levels),
-        n_workers=submitted.values("worker").distinct().count(),
     )
 
 

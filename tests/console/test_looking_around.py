@@ -7,8 +7,9 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
+from annotation.leases import lease_seat
 from console.benchmark_boards import figures_path
-from console.inventory import THINGS
+from console.inventory import THINGS, shown
 from core.files import write_file
 from core.models import Event, Job
 from corpus.models import Collection, Image, Sample
@@ -16,7 +17,16 @@ from dataset.release import release_version
 from hits.models import HIT, Round
 from mitl.models import Annotator, Pool, Retrieval
 from tests.annotation.cast import answer
-from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
+from tests.console.conftest import answer_rightly
+from tests.factories import (
+    make_annotator,
+    make_collection,
+    make_pool,
+    make_retrieval,
+    make_round,
+    make_sample,
+    make_worker,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -250,3 +260,11 @@ def test_a_dump_that_cannot_be_written_is_refused(db, tmp_path, number, file, me
     with pytest.raises(CommandError, match=message):
         run("dump", number, tmp_path / file)
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["there.json"]
+
+
+def test_the_command_and_the_page_count_the_same_workers(member, db):
+    made = make_round(hits=3)
+    answer_rightly(made)
+    lease_seat(made, worker=make_worker())
+    assert shown("round", made.name)["workers"] == 1
+    assert "<dt>workers</dt><dd>1</dd>" in member.get(f"/rounds/{made}/").text
