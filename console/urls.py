@@ -69,6 +69,7 @@ urlpatterns = [
     path("add-annotator/", annotators.annotator_add, name="annotator_add"),
     path("annotators/", annotators.annotators, name="annotators"),
     path("annotators/<slug:name>/", annotators.annotator, name="annotator"),
+    path("annotators/<slug:name>/origin/", annotators.annotator_origin, name="annotator_origin"),
     path("annotators/<slug:name>/train/", annotators.train, name="train"),
     path("annotators/<slug:name>/training/", annotators.training_progress, name="training"),
     path("annotators/<slug:name>/curve.svg", annotators.curve, name="curve"),

@@ -82,7 +82,7 @@ def add_annotator(
         if created:
             record("added", annotator, actor=actor, kind=kind, options=settings, sha256=weights.sha256)
     _check_same(annotator, kind, settings, weights)
-    _set_origin(annotator, origin, actor)
+    set_origin(annotator, Origin(origin.source or annotator.source, origin.licence or annotator.licence), actor=actor)
     return annotator
 
 
@@ -191,8 +191,9 @@ def _decided(settings: Settings, adopted: Adopted, given: set[str], checkpoint: 
     return {**settings, **adopted.settings}
 
 
-def _set_origin(annotator: Annotator, origin: Origin, actor: str) -> None:
-    changed = {name: text for name, text in vars(origin).items() if text and text != getattr(annotator, name)}
+def set_origin(annotator: Annotator, origin: Origin, *, actor: str) -> None:
+    """Say where an annotator's weights come from, and which licence they have."""
+    changed = {name: text for name, text in vars(origin).items() if text != getattr(annotator, name)}
     if not changed:
         return
     with transaction.atomic():

@@ -57,6 +57,17 @@ class EmbeddingsForm(forms.Form):
         return _check_new(self.cleaned_data["name"])
 
 
+class OriginForm(forms.ModelForm):
+    """Where an annotator's weights come from, and their licence."""
+
+    class Meta:
+        model = Annotator
+        fields = ("source", "licence")
+        widgets = {"source": forms.TextInput}
+        labels = {"licence": "Licence of the weights"}
+        help_texts = {"source": "Who published the weights, or where they come from.", "licence": ""}
+
+
 class AnnotatorForm(forms.Form):
     """A new annotator of a kind; its fields are the options that the kind declares."""
 
@@ -78,10 +89,7 @@ class AnnotatorForm(forms.Form):
             if option.on_page != "no":
                 self.fields[f"option_{name}"] = _field_of(name, option)
         if properties.checkpoint != "none":
-            self.fields["source"] = forms.CharField(
-                required=False, max_length=500, help_text="Who published the weights, or where they come from."
-            )
-            self.fields["licence"] = forms.CharField(required=False, max_length=200, label="Licence of the weights")
+            self.fields |= OriginForm().fields
 
     @property
     def main_fields(self) -> list[forms.BoundField]:

@@ -9,11 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from config.bodies import takes_uploads
 from console.figures import curve_of, learns, losses_of, training_of
-from console.forms.annotators import AnnotatorForm, EmbeddingsForm, TrainForm
+from console.forms.annotators import AnnotatorForm, EmbeddingsForm, OriginForm, TrainForm
 from console.pagination import count_of, number_in, page_of
 from console.pair_filters import Place, pairs_in
 from console.pair_lines import lines_of
@@ -29,6 +29,7 @@ from hits.models import Round
 from mitl.annotators import kind_of, kinds
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.pooling import Overlap, overlap
+from mitl.registration import Origin, set_origin
 from mitl.training.trainer import open_training
 
 EXAMPLES = 4
@@ -47,12 +48,29 @@ def annotators(request: HttpRequest) -> HttpResponse:
 def annotator(request: HttpRequest, name: str) -> HttpResponse:
     """One annotator, with examples from one of its searches: ``?retrieval=``, starting at query ``?from=``."""
     found = get_object_or_404(Annotator, name=name)
+    return _page(request, found, OriginForm(instance=found))
+
+
+@researchers_only
+@require_POST
+def annotator_origin(request: StaffRequest, name: str) -> HttpResponse:
+    """Say where an annotator's weights come from, and which licence they have."""
+    form = OriginForm(request.POST)
+    found = get_object_or_404(Annotator, name=name)
+    if not form.is_valid():
+        return _page(request, found, form)
+    set_origin(found, Origin(**form.cleaned_data), actor=request.user.get_username())
+    return redirect("annotator", name)
+
+
+def _page(request: HttpRequest, found: Annotator, origin: OriginForm) -> HttpResponse:
     retrievals = list(found.retrievals.select_related("collection", "sample")[:20])
     wanted = request.GET.get("retrieval", "")
     shown = next((r for r in retrievals if str(r.pk) == wanted), retrievals[0] if retrievals else None)
     start = number_in(request, "from")
     context = {
         "annotator": found,
+        "origin": origin,
         "training": training_of(found),
         "learns": learns(found),
         "retrievals": retrievals,
@@ -62,7 +80,7 @@ def annotator(request: HttpRequest, name: str) -> HttpResponse:
         "following": start + EXAMPLES,
         **_lists_of(shown, start),
     }
-    return render(request, "console/annotator.html", context)
+    return render(request, "console/annotator.html", context, status=422 if origin.errors else 200)
 
 
 def _lists_of(retrieval: Retrieval | None, start: int) -> dict[str, list[Example] | str]:

@@ -1,6 +1,7 @@
 import numpy as np
 from django.core.files.storage import default_storage
 
+from core.models import Event
 from mitl.models import Direction, Proposal, Retrieval
 from mitl.pooling import overlap
 from mitl.search.gallery import load_lists
@@ -88,3 +89,22 @@ def test_a_pool_shows_who_proposed_what(member, db):
     make_pool(sample, [retrieval], pairs=[(image, sample.collection.captions.last())])
     (annotator,) = member.get("/pools/pool/").context["annotators"]
     assert annotator == (retrieval.annotator, [1], 1)
+
+
+def test_a_researcher_changes_where_an_annotator_comes_from(researcher, db):
+    made = make_annotator()
+    page = researcher.post(f"/annotators/{made}/origin/", {"source": "Radford et al.", "licence": "MIT"}, follow=True)
+    assert "<dd>Radford et al.</dd>" in page.text
+    told = Event.objects.get(verb="described")
+    assert (told.actor, told.data) == ("researcher", {"source": "Radford et al.", "licence": "MIT"})
+    researcher.post(f"/annotators/{made}/origin/", {"source": "", "licence": "MIT"})
+    made.refresh_from_db()
+    assert (made.source, made.licence) == ("", "MIT")
+
+
+def test_a_source_that_is_too_long_is_refused_and_nobody_else_is_offered_the_form(researcher, reviewer, db):
+    made = make_annotator()
+    page = researcher.post(f"/annotators/{made}/origin/", {"source": "x" * 401})
+    assert (page.status_code, "at most 400 characters" in page.text) == (422, True)
+    assert "Change the source" not in reviewer.get(f"/annotators/{made}/").text
+    assert reviewer.post(f"/annotators/{made}/origin/").status_code == 403
