@@ -9,8 +9,9 @@ from django.db.models.lookups import IsNull
 
 from annotation.answers import NO_PICTURE, Answer
 from annotation.budget import CeilingError, locked
+from annotation.control_records import Tally, tallies_of
 from annotation.leases import move
-from annotation.models import Assignment, Decision, Report
+from annotation.models import Assignment, Decision, Judgment, Report
 from annotation.payments import owe_in
 from core.text import counted
 from hits.models import Control, Item, Round
@@ -22,6 +23,9 @@ State, RETIRED = Assignment.State, Control.State.RETIRED
 NO_CONTROLS = "The task has no controls."
 WRITTEN = "A person reads the sentences and decides whether they count: nothing else says that they are right."
 ALL_RIGHT, ALL_BUT_RETIRED = "All controls are right.", "All controls are right but for retired ones."
+TOO_FEW = (
+    "Of {controls.answered} controls of the round, the worker has {controls.right} right, fewer than {passing:.0%}."
+)
 SKIPPED_AT_MOST = 6  # one pair in so many may lack a vote as its picture did not load
 
 
@@ -53,9 +57,11 @@ def grade(
     said: list[Said] | None = None,
     policy: Mapping[str, frozenset[int]] = RIGHT_LEVELS,
 ) -> int:
-    """Accept a submitted assignment that answers enough controls right, flag it otherwise. Returns how many were wrong.
+    """Accept a submitted assignment whose worker answers enough controls right, flag it otherwise. Returns how many of
+    its controls were wrong.
 
-    Enough are all of them, or the share that the type of task wants. ``said`` is what it says, where that is known; if
+    Enough are all of them or, where the type of task wants a share, that share of all that the worker has answered in
+    the round; what was accepted before stays accepted. ``said`` is what it says, where that is known; if
     a control is wrong there, it is read again, as the control may have been retired meanwhile. ``policy`` names the
     right levels of each polarity. Retired controls do not count. A pair that the worker judged before is not stored
     again: an assignment that lacks a control is flagged, and so is one that skipped many pairs, and every one whose
@@ -66,7 +72,11 @@ def grade(
     failures, problem = _failures(said, policy), _problem_of(said)
     if task_type_of(assignment.hit.round).writes:
         problem = f"{problem} {WRITTEN}".strip()
-    if problem or _lacks_control(said) or not _passes(assignment, said, failures):
+    controls, passing = _controls_of(assignment, said, failures), task_type_of(assignment.hit.round).passing
+    fails = controls.right < passing * controls.answered
+    if fails and passing < 1:
+        problem = f"{problem} {TOO_FEW.format(controls=controls, passing=float(passing))}".strip()
+    if fails or problem or _lacks_control(said):
         flag(assignment, control_failures=failures, problem=problem)
     else:
         accept(assignment, failures=failures)
@@ -91,7 +101,8 @@ def regrade(assignment: Assignment) -> bool:
     many others are wrong or one is lacking, or as the round's ceiling forbids to pay it."""
     said = _said_in(assignment)
     failures = _failures(said)
-    if _problem_of(said) or _lacks_control(said) or not _passes(assignment, said, failures):
+    controls, passing = _controls_of(assignment, said, failures), task_type_of(assignment.hit.round).passing
+    if _problem_of(said) or _lacks_control(said) or controls.right < passing * controls.answered:
         return False
     reason = f"{counted(failures, 'control')} wrong, as few as the task allows, but for retired ones."
     try:
@@ -122,10 +133,15 @@ def _failures(said: list[Said], policy: Mapping[str, frozenset[int]] = RIGHT_LEV
     return sum(bool(one.polarity and one.level and one.level not in policy[one.polarity]) for one in said)
 
 
-def _passes(assignment: Assignment, said: list[Said], failures: int) -> bool:
-    """Whether so many wrong controls are few enough for the type of task."""
+def _controls_of(assignment: Assignment, said: list[Said], failures: int) -> Tally:
+    """Return the controls by which the assignment is judged: its own or, where the type of task wants a share to be
+    right, all that its worker has answered in the round (Hodosh et al. 2013)."""
     judged = sum(bool(one.polarity and one.level) for one in said)
-    return judged - failures >= task_type_of(assignment.hit.round).passing * judged
+    if task_type_of(assignment.hit.round).passing == 1:
+        return Tally(judged, judged - failures)
+    theirs = Judgment.objects.filter(worker=assignment.worker_id, assignment__hit__round=assignment.hit.round_id)
+    others = tallies_of(theirs.exclude(assignment=assignment.pk)).get(assignment.worker_id, Tally())
+    return Tally(others.answered + judged, others.right + judged - failures)
 
 
 def _lacks_control(said: list[Said]) -> bool:

@@ -12,6 +12,7 @@ from annotation.answers import Answer
 from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
 from hits.question import Shortcoming, WrongWay
+from hits.task_types import task_type_of
 from hits.task_types.task_type import TaskType
 from simulation.profiles import Profile
 from simulation.truth import Seen
@@ -87,9 +88,11 @@ class Reviewer:
     seen: Mapping[int, Sequence[Seen]]
 
     def review(self, assignment: Assignment, rng: np.random.Generator) -> None:
-        """Decide an assignment that was flagged for failed controls; leave any other as it is."""
+        """Decide an assignment that was flagged for failed controls, its own or the worker's earlier ones; leave any
+        other as it is."""
         flagged, failures = assignment.state == Assignment.State.FLAGGED, assignment.control_failures
-        if self.excluded is None or not flagged or not failures:
+        earlier = assignment.problem and task_type_of(assignment.hit.round).passing < 1
+        if self.excluded is None or not flagged or not (failures or earlier):
             return
         slips = self._slips(assignment)
         counts = not slips or bool(rng.random() >= self.excluded)

@@ -1,5 +1,6 @@
 """The check-box task of Hodosh, Young and Hockenmaier (2013, section 4.3.2): six images with ten captions each. One of
-the images is a control, with one to three of its own captions among captions that no annotator finds."""
+the images is a control, with one to three of its own captions among captions that no annotator finds. Work counts while
+its worker has 70% of the answers to controls right."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator

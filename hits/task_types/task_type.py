@@ -123,7 +123,8 @@ class TaskType(Question):
     replication: int = 1
     """Answer sets wanted for each HIT by default."""
     passing: Fraction = Fraction(1)
-    """The share of a HIT's controls that must be right for its answers to count."""
+    """The share of controls that must be right for answers to count: 1, all of the HIT; less, of the worker's in the
+    round."""
     from_matches: bool = False
     """Whether it needs the matches of a source, ``positives``, to make its questions."""
     read_by: str = ""

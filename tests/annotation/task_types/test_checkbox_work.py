@@ -1,19 +1,24 @@
 """Work on check boxes: the sheet and its fields, drafts, grading by a share of the controls, verdicts at 2 of 3."""
 
+import random
+
+import numpy as np
 import pytest
 from django.urls import reverse
 
 from annotation.answers import places_of
 from annotation.models import Assignment, Decision, Draft, Judgment
 from annotation.submissions import submit_answers
+from corpus.models import Match
 from dataset.models import Verdict
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Item, Round
 from simulation.simulated_rounds import simulate_round
+from simulation.simulated_workers import Reviewer
 from tests.annotation.answering import address, leased, right_answers
 from tests.factories import make_assignment, make_worker
-from tests.hits.boxes import pack_boxes
+from tests.hits.boxes import pack_boxes, pool_of_boxes
 
 
 @pytest.fixture
@@ -119,6 +124,54 @@ def test_work_counts_where_seven_of_ten_controls_are_right(
     )
 
 
+@pytest.fixture
+def judged(stranger, django_capture_on_commit_callbacks):
+    """Have one worker do a HIT after the other with so many wrong answers to its ten controls; return the work."""
+
+    def judge(*wrong: int) -> list[Assignment]:
+        pool, worker = pool_of_boxes(asked=5 * len(wrong), images=30), make_worker()
+        # Nobody judges a pair twice: controls are of other images than those that are asked about.
+        Match.objects.filter(image__in=pool.proposals.values("image")).delete()
+        made = pack_boxes("several", pool)
+        for hit, failures in zip(made.hits.order_by("number"), wrong, strict=True):
+            assignment = make_assignment(hit.seats.first(), worker)
+            with django_capture_on_commit_callbacks(execute=True):
+                assert send(stranger, assignment, ticked(assignment, wrong=failures)).status_code == 302
+        return list(Assignment.objects.filter(worker=worker).order_by("pk"))
+
+    return judge
+
+
+def test_the_seventy_percent_are_of_all_controls_of_the_worker(judged):
+    """By hand: 10 of 10; 16 of 20; 20 of 30, which is too few; 30 of 40."""
+    work = judged(0, 4, 6, 0)
+    assert [one.state for one in work] == ["accepted", "accepted", "flagged", "accepted"]
+    assert work[2].problem == "Of 30 controls of the round, the worker has 20 right, fewer than 70%."
+
+
+def test_a_hit_without_a_wrong_control_waits_where_the_worker_has_too_few_right(judged):
+    work = judged(7, 0)
+    assert [(one.state, one.control_failures) for one in work] == [("flagged", 7), ("flagged", 0)]
+
+
+def test_work_that_was_accepted_stays_so_whatever_comes_after(judged):
+    work = judged(3, 5)
+    assert [one.state for one in work] == ["accepted", "flagged"]
+    assert [one.payments.count() for one in work] == [1, 0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_hit_is_judged_by_the_share_up_to_it(judged, seed):
+    rng = random.Random(seed)
+    work = judged(*(rng.randrange(6) for _ in range(4)))
+    assert len({one.hit_id for one in work}) == 4
+    rows = list(Judgment.objects.filter(item__control__isnull=False).order_by("pk"))
+    for number, one in enumerate(work):
+        up_to = [row for row in rows if row.assignment_id in {done.pk for done in work[: number + 1]}]
+        right = [(row.level == 1) == (row.item.control.polarity == "positive") for row in up_to]
+        assert (one.state == "accepted") == (sum(right) / len(right) >= 0.7)
+
+
 def vote(made: Round, *yes: bool) -> Item:
     """Have a candidate judged by a worker each."""
     item = Item.objects.filter(hit__round=made, control=None).first()
@@ -186,3 +239,10 @@ def test_the_pages_of_staff_open_and_speak_of_ticks(researcher, made, django_cap
     assert "mean share of yes" in shown
     assert "Check boxes, ten captions of a picture at a time" in shown
     assert "Repeats within a HIT" not in shown
+
+
+def test_a_simulated_review_decides_on_a_hit_of_a_worker_with_too_few_right(judged):
+    _, waiting = judged(7, 0)
+    Reviewer(excluded=1.0, seen={waiting.hit_id: []}).review(waiting, np.random.default_rng(0))
+    waiting.refresh_from_db()
+    assert waiting.state == "accepted"  # it has no slip
