@@ -9,7 +9,7 @@ from hmac import digest
 from random import Random
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.models import Assignment, Payment
@@ -106,7 +106,7 @@ def test_old_hints_are_deleted(db):
     assert purge_hints() == 1
 
 
-def test_subscriptions_are_made_confirmed_and_not_made_twice(rehearsal, capsys):
+def test_subscriptions_are_confirmed_and_replace_earlier_ones(rehearsal, capsys):
     call_command("subscribe_hooks")
     call_command("subscribe_hooks")
     with rehearsal.world.looking() as state:
@@ -115,6 +115,27 @@ def test_subscriptions_are_made_confirmed_and_not_made_twice(rehearsal, capsys):
     assert sorted(hook.event_type for hook in hooks) == ["study.status.change", "submission.status.change"]
     assert all(hook.enabled for hook in hooks)
     assert newest in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("operation", ["create_secret", "create_subscription", "confirm_subscription"])
+@pytest.mark.parametrize("kind", ["drop", "reset"])
+def test_a_subscription_that_a_lost_reply_left_unconfirmed_is_made_again(rehearsal, operation, kind):
+    rehearsal.fault(kind=kind, operation=operation, nth=2 if operation != "create_secret" else 1)
+    with pytest.raises(CommandError, match="No events are sent"):
+        call_command("subscribe_hooks")
+    call_command("subscribe_hooks")
+    hooks = rehearsal.world.look(lambda state: [*state.subscriptions.values()])
+    assert sorted(hook.event_type for hook in hooks) == ["study.status.change", "submission.status.change"]
+    assert all(hook.enabled for hook in hooks)
+
+
+def test_a_subscription_that_prolific_has_disabled_is_made_again(rehearsal):
+    call_command("subscribe_hooks")
+    with rehearsal.world.looking() as state:
+        for hook in state.subscriptions.values():
+            hook.enabled = False
+    call_command("subscribe_hooks")
+    assert rehearsal.world.look(lambda state: [hook.enabled for hook in state.subscriptions.values()]) == [True, True]
 
 
 # What becomes of a round does not depend on how its events arrive.

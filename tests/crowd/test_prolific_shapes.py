@@ -201,6 +201,7 @@ SHAPES: dict[tuple[str, str], Any] = {
     ("GET", "hooks/subscriptions/"): Rows[Subscription],
     ("POST", "hooks/subscriptions/"): Subscription,
     ("POST", f"hooks/subscriptions/{ID}/"): Subscription,
+    ("DELETE", f"hooks/subscriptions/{ID}/"): None,
 }
 
 
@@ -239,7 +240,7 @@ def test_every_answer_to_a_round_has_its_documented_shape(rehearsal, commit, set
     settings.SITE_URL = "http://127.0.0.1:9"
     robin = User.objects.create(username="robin")
     made = published(hits=3, commit=commit)
-    call_command("subscribe_hooks")
+    call_command("subscribe_hooks"), call_command("subscribe_hooks")
     with commit(execute=True):
         good, bad, worse = rehearsal.work(), rehearsal.work(wrong=True), rehearsal.work(wrong=True)
     sync(made, commit)

@@ -93,8 +93,8 @@ class Client:
     def delete(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
         return self._call("DELETE", path, json=body)
 
-    def rows(self, path: str, **params: str | int) -> list[dict[str, Any]]:
-        """Return the rows of all pages of a list, each once by its id.
+    def rows(self, path: str, key: str = "id", **params: str | int) -> list[dict[str, Any]]:
+        """Return the rows of all pages of a list, each once by its ``key``.
 
         Raises ChannelError if rows moved from page to page meanwhile, so that one may be missing.
         """
@@ -102,7 +102,7 @@ class Client:
         wanted = 0
         for page in self._pages(path, params):
             wanted = page.get("meta", {}).get("count", wanted)
-            found |= {row["id"]: row for row in page["results"]}
+            found |= {row[key]: row for row in page["results"]}
         if len(found) < wanted:
             raise ProlificError("Prolific's list changed while it was read; it is read again later.", reached=False)
         return list(found.values())

@@ -36,14 +36,24 @@ def event_id(headers: Mapping[str, str], body: bytes, *, known: Sequence[str]) -
 
 
 def subscribe(client: Client, address: str) -> str:
-    """Have events sent to an address, and return the new secret that signs them, which replaces the one before."""
-    workspace = workspace_of(client)
+    """Have events sent to an address, and return the new secret that signs them, which replaces the one before.
+
+    Earlier subscriptions of the address are replaced: some may be disabled, or were never confirmed and stay silent.
+    """
+    workspace, path = workspace_of(client), "hooks/subscriptions/"
     secret = str(client.post("hooks/secrets/", {"workspace_id": workspace})["value"])
-    known = {(one["event_type"], one["target_url"]) for one in client.get("hooks/subscriptions/")["results"]}
+    earlier = [
+        one["id"]
+        for is_enabled in ("true", "false")
+        for one in client.rows(path, workspace_id=workspace, is_enabled=is_enabled)
+        if one["target_url"] == address
+    ]
     for kind in TYPES:
-        if (kind, address) in known:
-            continue
         body = {"workspace_id": workspace, "event_type": kind, "target_url": address}
-        made, headers = client.post_for_headers("hooks/subscriptions/", body)
-        client.post(f"hooks/subscriptions/{made['id']}/", {"secret": headers["X-Hook-Secret"]})
+        reply, headers = client.post_for_headers(path, body)
+        made = reply.get("results", [reply])  # described in two ways: as all subscriptions, and as the new one
+        (new,) = {one["id"] for one in made if (one["event_type"], one["target_url"]) == (kind, address)} - {*earlier}
+        client.post(f"{path}{new}/", {"secret": headers["X-Hook-Secret"]})
+    for one in earlier:
+        client.delete(f"{path}{one}/")
     return secret

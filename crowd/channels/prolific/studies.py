@@ -147,7 +147,7 @@ def _body(client: Client, posting: Posting, token: str) -> dict[str, Any]:
 
 def _filters(client: Client, offer: Offer) -> list[dict[str, Any]]:
     """Keep away whom we excluded, and whose approval rate is too low, as far as Prolific knows these filters."""
-    known = {one["filter_id"] for one in client.get("filters/")["results"]}
+    known = {one["filter_id"] for one in client.rows("filters/", key="filter_id")}
     filters: list[dict[str, Any]] = []
     if BLOCKED in known:
         filters.append({"filter_id": BLOCKED, "selected_values": [exclusion_group(client)]})

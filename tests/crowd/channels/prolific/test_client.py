@@ -119,6 +119,12 @@ def test_the_token_follows_no_link_to_another_site(next):
         client_with(page("a", next=next)).rows("studies/")
 
 
+def test_rows_without_an_id_are_told_apart_by_what_names_them():
+    rows = [{"filter_id": "age"}, {"filter_id": "approval_rate"}]
+    there = client_with(httpx.Response(200, json={"results": rows}))
+    assert there.rows("filters/", key="filter_id") == rows
+
+
 def test_a_study_without_its_id_is_not_listed_as_prolific_would_list_the_whole_account():
     with pytest.raises(ChannelError, match="the whole account"):
         collect(client_with(), Posting())
