@@ -22,7 +22,7 @@ from dataset.models import Review, Version
 from dataset.provenance import unfinished
 from evaluation.models import Run
 from hits.models import Item, Round
-from mitl.annotators import kind_of
+from mitl.annotators import is_untrained
 from mitl.models import Annotator, Pool, Retrieval
 
 Figures = dict[str, Any]
@@ -69,11 +69,7 @@ def delete_collection(collection: Collection) -> list[StoredFile]:
 
 
 def annotator_line(annotator: Annotator) -> Figures:
-    return {"kind": annotator.kind, "state": "untrained" if _is_untrained(annotator) else "ready"}
-
-
-def _is_untrained(annotator: Annotator) -> bool:
-    return kind_of(annotator.kind).learns and not annotator.checkpoint
+    return {"kind": annotator.kind, "state": "untrained" if is_untrained(annotator) else "ready"}
 
 
 def annotator_details(annotator: Annotator) -> Figures:
@@ -86,7 +82,7 @@ def annotator_details(annotator: Annotator) -> Figures:
         "retrievals": [
             {"retrieval": one.pk, **retrieval_line(one)} for one in annotator.retrievals.select_related("collection")
         ],
-        "waits_for": "its training (train_annotator)" if _is_untrained(annotator) else "nothing",
+        "waits_for": "its training (train_annotator)" if is_untrained(annotator) else "nothing",
     }
 
 

@@ -43,6 +43,11 @@ def wage_terms_of_plan(parameters: PackParameters) -> WageTerms:
     return wage_terms(Round(task=parameters.task, design=design, reward=parameters.reward, reasons=parameters.reasons))
 
 
+def fair_reward_suggested(values: Mapping[str, Any]) -> Decimal:
+    """Return the reward in US dollars that reaches the wage floor, for a form's first ``values``."""
+    return wage_terms_suggested({name: value for name, value in values.items() if name != "reward"}).fair
+
+
 def wage_terms_suggested(values: Mapping[str, Any]) -> WageTerms:
     """Return the terms of a form's first ``values``, before it is sent; of the defaults where they are invalid."""
     with suppress(CounterpartError):

@@ -7,12 +7,14 @@ from decimal import Decimal
 import numpy as np
 from django.db.models import Count
 
+from core.errors import CounterpartError, some_of
+from core.text import counted
 from corpus.models import Collection, Sample
 from corpus.samples import check_drawable
 from hits.round_parameters import PackParameters, RoundParameters
 from hits.task_types import TASK_TYPES
 from hits.task_types.task_type import Pooled
-from mitl.annotators import is_cross_encoder
+from mitl.annotators import is_cross_encoder, is_untrained
 from mitl.models import Annotator, Direction, Pool, Retrieval
 from mitl.search.gallery import check_searchable
 
@@ -73,12 +75,17 @@ class _Sizes:
 
 
 def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
-    """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator, a
-    collection without captions, and more queries than the gallery has."""
+    """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator, an
+    annotator that is not trained, a collection without captions, and more queries than the gallery has."""
     collection = Collection.objects.named(parameters.collection)
     check_searchable(collection)
     sizes = _sizes(collection, parameters)
     annotators = Annotator.objects.all_named(parameters.annotators)
+    if untrained := [one.name for one in annotators if is_untrained(one)]:
+        raise CounterpartError(
+            f"{counted(len(untrained), 'annotator is', 'annotators are')} not trained yet: {some_of(untrained)}. Train "
+            f"it on its page, or with train_annotator {untrained[0]} --collection {collection}."
+        )
     depth = parameters.cascade_depth if parameters.cascade else None
     directions = Direction.values if parameters.direction == "both" else [parameters.direction]
     pooled = sizes.pooled(len(annotators) * parameters.top_k, directions)

@@ -72,8 +72,10 @@ def make_sample(collection: Collection, name: str = "queries") -> Sample:
     return sample
 
 
-def make_annotator(name: str = "overlap", kind: str = "overlap", **options: object) -> Annotator:
-    return Annotator.objects.create(name=name, kind=kind, options=options)
+def make_annotator(
+    name: str = "overlap", kind: str = "overlap", *, checkpoint: str = "", **options: object
+) -> Annotator:
+    return Annotator.objects.create(name=name, kind=kind, checkpoint=checkpoint, options=options)
 
 
 def make_retrieval(annotator: Annotator, sample: Sample, *, depth: int = 5, seed: int = 0) -> Retrieval:

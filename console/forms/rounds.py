@@ -1,17 +1,19 @@
 """The forms that plan a round, or pack one from a pool."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.db.models import Model, QuerySet
 
 from console.forms.fields import UploadField, refuse
+from console.wage_terms import fair_reward_suggested
 from core.errors import CounterpartError
 from core.text import NameField
 from corpus.models import Collection, Sample
 from hits.models import Round
 from hits.round_parameters import PackParameters, RoundParameters, unused_by
 from hits.task_types import LEVELS, TASK_TYPES
+from mitl.annotators import is_untrained
 from mitl.models import Annotator
 
 QUERIES = 60  # of each kind, that the plan of a round suggests
@@ -26,6 +28,7 @@ class PackForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields |= PackParameters.form_fields()
+        self.fields["reward"].initial = fair_reward_suggested(self.initial)
         self.unused = leave_out_unused(self)
 
     def clean_round(self) -> str:
@@ -61,6 +64,13 @@ class JudgmentsForm(forms.Form):
     )
 
 
+class AnnotatorsField(forms.ModelMultipleChoiceField):
+    """Annotators to choose from; those that have to be trained first are marked."""
+
+    def label_from_instance(self, annotator: Model) -> str:
+        return f"{annotator} (not trained yet)" if is_untrained(cast(Annotator, annotator)) else str(annotator)
+
+
 class PlanForm(forms.Form):
     """The parameters of a round, with the existing collections, samples and annotators to choose from."""
 
@@ -71,12 +81,13 @@ class PlanForm(forms.Form):
         self.fields = RoundParameters.form_fields()
         annotators = Annotator.objects.all()
         self._choose("collection", forms.ModelChoiceField(Collection.objects.all(), empty_label=None))
-        self._choose("annotators", forms.ModelMultipleChoiceField(annotators, widget=forms.CheckboxSelectMultiple))
+        self._choose("annotators", AnnotatorsField(annotators, widget=forms.CheckboxSelectMultiple))
         self._choose(
             "queries", forms.ModelChoiceField(Sample.objects.all(), required=False, empty_label="draw a new sample")
         )
         self._choose("cascade", forms.ModelChoiceField(annotators, required=False, empty_label="none"))
         self._suggest_sizes()
+        self.fields["reward"].initial = fair_reward_suggested(self.initial)
         self.unused = leave_out_unused(self)
 
     def _suggest_sizes(self) -> None:

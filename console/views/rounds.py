@@ -146,7 +146,7 @@ def round_plan(request: StaffRequest) -> HttpResponse:
     form = PlanForm(None if "choose" in request.POST else request.POST or None, initial=known)
     context: dict[str, object] = {"form": form}
     if not form.is_bound:
-        context["terms"] = wage_terms_suggested(known)
+        context["terms"] = wage_terms_suggested(known | {"reward": form["reward"].value()})
     elif form.is_valid():
         try:
             estimate = estimate_plan(form.parameters)
@@ -171,7 +171,7 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     form = PackForm(None if "choose" in request.POST else request.POST or None, initial=known)
     context: dict[str, object] = {"pool": pool, "form": form}
     if not form.is_bound:
-        context["terms"] = wage_terms_suggested(known)
+        context["terms"] = wage_terms_suggested(known | {"reward": form["reward"].value()})
     elif form.is_valid():
         named, estimate = form.cleaned_data["round"], estimate_round(pool, form.parameters)
         if estimate.cost > form.parameters.ceiling:

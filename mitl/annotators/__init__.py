@@ -55,6 +55,11 @@ def is_cross_encoder(annotator: Annotator) -> bool:
     return kind_of(annotator.kind).cross_encoder
 
 
+def is_untrained(annotator: Annotator) -> bool:
+    """Whether the annotator learns and has no weights yet."""
+    return kind_of(annotator.kind).learns and not annotator.checkpoint
+
+
 def open_cache(annotator: Annotator) -> EmbeddingCache:
     """Return the annotator's embeddings that were computed before."""
     return EmbeddingCache(annotator, kind_of(annotator.kind).preprocessing)

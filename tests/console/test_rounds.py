@@ -73,7 +73,7 @@ def test_every_parameter_can_be_set_on_the_page(researcher, order):
 
 def test_a_plan_that_takes_long_shows_its_estimate_and_command_first(researcher, order, monkeypatch):
     monkeypatch.setattr("hits.plan_estimates.MANY", 10)
-    make_annotator("vilt", "vilt")
+    make_annotator("vilt", "vilt", checkpoint="weights.npz")
     order |= {"annotators": ["vilt"], "images": "4", "captions": "6"}
     shown = researcher.post("/plan/", order).content.decode()
     assert f"scores {4 * 16 + 6 * 8} pairs" in shown
@@ -132,9 +132,23 @@ def test_a_plan_suggests_no_more_queries_than_the_gallery_has(researcher, order)
 
 
 def test_a_plan_says_at_once_what_an_hour_pays(researcher, order):
-    assert "$2.50 would reach it" in researcher.get("/plan/").text
+    assert "$2.50 would reach it" in researcher.get("/plan/?reward=0.65").text
     assert "would reach it" not in researcher.get("/plan/?reward=2.50").text
     assert "$2.50 would reach it" in researcher.get("/plan/?reward=much").text
+
+
+def test_the_suggested_reward_reaches_the_wage_floor(researcher, order):
+    page = researcher.get("/plan/")
+    assert page.context["form"]["reward"].value() == Decimal("2.50")  # 10 minutes at $15 an hour
+    assert "would reach it" not in page.text
+
+
+def test_annotators_that_have_to_be_trained_first_are_marked_and_refused(researcher, order):
+    make_annotator("emb", "embedding")
+    assert "emb (not trained yet)" in researcher.get("/plan/").text
+    refused = researcher.post("/plan/", order | {"annotators": ["emb"]})
+    assert (refused.status_code, Job.objects.count()) == (422, 0)
+    assert "1 annotator is not trained yet: emb." in refused.text
 
 
 def test_without_a_collection_or_an_annotator_the_form_says_how_to_get_them(researcher):

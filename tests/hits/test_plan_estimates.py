@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from core.errors import CounterpartError
 from hits.management.commands.plan_round import Command
 from hits.plan_estimates import estimate_plan, estimate_round
 from hits.round_parameters import PackParameters, RoundParameters
@@ -26,14 +27,14 @@ def plan(**more) -> RoundParameters:
 
 
 def test_a_cross_encoder_scores_every_query_with_the_whole_gallery(zoo):
-    make_annotator("vilt", "vilt")
+    make_annotator("vilt", "vilt", checkpoint="weights.npz")
     make_annotator("words", "overlap")
     (scoring,) = estimate_plan(plan(annotators="vilt,words")).scorings
     assert (scoring.annotator, scoring.pairs, scoring.seconds) == ("vilt", 4 * 30 + 6 * 10, None)
 
 
 def test_a_cascade_limits_the_pairs_to_its_lists(zoo):
-    make_annotator("vilt", "vilt")
+    make_annotator("vilt", "vilt", checkpoint="weights.npz")
     make_annotator("words", "overlap")
     (scoring,) = estimate_plan(plan(cascade="words", cascade_depth=20)).scorings
     assert scoring.pairs == 4 * 20 + 6 * 10  # there are only 10 images
@@ -41,10 +42,16 @@ def test_a_cascade_limits_the_pairs_to_its_lists(zoo):
 
 def test_the_time_is_by_the_pace_of_the_latest_search(zoo):
     sample = make_sample(zoo)  # 10 images and 30 captions: 600 pairs
-    make_retrieval(make_annotator("vilt", "vilt"), sample)
+    make_retrieval(make_annotator("vilt", "vilt", checkpoint="weights.npz"), sample)
     Retrieval.objects.update(seconds=300)
     assert estimate_plan(plan()).scorings[0].seconds == 90
     assert estimate_plan(plan(queries="queries")).scorings[0].seconds == 300
+
+
+def test_an_annotator_that_has_to_be_trained_first_is_refused(zoo):
+    make_annotator("emb", "embedding")
+    with pytest.raises(CounterpartError, match="1 annotator is not trained yet: emb. Train it .* emb --collection zoo"):
+        estimate_plan(plan(annotators="emb"))
 
 
 def test_hits_and_rewards_are_bounded_by_what_is_pooled(zoo):
