@@ -9,6 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Count, Model, QuerySet
 
+from annotation.ledger import owed_to_simulated
 from annotation.models import Participant, QualificationTest
 from annotation.standing import standing_of
 from console.benchmark_boards import figures_path
@@ -151,6 +152,7 @@ def round_details(round: Round) -> Figures:
         "workers": standing.workers,
         "paid": standing.paid,
         "owed": standing.owed,
+        "owed_to_simulated_workers": owed_to_simulated(round),
         "expected_cost": standing.expected_cost,
         "ceiling": standing.ceiling,
         **_names_of(versions=round.versions.all()),

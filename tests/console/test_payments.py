@@ -178,6 +178,6 @@ def test_a_limit_that_makes_no_sense_publishes_nothing(researcher, draft, fields
 def test_simulated_workers_are_named_and_not_listed(releaser, made):
     mark_simulated(Assignment.objects.get().worker)
     page = releaser.get(payments(made)).text
-    assert "Simulated workers earned $0.65 more. Nobody pays programs" in page
+    assert "Simulated workers earned $0.65. Nobody pays programs" in page
     assert "No payments due" in page
     assert Assignment.objects.get().worker.pseudonym not in listed(releaser, made).decode()
