@@ -159,7 +159,7 @@ def pack(job_id: str) -> None:
     def act(job: Job, progress: JobProgress) -> str:
         pool = Pool.objects.named(job.params["pool"])
         parameters = PackParameters.from_json(job.params["parameters"])
-        made = pack_round(job.params["round"], pool, parameters, actor=_actor(job), progress=progress)
+        made = pack_round(job.params["round"], pool, parameters, actor=job.actor, progress=progress)
         return f"Round {made} is packed: {counted(made.summary['hits'], 'HIT')}."
 
     _run(job_id, act)
@@ -168,7 +168,7 @@ def pack(job_id: str) -> None:
 @app.task(name="console.tasks.publish")
 def publish(job_id: str) -> None:
     """Publish a round on a platform."""
-    _run(job_id, lambda job, progress: publish_on_platform(job.params, actor=_actor(job), progress=progress))
+    _run(job_id, lambda job, progress: publish_on_platform(job.params, actor=job.actor, progress=progress))
 
 
 @app.task(name="console.tasks.sync")
@@ -182,7 +182,7 @@ def close(job_id: str) -> None:
     """Close a round and end its postings; its disagreements enter the reviewers' queue."""
 
     def act(job: Job, progress: JobProgress) -> str:
-        outcome = close_on_platform(_round(job), actor=_actor(job), progress=progress)
+        outcome = close_on_platform(_round(job), actor=job.actor, progress=progress)
         update_queue(_round(job))
         return outcome
 
@@ -192,7 +192,7 @@ def close(job_id: str) -> None:
 @app.task(name="console.tasks.audit")
 def audit(job_id: str) -> None:
     """Compare a round with its platform."""
-    _run(job_id, lambda job, progress: audit_round(_round(job), actor=_actor(job), progress=progress))
+    _run(job_id, lambda job, progress: audit_round(_round(job), actor=job.actor, progress=progress))
 
 
 @app.task(name="console.tasks.repair")
@@ -201,7 +201,7 @@ def repair(job_id: str) -> None:
 
     def act(job: Job, progress: JobProgress) -> str:
         listed = Audit.objects.select_related("round").get(pk=job.params["audit"])
-        return repair_round(listed, actor=_actor(job), progress=progress)
+        return repair_round(listed, actor=job.actor, progress=progress)
 
     _run(job_id, act)
 
@@ -211,7 +211,7 @@ def top_up(job_id: str) -> None:
     """Owe each paid worker of a round what the reward falls short of the wage floor, once."""
 
     def act(job: Job, progress: JobProgress) -> str:
-        given = give_top_up(_round(job), actor=_actor(job), progress=progress)
+        given = give_top_up(_round(job), actor=job.actor, progress=progress)
         if not given.assignments:
             return "No assignment falls short of the wage floor any more."
         owed = counted(given.assignments, "assignment is", "assignments are")
@@ -294,10 +294,6 @@ def _run_with_uploads(job_id: str, act: Callable[[Job, Files, JobProgress], str]
 
 def _round(job: Job) -> Round:
     return Round.objects.named(job.params["round"])
-
-
-def _actor(job: Job) -> str:
-    return str(job.created_by or "command")
 
 
 def _release(job: Job, progress: JobProgress) -> None:

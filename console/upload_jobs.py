@@ -37,7 +37,7 @@ def import_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
         images = unpack(images, images.parent / "unpacked", suffixes=PICTURES, progress=progress)
     common: dict[str, Any] = {
         "skip_missing": params["skip_missing"],
-        "actor": str(job.created_by or "command"),
+        "actor": job.actor,
         "progress": progress,
     }
     if images and "captions" not in files:
@@ -56,7 +56,7 @@ def matches_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
         path=files["file"],
         direction=params["direction"],
         skip_unknown=params["skip_unknown"],
-        actor=str(job.created_by or "command"),
+        actor=job.actor,
         progress=progress,
     )
     return str(summary)
@@ -69,7 +69,7 @@ def judgments_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
         round,
         files["file"],
         from_round=job.params["from_round"] or None,
-        actor=str(job.created_by or "command"),
+        actor=job.actor,
         progress=progress,
     )
     if not added.judgments:
@@ -98,7 +98,7 @@ def annotator_from_upload(job: Job, files: Files, progress: JobProgress) -> str:
         options=params.get("options"),
         files={field.removeprefix("option_"): path for field, path in files.items() if field.startswith("option_")},
         origin=Origin(params.get("source", ""), params.get("licence", "")),
-        actor=str(job.created_by or "command"),
+        actor=job.actor,
     )
     if kind_of(annotator.kind).learns and not annotator.checkpoint:
         return f"Annotator {annotator} is added. Train it next."

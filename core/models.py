@@ -64,6 +64,11 @@ class Job(models.Model):
         return f"{self.title} ({self.state})"
 
     @property
+    def actor(self) -> str:
+        """Whom events name for what the job does: the person who started it, or else a command."""
+        return str(self.created_by or "command")
+
+    @property
     def is_live(self) -> bool:
         return self.state in (self.State.QUEUED, self.State.RUNNING)
 

@@ -99,7 +99,7 @@ def _retrieve(parameters: RoundParameters, annotator: str, *, actor: str, progre
         cascade=_cascade(parameters) if is_cross_encoder(searching) else None,
         rerank=_rerank(parameters),
     )
-    retrieve(search, progress=progress)
+    retrieve(search, actor=actor, progress=progress)
 
 
 def _cascade(parameters: RoundParameters) -> Cascade | None:
@@ -123,6 +123,7 @@ def _pool(parameters: RoundParameters, *, actor: str, progress: Progress) -> Poo
         control_depth=parameters.control_depth,
         direction=parameters.direction,
         seed=parameters.seed or 0,
+        actor=actor,
         progress=progress,
     )
 

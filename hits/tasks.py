@@ -31,7 +31,7 @@ def take_step(job_id: str, number: int) -> None:
         job = Job.objects.select_related("created_by").get(pk=job_id)
         steps = pipeline.steps_of(RoundParameters.from_json(job.params))
         for step in steps[: number + 1]:
-            outcome = step(actor=str(job.created_by or "command"), progress=progress)
+            outcome = step(actor=job.actor, progress=progress)
         if number + 1 == len(steps):
             finish(job_id, _told(outcome))
 

@@ -56,6 +56,7 @@ def pool_proposals(
     control_depth: int = 25,
     direction: str = "both",
     seed: int = 0,
+    actor: str = "pool",
     progress: Progress = silent,
 ) -> Pool:
     """Make the pool of all pairs in the first ``top_k`` places of an annotator's lists.
@@ -100,7 +101,7 @@ def pool_proposals(
         raise CounterpartError(f"The sample {sample} has no queries in this direction; choose another --direction.")
     proposals, wanted.n_pairs = _by_pair(_Proposals._make(map(np.concatenate, zip(*parts, strict=True))), gallery)
     with _stored(wanted, proposals, retrievals, progress):
-        record("pooled", wanted, actor="pool", proposals=wanted.n_proposals, pairs=wanted.n_pairs, seed=seed)
+        record("pooled", wanted, actor=actor, proposals=wanted.n_proposals, pairs=wanted.n_pairs, seed=seed)
     return wanted
 
 

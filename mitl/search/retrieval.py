@@ -31,6 +31,7 @@ def retrieve(
     *,
     tune: ReportChoice | None = None,
     confirm: Confirm | None = None,
+    actor: str = "retrieve",
     progress: Progress = silent,
 ) -> list[Retrieval]:
     """Store each annotator's top lists, and return one Retrieval an annotator, in their order.
@@ -56,7 +57,7 @@ def retrieve(
     found = []
     for annotator in search.annotators:
         chosen = _tuned(search, annotator, tune, progress) if tune else search
-        found.append(find_retrieval(chosen, annotator) or _retrieved(chosen, annotator, confirm, progress))
+        found.append(find_retrieval(chosen, annotator) or _retrieved(chosen, annotator, confirm, actor, progress))
     return found
 
 
@@ -85,18 +86,20 @@ def _tuned(search: Search, annotator: Annotator, report: ReportChoice, progress:
     return replace(search, rerank=choice.best.steps)
 
 
-def _retrieved(search: Search, annotator: Annotator, confirm: Confirm | None, progress: Progress) -> Retrieval:
-    first = _first_lists(search, annotator, progress)
+def _retrieved(
+    search: Search, annotator: Annotator, confirm: Confirm | None, actor: str, progress: Progress
+) -> Retrieval:
+    first = _first_lists(search, annotator, actor, progress)
     kept = open_checkpoints(search, annotator)
     started = perf_counter()
     with _errors_of(annotator):
         lists = _searched(search, annotator, _context(search, annotator, first, kept, confirm, progress))
-    retrieval = store_retrieval(search, annotator, lists, perf_counter() - started)
+    retrieval = store_retrieval(search, annotator, lists, perf_counter() - started, actor=actor)
     kept.clear()
     return retrieval
 
 
-def _first_lists(search: Search, annotator: Annotator, progress: Progress) -> BothLists | None:
+def _first_lists(search: Search, annotator: Annotator, actor: str, progress: Progress) -> BothLists | None:
     """Return the lists that a cascade begins with, searched now where they are missing; None without a cascade."""
     cascade = search.cascade_of(annotator)
     if cascade is None:
@@ -104,7 +107,7 @@ def _first_lists(search: Search, annotator: Annotator, progress: Progress) -> Bo
     if stored := _stored_first_lists(search):
         return stored
     plain = replace(search, annotators=[cascade.annotator], depth=cascade.depth, cascade=None)
-    return load_lists(_retrieved(plain, cascade.annotator, None, progress))
+    return load_lists(_retrieved(plain, cascade.annotator, None, actor, progress))
 
 
 def _stored_first_lists(search: Search) -> BothLists | None:

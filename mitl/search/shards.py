@@ -239,7 +239,7 @@ def _join(job: Job, progress: JobProgress) -> Retrieval:
     with transaction.atomic():
         Annotator.objects.select_for_update(no_key=True).get(pk=annotator.pk)
         seconds = (timezone.now() - job.created_at) / timedelta(seconds=1)
-        return find_retrieval(search, annotator) or store_retrieval(search, annotator, lists, seconds)
+        return find_retrieval(search, annotator) or store_retrieval(search, annotator, lists, seconds, actor=job.actor)
 
 
 def _joined(job: Job, gallery: Gallery, progress: JobProgress) -> BothLists:

@@ -33,7 +33,7 @@ def find_retrieval(search: Search, annotator: Annotator) -> Retrieval | None:
     return retrievals_of(search, annotator).filter(depth=search.depth).first()
 
 
-def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seconds: float) -> Retrieval:
+def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seconds: float, *, actor: str) -> Retrieval:
     """Store what the annotator found as a file and a row, with its event. ``seconds``: how long the search took."""
     collection = search.gallery.collection
     stored = store_lists(f"retrievals/{collection.name}/{annotator.name}", lists)
@@ -53,7 +53,7 @@ def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seco
             sha256=stored.sha256,
             seconds=seconds,
         )
-        record("retrieved", retrieval, actor="retrieve", annotator=annotator.name, sha256=stored.sha256)
+        record("retrieved", retrieval, actor=actor, annotator=annotator.name, sha256=stored.sha256)
     return retrieval
 
 

@@ -40,6 +40,7 @@ def train_annotator(
     seed: int = 0,
     validation: str = Validation.SPLIT,
     device: str = "cpu",
+    actor: str = "train_annotator",
     progress: Progress = silent,
 ) -> Annotator:
     """Train an annotator and store its weights. If it was trained on the same data in the same way, nothing changes.
@@ -73,7 +74,7 @@ def train_annotator(
     if wanted.items() <= annotator.trained_on.items():
         return annotator
     _refuse_weights(annotator)
-    return _trained(annotator, examples, wanted, device, progress)
+    return _trained(annotator, examples, wanted, device, actor, progress)
 
 
 def open_training(
@@ -108,12 +109,14 @@ def open_training(
 def train_for(job: Job, progress: Progress) -> Annotator:
     """Run a job of ``open_training``."""
     return train_annotator(
-        **job.params | {"collection": Collection.objects.named(job.params["collection"])}, progress=progress
+        **job.params | {"collection": Collection.objects.named(job.params["collection"])},
+        actor=job.actor,
+        progress=progress,
     )
 
 
 def _trained(
-    annotator: Annotator, examples: TrainingSet, wanted: dict[str, Any], device: str, progress: Progress
+    annotator: Annotator, examples: TrainingSet, wanted: dict[str, Any], device: str, actor: str, progress: Progress
 ) -> Annotator:
     started = perf_counter()
     kept = _kept(annotator, wanted, device)
@@ -121,7 +124,7 @@ def _trained(
     trained = module_of(annotator.kind).train(examples, plan, progress)
     sizes = {"images": len(examples.images), "pairs": len(examples.pairs)}
     spent = {"device": device, "seconds": round(perf_counter() - started, 1)}
-    _keep(annotator, trained.arrays, wanted | sizes | trained.figures | spent)
+    _keep(annotator, trained.arrays, wanted | sizes | trained.figures | spent, actor)
     kept.clear()
     return annotator
 
@@ -190,7 +193,7 @@ class _Curve:
         self._stored = self._epochs
 
 
-def _keep(annotator: Annotator, arrays: Arrays, trained_on: dict[str, Any]) -> None:
+def _keep(annotator: Annotator, arrays: Arrays, trained_on: dict[str, Any], actor: str) -> None:
     weights = write_arrays(f"annotators/{annotator.name}", **arrays)
     described = architecture(annotator.kind, annotator.options, arrays)
     unchanged = Annotator.objects.filter(pk=annotator.pk, checksum=annotator.checksum)
@@ -199,7 +202,7 @@ def _keep(annotator: Annotator, arrays: Arrays, trained_on: dict[str, Any]) -> N
             checkpoint=weights.path, checksum=weights.sha256, trained_on=trained_on, architecture=described
         ):
             raise _lost(annotator)
-        record("trained", annotator, actor="train_annotator", sha256=weights.sha256, **trained_on)
+        record("trained", annotator, actor=actor, sha256=weights.sha256, **trained_on)
     annotator.refresh_from_db()
 
 

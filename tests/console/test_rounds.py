@@ -96,6 +96,10 @@ def test_a_plan_ends_in_a_draft_that_can_be_published(researcher, order, setting
     assert job.state == "done", job.message
     assert 'href="/rounds/zebra/"' in researcher.get(answer.url).content.decode()
     assert "Publish" in researcher.get("/rounds/zebra/").content.decode()
+    steps = Event.objects.filter(verb__in=("sampled", "retrieved", "pooled", "packed"))
+    assert set(steps.values_list("verb", "actor")) == {
+        (verb, "researcher") for verb in ("sampled", "retrieved", "pooled", "packed")
+    }
 
 
 @pytest.mark.parametrize(
