@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from annotation.answers import NO_PICTURE
 from annotation.appeals import appealable_until
 from annotation.decisions import gives_reward, reversible_until
-from annotation.models import Appeal, Assignment, Judgment, Rejection, Report
+from annotation.models import Appeal, Assignment, Draft, Judgment, Rejection, Report
 from hits.models import HIT, Item
 from hits.question import RIGHT_LEVELS
 from hits.task_types import task_type_of
@@ -14,11 +15,11 @@ from hits.task_types.task_type import TaskType
 
 @dataclass(frozen=True)
 class Answer:
-    """One pair of a HIT, with its judgment if an assignment is shown."""
+    """One pair of a HIT, with its judgment if an assignment is shown, or the saved draft of work not submitted."""
 
     item: Item
     task: TaskType
-    judgment: Judgment | None = None
+    judgment: Judgment | Draft | None = None
     skipped: bool = False
     """Whether it has none as its worker could not load the picture."""
 
@@ -55,8 +56,9 @@ def pairs_of(hit: HIT) -> list[Answer]:
 
 
 def answers_of(assignment: Assignment) -> list[Answer]:
-    """Return the pairs of an assignment's HIT in order, with its judgments."""
-    judgments = {judgment.item_id: judgment for judgment in assignment.judgments.all()}
+    """Return the pairs of an assignment's HIT in order, with its judgments, or its drafts where none were submitted."""
+    given = [*assignment.judgments.all()] or assignment.drafts.exclude(level=NO_PICTURE)
+    judgments: dict[int, Judgment | Draft] = {one.item_id: one for one in given}
     reports = set(Report.objects.filter(worker=assignment.worker_id).values_list("image", "caption"))
     items, task = (pair.item for pair in pairs_of(assignment.hit)), task_type_of(assignment.hit.round)
     return [Answer(item, task, judgments.get(item.pk), (item.image_id, item.caption_id) in reports) for item in items]

@@ -148,6 +148,8 @@ def hook(request: HttpRequest, channel: str, environment: str) -> HttpResponse:
 def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
     """What somebody who came with a session agrees to before they get a HIT."""
     posting, arrival, worker = _session_at(site, token)
+    if worker is None:  # they declined, so nothing is known of them: the page that said so comes again
+        return _ended(request, site, posting, Outcome.NO_CONSENT)
     if found := assignment_of_session(posting, arrival.assignment_id, worker):
         return _to_hit(request, site, found)
     sheet, answer = current_sheet(), request.POST.get("consent")
@@ -177,8 +179,9 @@ def _to_session(request: HttpRequest, site: Site, posting: Posting, arrival: Arr
     return response
 
 
-def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker]:
-    """Return what the address of a session names: the posting, its session and the worker."""
+def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker | None]:
+    """Return what the address of a session names: the posting, its session and the worker, None if they were
+    forgotten."""
     try:
         key, session_id, pseudonym = signing.loads(token, salt=SESSION_SALT, max_age=SESSION_LIFE)
     except BadSignature as error:
@@ -187,9 +190,11 @@ def _session_at(site: Site, token: str) -> tuple[Posting, Arrival, Worker]:
     found = posting.select_related("round__pool").first()
     identity = WorkerIdentity.objects.filter(worker__pseudonym=pseudonym, channel=site.channel)
     mine = identity.filter(environment=site.environment).select_related("worker").first()
-    if found is None or mine is None:
+    if found is None:
         raise Trouble("This session is gone", FROM_THERE, status=404)
-    return found, Arrival(found.external_id, session_id, mine.external_id, "", {}, is_preview=False), mine.worker
+    worker_id = mine.external_id if mine else ""
+    arrival = Arrival(found.external_id, session_id, worker_id, "", {}, is_preview=False)
+    return found, arrival, mine.worker if mine else None
 
 
 def _to_hit(request: HttpRequest, site: Site, assignment: Assignment) -> HttpResponse:

@@ -17,7 +17,7 @@ from annotation.receipts import completion_code
 
 State = Assignment.State
 
-CHECKED, REFUSED = "being checked", "not paid"
+CHECKED, REFUSED, NOT_SUBMITTED = "being checked", "not paid", "not submitted in time"
 OUTCOMES = {
     State.SUBMITTED: CHECKED,
     State.FLAGGED: CHECKED,
@@ -139,7 +139,7 @@ def lost_work_of(worker: Worker) -> list[LostWork]:
 def _work(assignment: Assignment, *, refused: bool = False) -> Work:
     """``refused``: a rejection holds, which its worker reads at once, to appeal."""
     told = _may_be_told(assignment)
-    outcome = REFUSED if refused else OUTCOMES.get(State(assignment.state), "not submitted") if told else CHECKED
+    outcome = REFUSED if refused else OUTCOMES.get(State(assignment.state), NOT_SUBMITTED) if told else CHECKED
     payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
     return Work(
         receipt=assignment.receipt,

@@ -130,4 +130,6 @@ def test_the_answer_to_a_request_for_pay_is_shown(stranger, reviewing):
     answer_appeal(Appeal.objects.get(), upheld=True, answer="Sorry for that.", by=reviewing)
     page = stranger.get(home_of(work.worker, work.hit.round)).text
     assert "Sorry for that." in page
+    assert "not submitted in time" in page
+    assert "None" not in page
     assert LATE in page

@@ -185,8 +185,13 @@ def test_a_request_for_pay_is_listed_and_answered(reviewer, db):
     page = reviewer.get(f"/review/{work.pk}/").text
     assert "I had finished it." in page
     assert "answered 1 of its 4 pairs" in page
+    assert "If you agree, they are paid" in page
+    assert [answer.said for answer in reviewer.get(f"/review/{work.pk}/").context["answers"] if answer.said] == [
+        "100% YES"
+    ]
     reviewer.post(f"/appeals/{Appeal.objects.get().pk}/answer/", {"upheld": "yes", "answer": "You are right."})
     assert (Appeal.objects.get().answered_by.username, Payment.objects.get().assignment) == ("reviewer", work)
+    assert "If you agree, they are paid" not in reviewer.get(f"/review/{work.pk}/").text
 
 
 def test_members_see_rejections_and_no_buttons(member, flagged, robin):

@@ -54,6 +54,8 @@ def test_who_refuses_to_consent_is_asked_to_return(rehearsal, commit):
     with rehearsal.world.looking() as state:
         assert state.submissions[submission].return_requested
     assert not Assignment.objects.exists()
+    again = rehearsal.browsers[person].get(page.request["PATH_INFO"])  # as with the browser's button Back
+    assert (again.status_code, code_in(again.text)) == (200, code_in(page.text))
 
 
 @pytest.mark.parametrize("end", ["return", "time out", "reservation"])
