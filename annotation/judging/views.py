@@ -131,7 +131,7 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         "work": work,
         "feedback_hours": settings.FEEDBACK_HOURS,
         "visit": visit,
-        "pairs": len(items_in(assignment.hit_id)),
+        "answers": task_type_of(visit.round).screens(len(items_in(assignment.hit_id))),
         "permit": permit,
         "code": completion_code_of(visit, permit),
         "over": copy_key(assignment),

@@ -164,6 +164,7 @@ CHECKBOX = TaskType(
     keywords="image, caption, text, choose, tick",
     screen=("picture", "pictures"),
     labels={Level.YES: "ticked", Level.NO: "not ticked"},
+    keys={Level.YES: "", Level.NO: ""},
     scale="ticked or not",
     wordings={
         1: Wording(

@@ -52,7 +52,7 @@ class Question:
     wordings: Mapping[int, Wording]
     """What workers read beside the answers, by version."""
     keys: Mapping[int, str] = field(default_factory=dict)
-    """The figure and the key of an answer where it is not its level."""
+    """The figure and the key of an answer where it is not its level; "" where it has none."""
     on_pairs: bool = True
     """Whether its answers are about pairs of an image and a caption; if not, its items have one of the two."""
     writes: bool = False

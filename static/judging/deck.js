@@ -28,9 +28,11 @@ export function layDeck(pairs, elements) {
     if (focus) goal(atEnd).focus({ preventScroll: true });
   }
 
-  /** What gets the focus: Enter submits once all are answered. */
+  /** What gets the focus: Enter submits once all are answered. On a touch screen, a field's keyboard would cover the
+   * picture before anybody has seen it. */
   function goal(atEnd) {
-    if (!atEnd) return pairs[current].querySelector("textarea.written") ?? pairs[current].querySelector("legend");
+    const pair = pairs[current];
+    if (!atEnd) return (!matchMedia("(pointer: coarse)").matches && fieldOf(pair)) || pair.querySelector("legend");
     return pairs.every(isFinished) ? submit : finishHeading;
   }
 

@@ -185,3 +185,9 @@ def test_nothing_breaks_the_security_policy_or_a_script(page, made):
     page.keyboard.press("Enter")
     page.wait_for_url("**/receipt/")
     assert troubles == []
+
+
+def test_a_touched_screen_shows_the_picture_before_its_keyboard(phone, made):
+    take(phone, made)
+    expect(phone.locator("textarea.written").first).to_be_visible()
+    assert phone.evaluate("document.activeElement.tagName") == "LEGEND"

@@ -172,6 +172,15 @@ def test_each_hit_is_judged_by_the_share_up_to_it(judged, seed):
         assert (one.state == "accepted") == (sum(right) / len(right) >= 0.7)
 
 
+def test_the_receipt_counts_pictures_and_the_explanations_name_no_key(stranger, made):
+    assignment = leased(made)
+    help = stranger.get(address("task", assignment)).text.split('id="help"')[1]
+    assert "ticked" in help.split("<h3>Keys")[0]
+    assert "<kbd" not in help.split("<h3>Keys")[0]
+    send(stranger, assignment, ticked(assignment))
+    assert "Your 6 answers are in." in stranger.get(address("receipt", assignment)).text
+
+
 def vote(made: Round, *yes: bool) -> Item:
     """Have a candidate judged by a worker each."""
     item = Item.objects.filter(hit__round=made, control=None).first()
