@@ -1,0 +1,126 @@
+"""What a qualification test asks, as items to be stored: pairs of a collection, or the sentences of a file."""
+
+import random
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+
+from django.db.models import QuerySet
+
+from annotation.models import TestItem
+from core.errors import CounterpartError
+from core.text import check_words, counted
+from corpus.input_files import at, csv_header, csv_rows
+from corpus.models import Collection, Image, Match
+from hits.models import Control, Item
+
+POSITIVE, NEGATIVE = Control.Polarity.POSITIVE.value, Control.Polarity.NEGATIVE.value
+
+LONGEST_SENTENCE = 1_000
+WRITTEN = {"right": POSITIVE, "wrong": NEGATIVE}
+"""What the file of a test of sentences says of each."""
+
+Asked = Container[tuple[int | None, int | None]]
+"""Keys of the image and the caption of pairs in HITs."""
+
+
+def draw_pairs(collection: Collection, *, positives: int, negatives: int, seed: int) -> list[TestItem]:
+    """Draw original pairs, and images with a caption of another image that no source matches with them, shuffled. The
+    same collection, rounds and seed give the same pairs.
+
+    Training images are used first. No image and no caption is used twice, and as nobody judges a pair twice, pairs that
+    a round asks about which is not closed only where the collection has no others. Raises CounterpartError for a
+    collection with too few pictures.
+    """
+    rng = random.Random(seed)
+    size, needed = positives + negatives, positives + 2 * negatives
+    items = Item.objects.filter(hit__round__pool__collection=collection, hit__round__closed_at=None)
+    asked = set(items.order_by().values_list("image", "caption"))
+    images = _images(collection, rng, last={image for image, _ in asked})[:needed]
+    if len(images) < needed:
+        raise CounterpartError(
+            f"Collection {collection} has {counted(len(images), 'picture')} with captions, and the test needs "
+            f"{needed}; ask for fewer pairs, or import pictures with import_collection --images."
+        )
+    captions = _captions(images)
+    positive, shown, lent = images[:positives], images[positives:size], images[size:]
+    drawn = [_pair(image, rng.choice(_unasked(image, captions[image], asked)), POSITIVE) for image in positive]
+    drawn += _strange(shown, lent, captions, asked, rng)
+    rng.shuffle(drawn)
+    return drawn
+
+
+def _strange(
+    images: Sequence[int],
+    lenders: Sequence[int],
+    captions: Mapping[int, Sequence[int]],
+    asked: Asked,
+    rng: random.Random,
+) -> list[TestItem]:
+    """Pair each image with a caption of its lender."""
+    known = set(Match.objects.filter(image__in=images).values_list("image", "caption"))
+    drawn = []
+    for image, lender in zip(images, lenders, strict=True):
+        strange = [caption for caption in captions[lender] if (image, caption) not in known]
+        if not strange:
+            raise CounterpartError(
+                f"Every caption of image {lender} matches image {image} in some source; pass another --seed."
+            )
+        drawn.append(_pair(image, rng.choice(_unasked(image, strange, asked)), NEGATIVE))
+    return drawn
+
+
+def _unasked(image: int, captions: Sequence[int], asked: Asked) -> Sequence[int]:
+    """Those of the captions that no round asks about with the image; all where there are none."""
+    return [caption for caption in captions if (image, caption) not in asked] or captions
+
+
+def _images(collection: Collection, rng: random.Random, *, last: Container[int | None]) -> list[int]:
+    """The images that have a file and an original caption, shuffled: those for training first, and some ``last``."""
+    captioned = Match.objects.filter(collection=collection, source=Match.ORIGINAL).values("image")
+    pictured = collection.images.exclude(file="").filter(pk__in=captioned)
+    shuffled = [*_shuffled(pictured.training(), rng), *_shuffled(pictured.gallery(), rng)]
+    return sorted(shuffled, key=lambda image: image in last)
+
+
+def _shuffled(images: QuerySet[Image], rng: random.Random) -> list[int]:
+    keys = list(images.order_by("key").values_list("pk", flat=True))
+    rng.shuffle(keys)
+    return keys
+
+
+def _captions(images: Sequence[int]) -> dict[int, list[int]]:
+    """The original captions of each image, by their own keys: the same in any database."""
+    originals = Match.objects.filter(image__in=images, source=Match.ORIGINAL).order_by("caption__key")
+    captions: dict[int, list[int]] = {}
+    for image, caption in originals.values_list("image", "caption"):
+        captions.setdefault(image, []).append(caption)
+    return captions
+
+
+def _pair(image: int, caption: int, polarity: str) -> TestItem:
+    return TestItem(image_id=image, caption_id=caption, polarity=polarity)
+
+
+def read_sentences(file: Path) -> list[TestItem]:
+    """Read a CSV file with the columns ``sentence`` and ``written`` (right or wrong), in its order. Raises
+    CounterpartError for a malformed one."""
+    if not {"sentence", "written"} <= set(csv_header(file)):
+        raise CounterpartError(f"{file.name} needs the columns sentence and written, which is right or wrong.")
+    sentences: dict[str, str] = {}
+    for number, row in csv_rows(file):
+        with at(file, "line", number):
+            sentence, told = _words(row["sentence"]), row["written"].strip().lower()
+            if told not in WRITTEN:
+                raise ValueError(f"written is {told[:20]!r}: use right or wrong")
+            if sentence in sentences:
+                raise ValueError(f"{sentence[:40]!r} is in the file twice")
+            sentences[sentence] = WRITTEN[told]
+    return [TestItem(sentence=sentence, polarity=polarity) for sentence, polarity in sentences.items()]
+
+
+def _words(text: str) -> str:
+    """Raises ValueError for a sentence that cannot be shown."""
+    try:
+        return check_words(text, what="sentence", at_most=LONGEST_SENTENCE)
+    except CounterpartError as error:
+        raise ValueError(str(error).removesuffix(".")) from error
