@@ -110,8 +110,8 @@ class SampleForm(forms.Form):
     """A sample of queries: how many to draw of each kind, or lists of their ids."""
 
     name = NameField(label="Name of the sample")
-    images = forms.IntegerField(min_value=0, initial=60, required=False, label="Query images to draw")
-    captions = forms.IntegerField(min_value=0, initial=60, required=False, label="Query captions to draw")
+    images = forms.IntegerField(min_value=0, required=False, label="Query images to draw")
+    captions = forms.IntegerField(min_value=0, required=False, label="Query captions to draw")
     images_list = UploadField(
         suffixes=(".txt", ".csv"),
         largest=LARGEST_LIST,

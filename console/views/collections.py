@@ -32,6 +32,8 @@ from hits.task_types import CAPTION
 from mitl.models import Annotator
 from mitl.pooling import pool_sample
 
+SUGGESTED = 60  # query images and query captions
+
 
 @members_only
 @require_safe
@@ -128,7 +130,14 @@ def matches(request: StaffRequest, name: str) -> HttpResponse:
 def sample(request: StaffRequest, name: str) -> HttpResponse:
     """Draw a sample of queries by number and seed, or make one of lists of ids."""
     found = get_object_or_404(Collection, name=name)
-    form = SampleForm(request.POST or None, request.FILES or None, initial=request.GET.dict())
+    n_images, n_captions = found.images.gallery().count(), found.captions.gallery().count()
+    n_uncaptioned = found.images.gallery().uncaptioned().count()
+    bare = "uncaptioned" in request.GET
+    sizes = {
+        "images": min(SUGGESTED, n_uncaptioned if bare else n_images - n_uncaptioned),
+        "captions": 0 if bare else min(SUGGESTED, n_captions),
+    }
+    form = SampleForm(request.POST or None, request.FILES or None, initial={**sizes, "uncaptioned": bare})
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
         try:
@@ -154,9 +163,11 @@ def sample(request: StaffRequest, name: str) -> HttpResponse:
     context = {
         "collection": found,
         "form": form,
-        "n_images": found.images.gallery().count(),
-        "n_captions": found.captions.gallery().count(),
-        "n_uncaptioned": found.images.gallery().uncaptioned().count(),
+        "n_images": n_images,
+        "n_captions": n_captions,
+        "n_uncaptioned": n_uncaptioned,
+        "command": f"python manage.py sample_queries NAME --images {sizes['images']} --captions {sizes['captions']} "
+        f"--collection {found}{' --uncaptioned' if bare else ''}",
     }
     return render(request, "console/sample.html", context, status=422 if form.errors else 200)
 

@@ -112,7 +112,8 @@ def test_the_pages_show_a_collection_without_captions(bare, researcher):
     assert "6 of 6 images have no caption" in page
     assert "--images 6 --captions 0 --uncaptioned" in page
     sampling = researcher.get("/collections/zoo/sample/?uncaptioned=on")
-    assert sampling.context["form"]["uncaptioned"].value() == "on"
+    form = sampling.context["form"]
+    assert [form[name].value() for name in ("images", "captions", "uncaptioned")] == [6, 0, True]
     assert "6 of the images have no caption" in sampling.text
     for address in ("/collections/", "/plan/?collection=zoo", f"/images/{Image.objects.first().pk}/"):
         assert researcher.get(address).status_code == 200
