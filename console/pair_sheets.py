@@ -144,7 +144,7 @@ def _reviews(image: Image, caption: Caption, verdicts: list[Verdict]) -> list[Co
     about = Q(image=image, caption=caption) | Q(image=image, caption=None) | Q(image=None, caption=caption)
     voted = max(verdicts, key=lambda verdict: verdict.aggregation.at).level if verdicts else None
     found, before = [], voted
-    for review in Review.objects.filter(about).select_related("by", "seconded_by").order_by("pk"):
+    for review in Review.objects.filter(about).select_related("by", "seconded_by", "undoes").order_by("pk"):
         of_pair = None not in review.subject
         found.append(Concluded(review, before if of_pair else None))
         if of_pair and review.is_settled:

@@ -99,6 +99,7 @@ class Review(models.Model):
     needs_second = models.BooleanField(default=False, help_text="Holds only when a second person has agreed.")
     seconded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     seconded_at = models.DateTimeField(null=True)
+    undoes = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
 
     objects = ReviewQuerySet.as_manager()
 

@@ -116,7 +116,7 @@ def undo(reviews: Sequence[Review], *, by: User) -> list[Review]:
                 undone.append(last)
                 continue
             holds = _of([review.subject]).holding(locked).get(review.subject)
-            undone.append(_add(locked, review.subject, wanted, holds, by=by, undoes=review.pk))
+            undone.append(_add(locked, review.subject, wanted, holds, by=by, undoes=review))
             Case.objects.filter(collection=locked, done_at=_settled_at(review)).update(done_at=None)
         return undone
 
@@ -184,7 +184,7 @@ def _add(
     holds: Review | None,
     *,
     by: User,
-    undoes: int | None = None,
+    undoes: Review | None = None,
 ) -> Review:
     """Add a review; it needs a second person where the collection asks for one and it changes what holds."""
     changes = not conclusion.is_like(Conclusion.of(holds) if holds else KEPT)
@@ -198,9 +198,10 @@ def _add(
         reason=conclusion.reason.strip(),
         by=by,
         needs_second=collection.two_reviewers and changes,
+        undoes=undoes,
     )
     said = {"conclusion": conclusion.kind, "level": conclusion.level, "grounds": conclusion.grounds}
-    record("reviewed", review, actor=str(by), image=subject[0], caption=subject[1], undoes=undoes, **said)
+    record("reviewed", review, actor=str(by), image=subject[0], caption=subject[1], undoes=undoes and undoes.pk, **said)
     if review.is_settled:
         _mark(review)
     if review.is_settled and undoes is None:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Judgment
 from console.forms.pairs import ConclusionForm
+from console.last_act import last_act, remember_act
 from console.pagination import page_of
 from console.pair_filters import PairFilter, Place
 from console.pair_lines import as_csv, lines_of
@@ -66,7 +67,9 @@ def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     waits = sum(not review.is_settled for review in reviews)
     note = f" {counted(waits, 'review holds', 'reviews hold')} when a second person agrees." if waits else ""
     messages.success(request, f"{counted(len(reviews), 'pair')} reviewed.{note}")
-    return redirect(f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}")
+    back = f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}"
+    remember_act(request, reviews, seen, pair=chosen[0], page=back)
+    return redirect(back)
 
 
 @members_only
@@ -109,6 +112,7 @@ def _is_id(text: str) -> bool:
 def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse:
     form = PairFilter(place, request.GET)
     context: dict[str, Any] = {"place": place, "form": form, "trouble": trouble, "most": MOST}
+    context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     if form.is_valid():
         rows = page_of(request, list(form.pairs()[:MOST]))  # one query, where a count would be a second one
         chosen = list(rows)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Assignment
 from console import tasks
 from console.forms.pairs import CONCLUSIONS, ConclusionForm
+from console.last_act import forget_act, last_act, remember_act
 from console.pagination import page_of
 from console.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
@@ -25,9 +26,6 @@ from dataset.cases import check_queue, counts_of, queue_of, refresh_queue
 from dataset.models import Case, CaseQuerySet, QueueCheck, Review
 from dataset.reviews import conclude, require_two_reviewers, second, undo
 from hits.models import Round
-
-LAST = "last_reviews"
-"""Session key of the reviews of a person's last act, which U undoes."""
 
 
 @members_only
@@ -115,7 +113,7 @@ def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> Http
         reviews = conclude(image.collection, subjects, form.conclude(), by=request.user, seen=seen)
     except CounterpartError as error:
         return _page(request, image, caption, form, str(error))
-    request.session[LAST] = {"reviews": [review.pk for review in reviews], "pair": [image_id, caption_id]}
+    remember_act(request, reviews, seen, pair=(image_id, caption_id), page=_pair_address(image_id, caption_id))
     waits = "" if reviews[0].is_settled else " It holds when a second person agrees."
     of = f" for {len(reviews)} pairs" if len(reviews) > 1 else ""
     messages.success(request, f"Reviewed: {_spoken(form)}{of}.{waits}")
@@ -126,13 +124,14 @@ def pair_conclude(request: StaffRequest, image_id: int, caption_id: int) -> Http
 @reviewers_only
 @require_POST
 def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpResponse:
-    """Undo the reviews named in ``review``, and return to their pair."""
+    """Undo the reviews named in ``review``, all or none, and return to the page where they were made."""
     image, _caption = _pair_or_404(image_id, caption_id)
     named = [key for key in request.POST.getlist("review") if key.isdecimal() and len(key) < 19]
     try:
-        undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
-        request.session.pop(LAST, None)
-        messages.success(request, "Undone. What held before holds again.")
+        undone = undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
+        of = f" for {len(undone)} pairs" if len(undone) > 1 else ""
+        messages.success(request, f"Undone{of}. What held before holds again.")
+        return redirect(forget_act(request, named) or _pair_address(image_id, caption_id))
     except CounterpartError as error:
         messages.error(request, str(error))
     return redirect("pair", image_id, caption_id)
@@ -171,7 +170,7 @@ def _page(
         "reason": reason,
         "labels": dict(Case.Reason.choices),
         "latest": set(latest.values()),
-        "last": request.session.get(LAST),
+        "last": last_act(request),
         "form": form or ConclusionForm(),
         "trouble": trouble,
     }

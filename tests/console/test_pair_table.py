@@ -19,6 +19,7 @@ from dataset.reviews import Conclusion, conclude
 from dataset.verdicts import aggregate_round
 from tests.annotation.cast import answer, candidates, propose
 from tests.conftest import client_of
+from tests.dataset.reviewing import level_of
 from tests.factories import make_annotator, make_collection, make_round
 
 pytestmark = pytest.mark.django_db
@@ -250,6 +251,53 @@ def test_a_review_sent_twice_counts_once(reviewer, made):
     review(reviewer, chosen)
     review(reviewer, chosen)
     assert Review.objects.count() == 2
+
+
+def undo_button(client, **filters):
+    """What the table's button sends to undo the last review, None without the button."""
+    last = client.get(table(**filters)).context["last"]
+    return last and (reverse("reviews_undo", args=last["pair"]), {"review": last["reviews"]})
+
+
+def test_the_table_undoes_a_review_of_many_pairs_as_a_whole(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    review(reviewer, [a, b])
+    assert "Undo my last review of 2 pairs" in reviewer.get(table()).content.decode()
+    response = reviewer.post(*undo_button(reviewer), follow=True)
+    assert response.redirect_chain == [(table(disagreement="yes"), 302)]
+    assert "Undone for 2 pairs." in response.content.decode()
+    assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [None, None]
+    assert undo_button(reviewer) is None
+
+
+def test_what_somebody_replaced_since_keeps_all_of_an_act_from_being_undone(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    review(reviewer, [a, b])
+    conclude(made.pool.collection, [b], Conclusion("level", 1), by=User.objects.create_user("other"))
+    response = reviewer.post(*undo_button(reviewer), follow=True)
+    assert "other has reviewed this since" in response.content.decode()
+    assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [4, 1]
+
+
+def test_undoing_leaves_what_said_the_same_before_the_act(reviewer, made):
+    a, b, *_ = candidates(made.hits.get())
+    conclude(made.pool.collection, [a], Conclusion("level", 4), by=User.objects.create_user("other"))
+    review(reviewer, [a, b], seen=str(Review.objects.get().pk))
+    reviewer.post(*undo_button(reviewer))
+    assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [4, None]
+
+
+def test_a_review_that_was_sent_twice_can_be_undone(reviewer, made):
+    chosen = candidates(made.hits.get())[:2]
+    for _ in range(2):
+        review(reviewer, chosen, seen="0")
+    reviewer.post(*undo_button(reviewer))
+    assert [level_of(made.pool.collection, pair) for pair in chosen] == [None, None]
+
+
+def test_a_table_offers_no_undo_of_what_was_reviewed_elsewhere(reviewer, made):
+    review(reviewer, candidates(made.hits.get())[:2])
+    assert "Undo my last review" not in reviewer.get(table("pool", made.pool.name)).content.decode()
 
 
 def test_a_review_that_came_in_between_refuses_them_all(reviewer, made):

@@ -148,6 +148,16 @@ def test_the_last_act_is_undone_from_the_next_page(reviewer, made, collection):
     assert Case.objects.waiting().count() == 2
 
 
+def test_a_review_that_was_undone_is_shown_as_undone_without_a_button(reviewer, made):
+    pair = candidates(made.hits.get())[0]
+    conclude(reviewer, pair, "4")
+    review = Review.objects.get()
+    text = text_of(reviewer.post(reverse("reviews_undo", args=pair), {"review": review.pk}, follow=True))
+    assert 'undone: <span class="level" data-level="4">' in text
+    assert "<strong>kept" not in text
+    assert ">Undo<" not in text
+
+
 def test_a_group_is_decided_at_once(reviewer, made, collection):
     first, second = candidates(made.hits.get())
     collection.captions.filter(pk__in=[first[1], second[1]]).update(text="A dog.")

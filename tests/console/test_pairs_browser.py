@@ -1,10 +1,13 @@
 """The page of a pair and the queue in a real browser: keys, accessibility, no scripts needed."""
 
 import pytest
+from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
+from corpus.models import Collection
 from dataset.cases import refresh_queue
 from dataset.models import Case, Review
+from dataset.reviews import Conclusion, conclude
 from tests.annotation.cast import answer, associate, candidates
 from tests.console.test_console_browser import barriers, log_in
 from tests.factories import make_collection, make_round
@@ -105,3 +108,13 @@ def test_a_pair_is_reviewed_without_scripts(open_page, live_server, pairs):
     expect(page.get_by_role("status")).to_contain_text("level 3, Mostly NO")
     page.get_by_role("button", name="Undo my last review").click()
     expect(page.get_by_role("status")).to_contain_text("Undone.")
+
+
+def test_u_undoes_a_review_of_mine_that_another_session_made(page, live_server, pairs):
+    log_in(page, live_server.url)
+    conclude(Collection.objects.get(), [pairs[0]], Conclusion("level", 4), by=User.objects.get())
+    page.goto(path_of(pairs[0]))
+    page.keyboard.press("u")
+    expect(page.get_by_role("status")).to_contain_text("Undone.")
+    page.keyboard.press("u")
+    assert Review.objects.count() == 2

@@ -1,0 +1,40 @@
+"""A person's last act of reviewing, kept in their session: what the page of a pair or of many offers to undo."""
+
+from collections.abc import Sequence
+from typing import TypedDict, cast
+
+from django.http import HttpRequest
+
+from dataset.models import Review
+
+_KEY = "last_act"
+
+
+class Act(TypedDict):
+    """The ids of the reviews that it added, the image and caption of one of its pairs, and the page it was made on."""
+
+    reviews: list[int]
+    pair: tuple[int, int]
+    page: str
+
+
+def remember_act(
+    request: HttpRequest, reviews: Sequence[Review], seen: int | None, *, pair: tuple[int, int], page: str
+) -> None:
+    """Keep those of ``reviews`` that the person has added since they saw the page, up to id ``seen``: others said the
+    same before, and are not theirs to undo. Sent twice, an act is kept once."""
+    added = [review.pk for review in reviews if review.by_id == request.user.pk and review.pk > (seen or 0)]
+    if added:
+        request.session[_KEY] = Act(reviews=added, pair=pair, page=page)
+
+
+def last_act(request: HttpRequest, *, at: str = "") -> Act | None:
+    """Return the last act; with ``at`` only if its page has this address, whatever its query string."""
+    last = cast("Act | None", request.session.get(_KEY))
+    return last if last and last["page"].startswith(at) else None
+
+
+def forget_act(request: HttpRequest, undone: Sequence[str]) -> str:
+    """Drop the last act; return its page if its reviews are those ``undone``."""
+    last: Act | None = request.session.pop(_KEY, None)
+    return last["page"] if last and [str(review) for review in last["reviews"]] == list(undone) else ""
