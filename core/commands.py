@@ -5,6 +5,7 @@ import sys
 from argparse import Action
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -28,7 +29,8 @@ class ActCommand(BaseCommand):
     """A command that parses its options, calls one function and prints the result.
 
     A subclass defines ``act(progress, **options)``, which returns the text to print. If it sets ``figures``, ``act``
-    may also return a dict of figures and lists of rows: printed as ``name: value`` lines, or as JSON with ``--json``.
+    may also return a dict of figures and lists of rows: printed as ``name: value`` lines with labels and units, or by
+    key as JSON with ``--json``.
     """
 
     figures = False
@@ -116,12 +118,31 @@ def _memory_error(error: MemoryError) -> str:
     return f"There is not enough memory{wanted}. Use a machine with more, or a smaller input."
 
 
+LABELS = {
+    "of": "answer sets wanted",
+    "plan_hash": "SHA-256 of the plan",
+    "topped_up": "controls that fill the last HIT",
+}
+"""Keys of figures → what people read, where the key itself with spaces does not say it."""
+
+
 def _lines(name: str, value: Any) -> list[str]:
     """One line for a figure; for a list of rows, one line each below its name."""
     if not isinstance(value, list):
-        return [f"{name}: {value}"]
-    rows = (", ".join(f"{key} {figure}" for key, figure in row.items()) for row in value)
-    return [f"{name}:", *(f"  {row}" for row in rows)]
+        return [f"{_label(name)}: {_plain(value)}"]
+    rows = (", ".join(f"{_label(key)} {_plain(figure)}" for key, figure in row.items()) for row in value)
+    return [f"{_label(name)}:", *(f"  {row}" for row in rows)]
+
+
+def _label(name: str) -> str:
+    return LABELS.get(name, name.replace("_", " "))
+
+
+def _plain(value: Any) -> str:
+    """A figure for people: money is the only Decimal."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"${value:,.2f}" if isinstance(value, Decimal) else str(value)
 
 
 def person_named(username: str) -> User:

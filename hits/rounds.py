@@ -94,8 +94,8 @@ def figures_of(packed: Round) -> dict[str, Any]:
     """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them."""
     summary = dict(packed.summary)
     summary.pop("avoided", None)
-    costs = {f"cost_{channel}": cost["total"] for channel, cost in summary.pop("cost").items()}
-    return {"round": packed.name, **summary, "reward": str(packed.reward), **costs, "ceiling": str(packed.ceiling)}
+    costs = {f"cost_{channel}": Decimal(cost["total"]) for channel, cost in summary.pop("cost").items()}
+    return {"round": packed.name, **summary, "reward": packed.reward, **costs, "ceiling": packed.ceiling}
 
 
 def repeats_of(round: Round) -> int:

@@ -24,8 +24,8 @@ def pack(capsys, *arguments):
 def test_pack_prints_what_the_round_holds_and_costs(db, capsys, small):
     pool_of(37)
     lines = pack(capsys, "r", "--pool", "pool", "--design", small).splitlines()
-    assert {"round: r", "pairs: 37", "hits: 10", "topped_up: 3"} <= set(lines)
-    assert {"cost_browser: 6.50", "cost_mturk: 7.80", "ceiling: 500.00"} <= set(lines)
+    assert {"round: r", "pairs: 37", "hits: 10", "controls that fill the last HIT: 3"} <= set(lines)
+    assert {"cost browser: $6.50", "cost mturk: $7.80", "ceiling: $500.00"} <= set(lines)
 
 
 def test_pack_prints_json(db, capsys, small):

@@ -27,18 +27,18 @@ class Command(ActCommand):
         timing = timing_of(round)
         return {
             "round": round.name,
-            "ceiling": str(round.ceiling),
-            **{name: str(amount) for name, _, amount in accounts_of(round) if name != "outside"},
-            "owed_to_simulated_workers": str(owed_to_simulated(round)),
+            "ceiling": round.ceiling,
+            **{name: amount for name, _, amount in accounts_of(round) if name != "outside"},
+            "owed_to_simulated_workers": owed_to_simulated(round),
             "time": str(timing) if timing else "too few timed, accepted assignments",
             "workers": [
                 {"worker": one.pseudonym, "simulated": one.simulated, "rewards": one.rewards, "bonuses": one.bonuses}
                 | {
-                    "base": str(one.base),
-                    "extra": str(one.extra),
-                    "owed": str(one.owed),
-                    "paid": str(one.paid),
-                    "fees": str(one.fees),
+                    "base": one.base,
+                    "extra": one.extra,
+                    "owed": one.owed,
+                    "paid": one.paid,
+                    "fees": one.fees,
                 }
                 for one in earners
             ],

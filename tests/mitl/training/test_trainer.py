@@ -278,7 +278,7 @@ def test_a_job_that_cannot_work_is_not_opened(colours, little):
 def test_the_command_prints_every_epoch(colours, little, capsys):
     call_command("train_annotator", "little", "--collection", "colours", "--validation", "held-out")
     lines = capsys.readouterr().out.splitlines()
-    assert any(line.startswith("best_epoch: ") for line in lines)
+    assert any(line.startswith("best epoch: ") for line in lines)
     curve = lines[lines.index("curve:") + 1 :]
     assert [line.split(",")[0].strip() for line in curve] == ["number 1", "number 2", "number 3"]
     assert "rsum " in curve[0]
