@@ -125,6 +125,7 @@ def _page(request: HttpRequest, assignment: Assignment, form: DecisionForm) -> H
         "assignment": assignment,
         "answers": answers,
         "controls": sorted(controls, key=lambda answer: not answer.is_wrong),
+        "written": [answer for answer in answers if answer.judgment and answer.judgment.text],
         "n_unanswered": sum(answer.judgment is None for answer in controls),
         "record": record_of(assignment.worker),
         "rejections": rejections_of(assignment),

@@ -199,6 +199,8 @@ def test_the_reviewer_reads_the_sentences_escaped(made, graded, reviewer):
     assert "A &lt;script&gt;alert(1)&lt;/script&gt; &amp; a &quot;dog&quot; runs." in page
     assert "<script>alert" not in page
     assert "A person reads the sentences" in page
+    read = page.split("Reason for review")[0]  # beside their pictures, above the decision
+    assert (read.count('alt="The picture"'), [one in read for one in SENTENCES[1:]]) == (3, [True, True])
     assert 'name="votes_count"' in page
 
 
