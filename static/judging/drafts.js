@@ -172,10 +172,11 @@ export function deviceCopy(key, serverNow) {
     remember: (what, value) => write(work, { ...read(work), [what]: value, at: now() }),
     remembered: (what) => read(work)[what],
     isKept: () => Object.keys(read(name)).length > 0,
-    /** Call `take(name, answer)` for each answer that another tab puts here. */
+    /** Call `take(name, answer)` for each answer that another tab puts here; it may be saved and gone by then. */
     follow: (take) =>
-      addEventListener("storage", ({ key }) => {
-        if (key === name) for (const [one, { answer }] of Object.entries(read(name))) take(one, answer);
+      addEventListener("storage", ({ key, newValue }) => {
+        if (key !== name || !newValue) return;
+        for (const [one, { answer }] of Object.entries(JSON.parse(newValue))) take(one, answer);
       }),
     /** What is kept of this pair, unless the server has an answer that was saved later (`savedAt`; 0: none). */
     newest(one, savedAt) {

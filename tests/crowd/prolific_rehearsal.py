@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from annotation.decisions import decide
 from annotation.ledger import balances
 from annotation.models import Assignment, Judgment, Payment
 from crowd.models import Outbox, Posting
@@ -211,3 +212,16 @@ def check_done(made: Round, there: Rehearsal, *, hits: int) -> None:
     assert there.statuses() == ["APPROVED"] * hits
     check_books(made, there)
     assert not Outbox.objects.exclude(state="done").exists()
+
+
+def settle_all(made: Round, there: Rehearsal, commit) -> None:
+    """Sync, have a person decide what waits, and sync again once payments are listed."""
+    there.later(hours=2)
+    sync(made, commit)
+    for flagged in Assignment.objects.filter(state="flagged"):
+        with commit(execute=True):
+            counts = not flagged.control_failures
+            decide(flagged, votes_count=counts, paid=True, reason="Looked at.", by=robin())
+    sync(made, commit)
+    there.later(minutes=2)
+    sync(made, commit)

@@ -1,4 +1,4 @@
-"""A participant in a real browser: from Prolific's address over consent and HIT back to Prolific."""
+"""Participants in real browsers: from Prolific's address over consent and HIT back to Prolific."""
 
 from decimal import Decimal
 
@@ -7,10 +7,12 @@ from django.core.management import call_command
 from playwright.sync_api import expect
 
 from annotation.answers import places_of
-from annotation.models import Assignment, Payment
+from annotation.models import Assignment, Judgment, Payment
+from crowd.models import Outbox
 from crowd.sync import sync_round
+from hits.models import Seat
 from tests.annotation.answering import right_answers
-from tests.crowd.prolific_rehearsal import rehearsing
+from tests.crowd.prolific_rehearsal import Rehearsal, check_books, rehearsing, settle_all
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -30,14 +32,14 @@ def publish(hits: int = 1):
     return made
 
 
-def judge(page) -> None:
-    """Answer all pairs of the latest HIT right, by keys, and send them."""
+def judge(page, *, wrong: bool = False) -> None:
+    """Answer all pairs of the latest HIT by keys, and send them."""
     expect(page.locator("#place")).not_to_be_empty()
     work = Assignment.objects.latest("pk")
     level_of = {answer.item_id: answer.level for answer in right_answers(work)}
     for place, item in sorted(places_of(work).items()):
         expect(page.locator(f"#pair-{place}")).to_be_visible()
-        page.keyboard.press(str(level_of[item]))
+        page.keyboard.press("1" if wrong else str(level_of[item]))
     page.locator("#submit-all").click()
 
 
@@ -60,8 +62,8 @@ def test_a_participant_consents_answers_and_is_back_on_prolific(there, open_page
 
 def test_who_takes_the_study_again_gets_another_hit_and_is_paid_for_both(there, open_page, live_server):
     made = publish(hits=2)
-    person, page = there.world.register(), open_page(viewport={"width": 360, "height": 800})
-    page.context.request.post(f"{there.emulator.url}/sign-in", form={"participant_id": person})
+    person = there.world.register()
+    page = browser_of(person, there, open_page)
     for _ in range(2):
         page.goto(f"{there.emulator.url}/studies/")
         page.get_by_role("button", name="Reserve my place").click()
@@ -82,8 +84,7 @@ def test_who_takes_the_study_again_gets_another_hit_and_is_paid_for_both(there, 
 def test_who_does_not_agree_gets_back_to_prolific(there, open_page, live_server):
     publish()
     submission, person = there.reserve()
-    page = open_page(viewport={"width": 360, "height": 800})
-    page.context.request.post(f"{there.emulator.url}/sign-in", form={"participant_id": person})
+    page = browser_of(person, there, open_page)
     page.goto(live_server.url + there.start(submission, person))
     page.get_by_role("button", name="I do not agree").click()
     page.get_by_role("button", name="Go back to the platform").click()
@@ -91,3 +92,91 @@ def test_who_does_not_agree_gets_back_to_prolific(there, open_page, live_server)
     with there.world.looking() as state:
         assert state.submissions[submission].return_requested
     assert not Assignment.objects.exists()
+
+
+KINDS_OF_PEOPLE = ["honest"] * 5 + ["careless", "returns", "late", "no code", "two tabs", "second device", "leaves"]
+
+
+def test_sixty_hits_by_all_kinds_of_people_end_with_balanced_books(there, open_page, live_server, settings, commit):
+    """The show: everybody who finished is paid once, every answer is stored once, both sides agree."""
+    settings.ARRIVALS_PER_HOUR = 10_000
+    made, finished = publish(hits=60), 0
+    for turn in range(200):
+        kind = KINDS_OF_PEOPLE[turn % len(KINDS_OF_PEOPLE)]
+        if not Seat.objects.filter(state="open").exists() or kind == "leaves":
+            settle_all(made, there, commit)
+        if not Seat.objects.filter(state="open").exists():
+            break
+        finished += play(kind, there, open_page, live_server.url)
+    for _ in range(5):
+        settle_all(made, there, commit)
+    counted = Assignment.objects.filter(state="accepted")
+    assert counted.count() == 60
+    assert Judgment.objects.filter(assignment__in=counted).count() == 60 * 4
+    paid = Payment.objects.filter(state="paid").values_list("assignment", flat=True)
+    assert len(paid) == len(set(paid)) == finished
+    assert not Payment.objects.filter(state="owed").exists()
+    check_books(made, there)
+    assert not Outbox.objects.exclude(state="done").exists()
+
+
+def play(kind: str, there: Rehearsal, open_page, site: str) -> int:
+    """A participant's visit, in browsers of their own; 1 if they finished their answers."""
+    person = there.world.register()
+    page = browser_of(person, there, open_page)
+    submission = begin(page, there)
+    at_prolific = f"{there.emulator.url}/submissions/{submission}/"
+    if kind == "second device":
+        page = browser_of(person, there, open_page)
+        page.goto(site + there.start(submission, person))
+    if kind == "returns":
+        page.goto(at_prolific)
+        page.get_by_role("button", name="Return the study").click()
+    elif kind in ("late", "no code"):
+        finish_without_code(page, there, at_prolific, late=kind == "late")
+    elif kind != "leaves":
+        finish(page, at_prolific, wrong=kind == "careless", in_two_tabs=kind == "two tabs")
+    page.context.close()
+    return int(kind not in ("leaves", "returns"))
+
+
+def begin(page, there: Rehearsal) -> str:
+    """Take a place and open its HIT; the submission."""
+    page.goto(f"{there.emulator.url}/studies/")
+    page.get_by_role("button", name="Reserve my place").click()
+    page.get_by_role("button", name="Open study").click()
+    page.get_by_role("button", name="Agree and start").click()
+    expect(page.locator("#place")).not_to_be_empty()
+    return Assignment.objects.latest("pk").external_id
+
+
+def finish(page, at_prolific: str, *, wrong: bool, in_two_tabs: bool) -> None:
+    """Answer and come back to Prolific with the code; the other tab then leads there too."""
+    other = page.context.new_page()
+    if in_two_tabs:
+        other.goto(page.url)
+    judge(page, wrong=wrong)
+    page.wait_for_url(f"{at_prolific}**")
+    if in_two_tabs:
+        other.reload()
+        expect(other.get_by_role("heading", level=1)).to_contain_text("Your answers are saved")
+
+
+def finish_without_code(page, there: Rehearsal, at_prolific: str, *, late: bool) -> None:
+    """Answer, never follow the way back, and say so at Prolific, or let the time run out."""
+    page.route("**/submissions/complete?**", lambda route: route.abort())
+    with page.expect_event("requestfailed"):
+        judge(page)
+    if late:
+        there.later(hours=2)
+        return
+    other = page.context.new_page()
+    other.goto(at_prolific)
+    other.get_by_role("button", name="I have no code").click()
+
+
+def browser_of(person: str, there: Rehearsal, open_page):
+    """A browser in which the participant is signed in to Prolific."""
+    page = open_page(viewport={"width": 360, "height": 800})
+    page.context.request.post(f"{there.emulator.url}/sign-in", form={"participant_id": person})
+    return page

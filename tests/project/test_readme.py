@@ -52,7 +52,7 @@ def test_its_commands_run_as_printed(tmp_path):
         running(["-m", *start_site, "--bind", f"127.0.0.1:{site}"], site, **given),
     ):
         printed = [output_of(typed, **given) for typed in typed_later]
-    assert re.search("^owed: +0.00$", printed[-1], re.M)
+    assert re.search(r"^owed: +\$0\.00$", printed[-1], re.M)
 
 
 def write_collection(folder):
