@@ -285,10 +285,23 @@ def test_counting_the_votes_makes_verdicts(researcher, db):
     assert made.aggregations.get().verdicts.count() == 2
 
 
+def test_a_round_that_a_version_counted_leads_to_its_verdicts(member, site):
+    site.version.rounds.get().aggregations.all().delete()
+    there = '<a href="/versions/v1/pairs/">'
+    assert (
+        f"none counted yet; a release counts the votes itself: {there}pairs of v1</a></dd>"
+        in member.get("/rounds/done/").text
+    )
+    assert (
+        f"A release counts the votes itself: see the pairs of {there}v1</a>." in member.get("/rounds/done/pairs/").text
+    )
+    assert "No votes have been counted" not in member.get("/versions/v1/pairs/").text
+
+
 def test_a_round_shows_how_its_verdicts_were_made(researcher, db):
     made = make_round()
     answer_rightly(made)
-    assert "<dt>Verdicts</dt><dd>none yet</dd>" in researcher.get("/rounds/round-1/").content.decode()
+    assert "<dt>Verdicts</dt><dd>none counted yet</dd>" in researcher.get("/rounds/round-1/").content.decode()
     aggregate_round(made, method="ordinal", ties="lower")
     assert "<dt>Verdicts</dt><dd>2 by ordinal, ties: lower</dd>" in researcher.get("/rounds/round-1/").content.decode()
 
