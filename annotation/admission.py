@@ -120,15 +120,21 @@ def has_joined(round: Round, worker: Worker) -> bool:
 
 
 def is_full(round: Round) -> bool:
-    """Whether nobody else may join the round. Who has failed the last try of its test takes no place."""
+    """Whether nobody else may join the round."""
+    return places_left(round) == 0
+
+
+def places_left(round: Round) -> int | None:
+    """Return how many more may join the round, None for any number. Who has failed the last try of its test takes no
+    place."""
     admission = admission_of(round)
     if admission.capacity is None:
-        return False
+        return None
     places = round.participants.all()
     if test := admission.test:
         failed = TestAttempt.objects.filter(test=test, worker=OuterRef("worker"), number=test.attempts, passed=False)
         places = places.filter(~Exists(failed))
-    return places.count() >= admission.capacity
+    return max(0, admission.capacity - places.count())
 
 
 def join_round(round: Round, worker: Worker) -> bool:

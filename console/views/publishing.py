@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.admission import places_left
 from annotation.consent import untold
 from annotation.invitations import make_invitations, revoke_invitations
 from annotation.judging.links import invitation_link
@@ -60,7 +61,8 @@ def invitations(request: StaffRequest, name: str) -> HttpResponse:
             trouble = str(error)
     page = page_of(request, found.invitations.select_related("used_by").order_by("-pk"))
     lines = [(one, invitation_link(one) if one.state == Invitation.State.UNUSED else "") for one in page]
-    context = {"round": found, "rows": page, "lines": lines, "trouble": trouble}
+    context = {"round": found, "rows": page, "lines": lines, "trouble": trouble, "left": places_left(found)}
+    context["unused"] = found.invitations.filter(used_by=None, revoked_at=None).count()
     return render(request, "console/invitations.html", context, status=422 if trouble else 200)
 
 

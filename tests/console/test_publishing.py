@@ -5,6 +5,8 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
+from annotation.admission import join_round
+from annotation.invitations import make_invitations
 from annotation.models import Admission, Invitation
 from core.models import Event, Job
 from crowd import channels
@@ -13,7 +15,7 @@ from crowd.models import Posting
 from hits.models import Round
 from tests.crowd.fakes import FakePlatform
 from tests.crowd.platform import rehearsal
-from tests.factories import make_round
+from tests.factories import make_round, make_worker
 
 __all__ = ["rehearsal"]
 
@@ -205,6 +207,17 @@ def test_invitations_are_made_listed_and_revoked_on_a_page(researcher, db):
     assert (page.count("/judge/invited/"), f"Invitation {number} is void" in page) == (1, True)
     refused = researcher.post("/rounds/round-1/invitations/", {"count": "many"})
     assert (refused.status_code, "use 1 to 1,000" in refused.text) == (422, True)
+
+
+def test_invitations_beyond_the_places_of_a_round_are_warned_of(researcher, db):
+    made = make_round()
+    Admission.objects.create(round=made, capacity=2)
+    join_round(made, make_worker())
+    make_invitations(made, 1, by="ada")
+    page = researcher.get("/rounds/round-1/invitations/").text
+    assert ("1 of 2 places left, 1 invitation unused." in page, "the round is full" in page) == (True, False)
+    page = researcher.post("/rounds/round-1/invitations/", {"count": "1"}, follow=True).text
+    assert "1 of 2 places left, 2 invitations unused. Whoever comes when no place is left is told" in page
 
 
 def test_a_round_by_invitation_shows_no_join_link(researcher, db):
