@@ -157,6 +157,7 @@ PROGRAMS = {
     "posting": "The posting",
     "reconciler": "The reconciler",
     "sync": "The sync",
+    "task": "A worker process",
 }
 
 
@@ -251,7 +252,7 @@ KINDS = {
         lambda row: reverse("worker", args=[row.pseudonym]),
     ),
     "auth.user": Kind(User.objects.all(), "", lambda row: row.username),
-    "core.job": Kind(Job.objects.all(), "the job", lambda row: row.title, _keyed("job")),
+    "core.job": Kind(Job.objects.select_related("created_by"), "the job", lambda row: row.title, _keyed("job")),
     "corpus.collection": Kind(Collection.objects.all(), "collection", address=_named("collection")),
     "corpus.sample": Kind(Sample.objects.all(), "sample", lambda row: row.name),
     "crowd.outbox": Kind(
@@ -320,7 +321,9 @@ def _what(event: Event, rows: Mapping[str, Mapping[str, Model]]) -> SafeString |
         word = kind.word if kind and kind.word else model.partition(".")[2]
         return f"{word} {event.data.get('name', key)}"
     name = format_html('<a href="{}">{}</a>', kind.address(row), kind.name(row)) if kind.address else kind.name(row)
-    return format_html("{} {}", kind.word, name) if kind.word else name
+    what = format_html("{} {}", kind.word, name) if kind.word else name
+    starter = row.created_by if isinstance(row, Job) and event.actor in PROGRAMS else None
+    return format_html("{}, which {} started", what, starter) if starter else what
 
 
 # What belongs to a round, by the path to it.

@@ -98,6 +98,15 @@ def test_what_is_gone_or_unknown_is_told_without_a_link(db):
     assert odd.sentence == "ada added model x"
 
 
+def test_a_job_that_a_program_ended_is_told_with_who_started_it(person):
+    job = Job.objects.create(title="Sync pr", task="none", created_by=person)
+    name = f'the job <a href="/jobs/{job.pk}/">Sync pr</a>'
+    record("opened", job, actor=person.username)
+    assert told_of(job) == f"{person} started {name}"
+    record("done", job, actor="task")
+    assert told_of(job) == f"A worker process finished {name}, which {person} started"
+
+
 def test_one_thing_is_counted_in_the_singular(db):
     zoo = make_collection("zoo", images=1)
     record("drawn", zoo, actor="ada", images=1)
