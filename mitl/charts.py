@@ -249,7 +249,9 @@ def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
     """
     lines = list(dict.fromkeys(value["line"] for values in panels.values() for value in values))
     scale = {"domain": lines}
-    whole = {"tickMinStep": 1, "format": "d", "grid": False}
+    at = [value["x"] for values in panels.values() for value in values]
+    few = {"values": list(range(min(at), max(at) + 1))} if at and max(at) - min(at) < 10 else {}
+    whole = {"tickMinStep": 1, "format": "d", "grid": False, **few}  # that step alone leaves a tick between 1 and 2
     return {
         "title": {"text": title, "subtitle": subtitle, "offset": 16},
         "columns": 3,
@@ -263,7 +265,8 @@ def line_chart(title: str, subtitle: str, panels: Mapping[str, Sequence[Mapping[
                 "mark": {"type": "line", "strokeWidth": 2, "point": {"size": 30}},
                 "encoding": {
                     "x": {"field": "x", "type": "quantitative", "title": x, "axis": whole, "scale": {"zero": False}},
-                    "y": {"field": "y", "type": "quantitative", "title": y},
+                    # To the next tick, so that panels of other heights stand level.
+                    "y": {"field": "y", "type": "quantitative", "title": y, "scale": {"nice": 5}},
                     "color": {"field": "line", "title": None, "scale": scale | {"range": COLOURS}, "sort": None},
                     "strokeDash": {"field": "line", "title": None, "scale": scale | {"range": DASHES}, "sort": None},
                 },

@@ -5,7 +5,7 @@ import pytest
 
 from core.errors import CounterpartError
 from mitl.bars import bar_chart
-from mitl.charts import check_chart_path, heat_map, heat_maps, tail_chart, write_chart
+from mitl.charts import check_chart_path, heat_map, heat_maps, line_chart, tail_chart, write_chart
 from mitl.rank_chart import rank_chart
 
 COUNTS = {"image → captions": {"one": np.array([0, 1, 1, 5]), "two": np.array([3, 0, 0, 0])}}
@@ -100,3 +100,10 @@ def test_models_that_share_a_rank_share_a_label(tmp_path):
     words = words_in((tmp_path / "ranks.svg").read_bytes())
     assert words.count("two, three") == 1
     assert {"R@1", "mAP@R", "one", "two"} <= set(words)
+
+
+def test_the_ticks_of_a_few_whole_numbers_are_these_numbers(tmp_path):
+    line = [{"line": "bias", "x": x, "y": y} for x, y in ((1, 50.3), (2, 36.7))]
+    write_chart(line_chart("Bias", "", {"R@1": line}, "annotators", "points"), tmp_path / "bias.svg")
+    words = words_in((tmp_path / "bias.svg").read_bytes())
+    assert [word for word in words if word.isdecimal()] == ["1", "2", "0", "10", "20", "30", "40", "50", "60"]
