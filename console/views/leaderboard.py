@@ -92,7 +92,7 @@ def _page(request: HttpRequest, collection: Collection, form: RankingsForm) -> H
         "metrics": SCORED,
         "moving": names,
         "history": _history(metric, names, values),
-        "moves": [(model, [one.get(name) for name in names]) for model, one in sorted(values.items())],
+        "moves": [(model, [one.get(name) for name in names]) for model, one in _best_first(names, values)],
         "runs": page_of(request, collection.runs.order_by("-created_at").select_related("registered_by")),
         "form": form,
     }
@@ -118,6 +118,11 @@ def _versions_in(collection: Collection, values: Moves) -> list[str]:
     scored = {version for one in values.values() for version in one}
     names = collection.versions.order_by("released_at").values_list("name", flat=True)
     return [name for name in names if name in scored]
+
+
+def _best_first(versions: list[str], values: Moves) -> list[tuple[str, dict[str, float]]]:
+    """The models by their value on the newest version; those without one come last."""
+    return sorted(values.items(), key=lambda one: (-one[1].get(versions[-1], -1.0), one[0]))
 
 
 def _ranks(version: Version, board: Board) -> SafeString | None:

@@ -53,6 +53,17 @@ def test_an_uploaded_run_is_scored_on_every_version(researcher, site, jobs_run):
     assert page.count("model a") >= 3
 
 
+def test_models_stand_from_version_to_version_by_their_score_on_the_newest(member, site):
+    release_version("v2", collection=site.collection, sample=site.version.sample, merge="original")
+    for model, newest in (("a", 0.0), ("b", None), ("c", 0.9)):
+        run = Run.objects.create(collection=site.collection, model=model, sha256=model * 64)
+        for version, value in ((site.version, 0.5), (site.collection.versions.get(name="v2"), newest)):
+            for direction in ("i2t", "t2i") if value is not None else ():
+                run.scores.create(version=version, metric="mAP@R", direction=direction, value=value, queries=8)
+    moves = member.get("/collections/zoo/leaderboard/").context["moves"]
+    assert moves == [("c", [0.5, 0.9]), ("a", [0.5, 0.0]), ("b", [0.5, None])]
+
+
 def test_averages_have_intervals_on_the_board_and_every_figure_has_one_on_the_runs_page(researcher, site, jobs_run):
     with jobs_run():
         upload(researcher, rankings(site))
