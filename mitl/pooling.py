@@ -68,7 +68,7 @@ def pool_proposals(
     Args:
         control_depth: pairs within this many places of any list may not become negative controls.
         direction: ``both``, ``i2t`` (images are the queries) or ``t2i``.
-        seed: recorded for the drawing of controls; pooling itself is not random.
+        seed: only recorded: a pool draws nothing, and a round draws its controls by a seed of its own.
 
     Raises:
         CounterpartError: if lists are missing or less than ``control_depth`` deep, for invalid numbers, or if there

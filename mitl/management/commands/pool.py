@@ -38,7 +38,7 @@ class Command(ActCommand):
             default="both",
             help="i2t: images are queries (default both)",
         )
-        add_seed(parser, "recorded for the controls")
+        add_seed(parser, "only recorded: a pool draws nothing, and pack draws the controls by a seed of its own")
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         pool = pool_proposals(
