@@ -1,5 +1,7 @@
 """No link leads to an error: every page of a site with a row of everything is opened, by staff and by a worker."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
@@ -43,6 +45,14 @@ def test_no_link_of_the_console_is_broken(shown):
     client = Client()
     client.force_login(admin)
     assert broken_links(client, "/", at_most=20) == {}
+
+
+def test_every_page_in_the_list_of_commands_can_be_opened(admin_client, settings):
+    listed = (settings.BASE_DIR / "docs/console.md").read_text("utf-8").split("## Other words")[0]
+    addresses = set(re.findall(r"`(/[^`]*)`", listed))
+    assert len(addresses) > 30
+    opened = {one: admin_client.get(one.replace("NUMBER", "1")).status_code for one in addresses}
+    assert {one for one, status in opened.items() if status not in (200, 404)} == set()  # 405: only a button calls it
 
 
 def test_no_link_of_a_workers_pages_is_broken(shown, stranger):
