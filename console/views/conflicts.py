@@ -19,6 +19,8 @@ from corpus.models import Caption, Image
 from dataset.conflicts import conflicts_of, merge_counts, pair_ids, preview, send_to_review
 from dataset.contents import Contents, Policies
 from dataset.merging import parse_merge
+from hits.models import Round
+from hits.task_types import ON_PAIRS
 
 
 class MergeForm(ReleaseForm):
@@ -56,7 +58,7 @@ def release_counts(request: HttpRequest) -> JsonResponse:
 @require_safe
 def conflicts(request: HttpRequest) -> HttpResponse:
     """The conflicts of the release that the query's fields describe."""
-    form = MergeForm(request.GET if "sample" in request.GET else None)
+    form = MergeForm(request.GET if "sample" in request.GET else None, initial=_newest())
     context: dict[str, Any] = {"form": form, "query": request.GET.urlencode()}
     if form.is_bound:
         try:
@@ -88,6 +90,12 @@ def conflicts_send(request: StaffRequest) -> HttpResponse:
     except CounterpartError as error:
         messages.error(request, str(error))
         return redirect("conflicts")
+
+
+def _newest() -> dict[str, Any]:
+    """Return the fields that suggest the round which was published last."""
+    newest = Round.objects.exclude(published_at=None).filter(task__in=ON_PAIRS).order_by("-published_at").first()
+    return {"rounds": [newest.name], "sample": newest.pool.sample.name} if newest else {}
 
 
 def _contents(form: MergeForm) -> Contents:

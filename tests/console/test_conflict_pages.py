@@ -36,6 +36,12 @@ def test_the_list_shows_conflicts_and_leads_to_their_pairs(member, asked):
     assert "Send 1 to review" not in text
 
 
+def test_the_form_suggests_the_round_that_was_published_last(member, asked):
+    newest = make_round(make_collection("farm", images=6, pictures=True), "newest")
+    form = member.get("/conflicts/").context["form"]
+    assert (form["sample"].value(), form["rounds"].value()) == (sample_of(newest).name, ["newest"])
+
+
 def test_conflicts_are_sent_to_review(reviewer, asked):
     query = reviewer.get("/conflicts/", asked).context["query"]
     response = reviewer.post("/conflicts/send/", {"query": query}, follow=True)
