@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Assignment
 from console import tasks
 from console.forms.pairs import CONCLUSIONS, ConclusionForm
-from console.last_act import forget_act, last_act, remember_act
+from console.last_act import forget_act, last_act, page_of_act, remember_act
 from console.pagination import page_of
 from console.pair_sheets import sheet_of
 from console.permissions import StaffRequest, members_only, researchers_only, reviewers_only, stewards_only
@@ -127,14 +127,15 @@ def reviews_undo(request: StaffRequest, image_id: int, caption_id: int) -> HttpR
     """Undo the reviews named in ``review``, all or none, and return to the page where they were made."""
     image, _caption = _pair_or_404(image_id, caption_id)
     named = [key for key in request.POST.getlist("review") if key.isdecimal() and len(key) < 19]
+    back = page_of_act(request, named) or _pair_address(image_id, caption_id)
     try:
         undone = undo(list(Review.objects.filter(pk__in=named, collection=image.collection)), by=request.user)
         of = f" for {len(undone)} pairs" if len(undone) > 1 else ""
         messages.success(request, f"Undone{of}. What held before holds again.")
-        return redirect(forget_act(request, named) or _pair_address(image_id, caption_id))
+        forget_act(request)
     except CounterpartError as error:
         messages.error(request, str(error))
-    return redirect("pair", image_id, caption_id)
+    return redirect(back)
 
 
 @reviewers_only

@@ -276,6 +276,7 @@ def test_what_somebody_replaced_since_keeps_all_of_an_act_from_being_undone(revi
     conclude(made.pool.collection, [b], Conclusion("level", 1), by=User.objects.create_user("other"))
     response = reviewer.post(*undo_button(reviewer), follow=True)
     assert "other has reviewed this since" in response.content.decode()
+    assert response.redirect_chain == [(table(disagreement="yes"), 302)]
     assert [level_of(made.pool.collection, pair) for pair in (a, b)] == [4, 1]
 
 
