@@ -156,6 +156,7 @@ export function deviceCopy(key, serverNow) {
   const work = WORK + key;
   const ahead = serverNow - Date.now();
   const now = () => Date.now() + ahead;
+  const ours = {}; // when this page put what
 
   function update(change) {
     const entries = read(name);
@@ -165,18 +166,22 @@ export function deviceCopy(key, serverNow) {
   }
 
   return {
-    put: (one, answer) => update((entries) => (entries[one] = { answer, at: now() })),
+    put: (one, answer) => update((entries) => (entries[one] = { answer, at: (ours[one] = now()) })),
     drop: (one) => update((entries) => delete entries[one]),
     clear: () => [name, work].forEach(remove),
     /** Keep something else of this HIT, by its name, until the answers are in. */
     remember: (what, value) => write(work, { ...read(work), [what]: value, at: now() }),
     remembered: (what) => read(work)[what],
     isKept: () => Object.keys(read(name)).length > 0,
-    /** Call `take(name, answer)` for each answer that another tab puts here; it may be saved and gone by then. */
+    /**
+     * Call `take(name, answer)` for each answer that another tab puts here; it may be saved and gone by then. A tab
+     * writes all entries at once, and with its own also older ones of this page.
+     */
     follow: (take) =>
       addEventListener("storage", ({ key, newValue }) => {
         if (key !== name || !newValue) return;
-        for (const [one, { answer }] of Object.entries(JSON.parse(newValue))) take(one, answer);
+        for (const [one, { answer, at }] of Object.entries(JSON.parse(newValue)))
+          if (at > (ours[one] ?? 0)) take(one, answer);
       }),
     /** What is kept of this pair, unless the server has an answer that was saved later (`savedAt`; 0: none). */
     newest(one, savedAt) {

@@ -6,7 +6,7 @@ from django.test import Client
 
 from annotation.models import Judgment
 from annotation.standing import standing_of
-from annotation.wages import shortfall_of
+from annotation.wages import fair_reward, timing_of
 from dataset.changes import Cause, changes_between
 from dataset.models import Verdict, Version
 from dataset.verification import verify_version
@@ -45,7 +45,9 @@ def _every_station_shows_rows() -> None:
     judged = Round.objects.get(name=JUDGED)
     assert [judged.state, Round.objects.get(name=OPEN).state] == ["closed", "open"]
     assert judged.participants.count() == standing_of(judged).workers == 40
-    assert shortfall_of(judged).bonus == 0
+    timing = timing_of(judged)
+    assert timing.simulated
+    assert fair_reward(timing.active, judged.wage_floor) <= judged.reward
     assert Score.objects.filter(version__name=VERSION).count() == 5 * 5 * 2
 
 
