@@ -1,5 +1,5 @@
 # make demo    a whole round on a drawn collection, then the site        (ARGS=--no-serve stops before serving)
-# make check   the fast part of the tests, on SQLite                     (about seven minutes)
+# make check   the fast part of the tests, on SQLite                     (about four minutes)
 # make test    everything CI runs: checks, both databases, slow and browser tests
 # make audit   known vulnerabilities of the pinned packages; asks the advisory database on the network
 # make screenshots   the pictures of docs/tour.md, light and dark, of the demo site and a simulated COCO round
@@ -46,9 +46,10 @@ lint: $(VENV)/.dev
 fast: $(VENV)/.dev
 	DATABASE_URL= REDIS_URL= $(PYTEST) -m "not slow and not browser and not service"
 
-# By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process.
+# By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process. In their order: by the
+# number of their tests, files of few and long tests would come last, and one process would wait for the other.
 slow: $(VENV)/.dev browser
-	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile -m "slow or browser"
+	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile --no-loadscope-reorder -m "slow or browser"
 
 # What touches a database again, on PostgreSQL and Redis: those configured, those on this machine, or real ones from wheels.
 services: $(VENV)/.dev

@@ -35,6 +35,7 @@ def test_the_doubt_of_four_workers_with_four_of_four_right_is_worked_by_hand():
     assert record(*[(False, 4, 4)] * 4).doubt() == pytest.approx(1 - 0.5 ** (11 / 3))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 12), st.integers(0, 12)), max_size=12), st.floats(0.2, 0.8))
 def test_the_doubt_is_the_integral_of_its_density(answers, rate):
     found = record(*((right, max(n, k), min(n, k)) for right, n, k in answers))

@@ -132,6 +132,7 @@ FAULTS_AT_REST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_reported_at_any_moment(sent, fault):
     kind, plant = FAULTS[fault]

@@ -39,6 +39,7 @@ def jobs_run(django_capture_on_commit_callbacks):
     return lambda: django_capture_on_commit_callbacks(execute=True)
 
 
+@pytest.mark.slow
 def test_an_uploaded_run_is_scored_on_every_version(researcher, site, jobs_run):
     release_version("v2", collection=site.collection, sample=site.version.sample, merge="original")
     with jobs_run():

@@ -25,6 +25,7 @@ def marked(client, path: str) -> list[tuple[str, str]]:
     return re.findall(r'aria-current="(\w+)">([^<]+)</a>', header)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "entry"),
     [

@@ -343,6 +343,7 @@ def test_confirming_twice_prolongs_once(researcher, made, commit):
     assert "Nothing has to be done" in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("days", ["0", "366", "x", ""])
 def test_a_number_of_days_that_no_platform_takes_changes_nothing(researcher, made, days):
     assert researcher.post("/rounds/round-1/prolong/", {"days": days}).status_code == 422

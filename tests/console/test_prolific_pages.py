@@ -174,6 +174,7 @@ def test_a_bonus_is_given_once_on_the_page_of_the_work(made, rehearsal, commit, 
     assert rehearsal.bonuses() == [Decimal("0.50")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent", [{"amount": "0", "reason": "x"}, {"amount": "1.005", "reason": "x"}, {"amount": "1"}, {"amount": "NaN"}]
 )

@@ -43,6 +43,7 @@ def upload(client, content: bytes, name: str = "mine.npz", annotator: str = "min
     return client.post(PAGE, {"name": annotator, "file": SimpleUploadedFile(name, content)})
 
 
+@pytest.mark.slow
 def test_uploaded_embeddings_become_an_annotator_that_searches(researcher, zoo, jobs_run):
     with jobs_run():
         answer = upload(researcher, arrays(zoo))

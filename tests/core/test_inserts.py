@@ -56,6 +56,7 @@ def test_masked_entries_are_null_and_numbers_keep_every_digit(collection):
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(TEXTS, min_size=1, max_size=5))
 def test_any_text_comes_back_as_it_was(collection, texts):

@@ -14,6 +14,8 @@ from simulation.http_browser import Page, filled_in
 from tests.annotation.task_types.rounds import EVERY_TYPE, draft_of, form_of
 from tests.crowd import platform, prolific_rehearsal
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def mturk(db, settings):

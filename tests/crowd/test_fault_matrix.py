@@ -28,6 +28,8 @@ from hits.models import Round
 from tests.crowd.platform import Rehearsal, published, rehearsal, rehearsing, sync
 from tests.factories import make_round
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["rehearsal"]
 
 HITS = 3

@@ -22,6 +22,8 @@ from tests.crowd.prolific_rehearsal import (
     work,
 )
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["rehearsal"]
 
 HITS = 2

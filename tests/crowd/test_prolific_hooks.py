@@ -18,6 +18,8 @@ from crowd.models import Hint
 from emulators.prolific.courier import signature
 from tests.crowd.prolific_rehearsal import Rehearsal, check_books, published, rehearsal, sync
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["rehearsal"]
 
 HOOK = "/judge/at/prolific/emulator/hook/"

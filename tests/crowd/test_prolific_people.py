@@ -1,6 +1,8 @@
 """Rounds on Prolific by all kinds of people: everybody who finished is paid once, every answer is stored once, and both
 sides' books agree."""
 
+import pytest
+
 from annotation.decisions import decide
 from annotation.models import Assignment, Judgment, Payment
 from hits.models import Seat
@@ -9,6 +11,7 @@ from tests.crowd.prolific_rehearsal import check_books, published, rehearsal, re
 __all__ = ["rehearsal"]
 
 
+@pytest.mark.slow
 def test_everything_odd_together_pays_everybody_once(rehearsal, commit):
     made = published(hits=4, commit=commit)
     with commit(execute=True):

@@ -58,6 +58,7 @@ def test_who_refuses_to_consent_is_asked_to_return(rehearsal, commit):
     assert (again.status_code, code_in(again.text)) == (200, code_in(page.text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["return", "time out", "reservation"])
 def test_a_session_that_ends_gives_its_hit_to_the_next_visitor(rehearsal, commit, end):
     made = published(hits=1, commit=commit)
@@ -95,6 +96,7 @@ def test_who_runs_out_of_time_after_answering_is_paid_by_a_bonus(rehearsal, comm
     assert Assignment.objects.get().state == "accepted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["NOCODE", "SOMETHING ELSE"])
 def test_a_finished_person_without_a_code_or_with_a_wrong_one_is_paid(rehearsal, commit, code):
     made = published(hits=1, commit=commit)
@@ -122,6 +124,7 @@ def test_two_tabs_and_a_second_device_are_one_assignment(rehearsal, commit):
     check(made, rehearsal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "status", "text"),
     [

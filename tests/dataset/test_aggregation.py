@@ -63,6 +63,7 @@ def slow_level(labels: list[int], ties: str) -> int:
     return tied[0] if ties == "lower" else tied[-1]
 
 
+@pytest.mark.slow
 @given(st.lists(votes, min_size=1, max_size=5), st.sampled_from(["median", "lower", "higher"]))
 def test_levels_equal_a_slow_reading_of_the_votes(items, ties):
     distribution = aggregate(frame(**{f"i{n}": labels for n, labels in enumerate(items)}))

@@ -125,6 +125,7 @@ def differing(before: Version, after: Version) -> set[tuple[str, str]]:
     return {pair for pair in said[0].keys() | said[1].keys() if said[0].get(pair) != said[1].get(pair)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ACTS)
 def test_one_act_is_the_cause_of_every_change(round, act):
     before, options = release(round, "v1"), {}
@@ -136,6 +137,7 @@ def test_one_act_is_the_cause_of_every_change(round, act):
     assert {(change.image, change.caption) for change in changes} == differing(before, after)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=st.sets(st.sampled_from(list(ACTS)), min_size=1), undone=st.booleans())
 def test_every_difference_is_explained_by_an_act_that_took_place(round, acts, undone):

@@ -7,6 +7,8 @@ from dataset.aggregation.crowdkit_models import glad, mace
 from dataset.aggregation.votes import read_votes
 from tests.dataset.crowds import LEVELS, draw_crowd
 
+pytestmark = pytest.mark.slow
+
 
 def test_mace_finds_the_competence_of_every_worker():
     """A worker who guesses among four levels when not competent is right by chance in a quarter of those cases."""

@@ -54,6 +54,7 @@ def test_it_equals_a_slow_reading_of_the_model():
     assert np.allclose(fast, [slow[item] for item in range(12)], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_it_equals_crowd_kits_where_there_is_no_gold():
     from crowdkit.aggregation import DawidSkene
 

@@ -34,6 +34,7 @@ def test_an_archive_holds_the_files_of_the_export(version, tmp_path):
     assert held == {file.relative_to(out).as_posix(): file.read_bytes() for file in out.rglob("*") if file.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", choices())
 def test_made_again_every_archive_has_the_same_bytes(version, what):
     first = make_download(version, what)

@@ -233,6 +233,7 @@ def test_a_caption_that_was_changed_since_the_release_is_named(version, tmp_path
         exported(version, tmp_path, "hf")
 
 
+@pytest.mark.slow
 def test_croissant_passes_both_gates(version, tmp_path):
     exported(version, tmp_path, "croissant")
     path = tmp_path / "croissant.json"

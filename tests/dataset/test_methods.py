@@ -34,6 +34,7 @@ def test_every_row_is_a_distribution(method: Method, answers):
     assert (distribution >= 0).all()
 
 
+@pytest.mark.slow
 @drawn_cases
 @few
 @given(answer_sets, st.randoms(use_true_random=False))
@@ -43,6 +44,7 @@ def test_the_order_of_the_rows_changes_no_byte(method: Method, answers, random):
     assert conclude(votes, method=method).to_csv() == conclude(shuffled, method=method).to_csv()
 
 
+@pytest.mark.slow
 @every_method
 def test_the_names_of_the_workers_change_no_byte(method):
     labels, _ = draw_crowd([0.9, 0.7, 0.5, 0.4], items=12, each=3)
@@ -51,6 +53,7 @@ def test_the_names_of_the_workers_change_no_byte(method):
     assert conclude(votes, method=method).to_csv() == conclude(others, method=method).to_csv()
 
 
+@pytest.mark.slow
 @drawn_cases
 @few
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), min_size=1, max_size=12))
@@ -60,12 +63,14 @@ def test_levels_on_which_all_agree_win(method: Method, items):
     assert verdicts["level"].tolist() == [level for level, _ in items]
 
 
+@pytest.mark.slow
 @every_method
 def test_good_workers_are_followed(method):
     labels, truth = draw_crowd([0.95, 0.9, 0.85, 0.8, 0.3, 0.25], items=60)
     assert share_right(aggregate(labels, method), truth) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["dawid-skene", "mace", "glad", "ordinal"])
 def test_models_of_workers_beat_majority_where_most_guess(method):
     labels, truth = draw_crowd([0.95, 0.9, *[0.25] * 6], items=100)
@@ -73,6 +78,7 @@ def test_models_of_workers_beat_majority_where_most_guess(method):
     assert share_right(aggregate(labels, method), truth) > majority + 0.05
 
 
+@pytest.mark.slow
 @every_method
 def test_other_scales_keep_their_own_labels(method):
     labels = pd.DataFrame({"item": [0, 0, 1], "worker": [0, 1, 0], "label": [0, 0, 1]})
@@ -85,6 +91,7 @@ def test_a_scale_of_one_level_is_certain(method):
     assert aggregate(labels, method).to_numpy().tolist() == [[1], [1]]
 
 
+@pytest.mark.slow
 @every_method
 def test_controls_get_no_verdict(method):
     labels, _ = draw_crowd([0.9, 0.8, 0.7], items=12)
@@ -99,6 +106,7 @@ def test_votes_on_controls_alone_give_no_verdict(method):
     assert conclude(as_votes(labels).assign(control="negative"), method=method).empty
 
 
+@pytest.mark.slow
 @every_method
 def test_the_input_is_left_as_it_was(method):
     votes = as_votes(draw_crowd([0.9, 0.8], items=5)[0])
@@ -107,6 +115,7 @@ def test_the_input_is_left_as_it_was(method):
     assert votes.equals(before)
 
 
+@pytest.mark.slow
 @every_method
 def test_the_confidence_is_the_share_of_the_level(method):
     verdicts = conclude(as_votes(draw_crowd([0.9, 0.6, 0.5], items=20)[0]), method=method)
@@ -114,6 +123,7 @@ def test_the_confidence_is_the_share_of_the_level(method):
     assert verdicts["confidence"].tolist() == shares[np.arange(20), verdicts["level"] - 1].tolist()
 
 
+@pytest.mark.slow
 @every_method
 def test_the_worker_table_tells_good_from_bad(method):
     labels, _ = draw_crowd([0.9, 0.9, 0.9, 0.3], items=80)

@@ -119,6 +119,7 @@ def test_an_invalid_seed_is_refused(round, seed):
         aggregate_round(round, seed=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_release_and_aggregate_never_differ(method, tmp_path):
     """A release names workers by other pseudonyms and lists the judgments in another order."""

@@ -79,6 +79,7 @@ def test_a_version_of_sources_alone_passes():
     assert problems(release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_a_version_by_any_method_is_rebuilt_to_the_byte(version, method):
     round = version.rounds.get()
@@ -94,6 +95,7 @@ def test_verdict_rows_are_not_needed(version):
     assert problems(version) == []
 
 
+@pytest.mark.slow
 @checked(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_any_changed_byte_of_any_file_is_named(version, data):

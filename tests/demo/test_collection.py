@@ -175,6 +175,7 @@ def drawn(scene):
     return np.asarray(Picture.open(BytesIO(draw_scene(scene, np.random.default_rng(0)))), dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
 def test_every_kind_shows_its_colours_and_actions(kind):
     looks = [(colour, action) for colour in kind.colours for action in kind.actions or (None,)]

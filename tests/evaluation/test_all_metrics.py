@@ -65,6 +65,7 @@ def ours(name: str, found: Found) -> dict:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "measure"),
     [
@@ -115,6 +116,7 @@ def slow(name: str, ranking: list, gains: dict) -> float:
     raise KeyError(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["PMRP", "mAP@R", *(name for name in GRADED if name != "nDCG")])
 @settings(max_examples=60, deadline=None)
 @given(rankings=lists, levels=JUDGED)
@@ -216,6 +218,7 @@ def test_our_order_of_ties_is_by_item():
     assert by_score(with_scores({1: {9: 0.5, 12: 0.5, 3: 0.9, 10: 0.5}})).items.tolist() == [[3, 9, 10, 12]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*(name for name in ALL_METRICS if name != "infAP")])
 @settings(max_examples=25, deadline=None)
 @given(
@@ -245,6 +248,7 @@ def test_rankings_without_scores_say_nothing_of_ties():
         by_score(Rankings.of({1: [2]}), "mine")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*(name for name in ALL_METRICS if name != "infAP")])
 @settings(max_examples=25, deadline=None)
 @given(order=st.permutations(range(5)), depth=st.integers(0, 5), levels=JUDGED)

@@ -42,6 +42,7 @@ def covered(*arguments: str) -> dict[tuple[str, str], dict]:
     return {(row["name"], row["direction"]): row for row in rows}
 
 
+@pytest.mark.slow
 def test_the_levels_of_proposals_are_told_by_rank(judged):
     assert [ranked("words", 1)[f"share_{level}"] for level in (1, 2, 3, 4)] == [1, 0, 0, 0]
     assert [ranked("words", rank)["matches"] for rank in (1, 2, 3, "all")] == [1, 1, 0, pytest.approx(2 / 3)]

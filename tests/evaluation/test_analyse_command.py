@@ -111,6 +111,7 @@ def test_what_is_undefined_is_null_in_json(retrievals):
     assert found["i2t"]["tau"][0][0] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("subject", "more"), [("hubness", []), ("diversity", ["--depth", "10"])])
 @pytest.mark.parametrize("name", ["chart.svg", "chart.png"])
 def test_a_plot_is_written(retrievals, tmp_path, subject, more, name):

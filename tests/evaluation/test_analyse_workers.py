@@ -101,6 +101,7 @@ def test_reliability_is_that_of_the_aggregation(judged, people):
     assert skilled[people[0].pseudonym]["reliability"] > skilled[people[2].pseudonym]["reliability"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_estimates_a_reliability(judged, people, method):
     pairs = candidates(judged.hits.first())

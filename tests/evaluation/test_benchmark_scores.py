@@ -93,6 +93,7 @@ def test_one_name_is_not_given_to_several_models(rankings):
         evaluate("--benchmark", "eccv", "--model", "mine", "--rankings", *both)
 
 
+@pytest.mark.slow
 def test_pmrp_reads_cocos_instances(tmp_path):
     whole = metrics.positives("coco-5k")
     images, captions = whole["i2t"].queries, whole["t2i"].queries
@@ -118,6 +119,7 @@ def test_pmrp_reads_cocos_instances(tmp_path):
     assert head == "model,pmrp t2i PMRP ζ=0"  # table 4's, by default
 
 
+@pytest.mark.slow
 def test_blocks_arrays_and_lists_score_alike(tmp_path, monkeypatch):
     monkeypatch.setattr(ranking_blocks, "SIZE", 400_000)
     whole, captions = metrics.positives("coco-5k")["i2t"], metrics.positives("coco-5k")["t2i"].queries

@@ -38,6 +38,7 @@ def test_tau_b_by_hand_with_a_tie():
     assert tau_b([1, 1, 2, 3], [1, 2, 4, 3]) == pytest.approx(3 / 30**0.5)
 
 
+@pytest.mark.slow
 @given(SCORES)
 def test_both_coefficients_agree_with_scipy(scores):
     a, b = scores

@@ -59,6 +59,7 @@ def of_queries(name: str, direction: str) -> dict[int, list[int]]:
     return {query: found.get(query, []) for query in positives("eccv")[direction].queries.tolist()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "images", "captions"),
     [("coco-5k", 1_332, 6_305), ("cxc", 1_895, 8_906), ("eccv", 11_279, 22_550)],

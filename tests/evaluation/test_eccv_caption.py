@@ -146,6 +146,7 @@ def our_figures(rankings: dict[str, Rankings]) -> dict:
     return {theirs: found[benchmark][metric] for (benchmark, metric), theirs in NAMES.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["pypi", "main"])
 @pytest.mark.parametrize("kind", ["random", "perfect", "model-like"])
 def test_every_figure_of_a_part_of_coco_is_theirs(small, version, kind):
@@ -219,6 +220,7 @@ def test_truncated_rankings_break_one_program_and_get_no_score_from_the_other_bu
     assert low.mean() < true.mean() < high.mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zeta", [0, 1, 2])
 def test_pmrp_without_sets_equals_pmrp_on_the_sets(zeta):
     from evaluation.metrics import ALL_METRICS
@@ -235,6 +237,7 @@ def test_pmrp_without_sets_equals_pmrp_on_the_sets(zeta):
     np.testing.assert_array_equal(plausible_precision(short, shown, told)[zeta], slow)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_plausible_captions_of_coco_show_what_the_image_shows(shared):
     from evaluation.metrics.named_benchmarks import of_gallery

@@ -23,6 +23,7 @@ def test_bleu_1_is_nltks_precision_of_single_words(words, caption, others):
     assert bleu_1(caption, others, words=words) == pytest.approx(float(theirs))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [content_words, words_of])
 @given(caption=texts, others=references)
 def test_rouge_1_is_the_share_of_the_references_words_that_the_caption_has(words, caption, others):

@@ -107,6 +107,7 @@ def test_a_job_ends_where_the_call_does(params, start):
     assert Event.objects.filter(verb="packed").first().actor == "bo"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("act", ACTS)
 def test_a_job_killed_in_the_middle_and_sent_again_ends_where_it_would_have(

@@ -98,6 +98,7 @@ def test_check_boxes_of_a_pool_are_counted_with_what_fills_them_up(db, asked, ea
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["levels", "expert", "determinate"])
 def test_the_hits_of_a_pool_are_those_that_packing_makes(db, task):
     pool = pool_of(75)

@@ -33,6 +33,7 @@ def params(db, monkeypatch):
     }
 
 
+@pytest.mark.slow
 def test_a_job_pools_re_ranked_lists(params):
     job = start_pipeline(RoundParameters.from_json(params))
     plan_round(str(job.pk))

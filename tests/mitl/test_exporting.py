@@ -22,12 +22,14 @@ def embeddings(annotator: Annotator) -> np.ndarray:
     return load(annotator).embed_texts(["a red square", "all of it is blue"])
 
 
+@pytest.mark.slow
 def test_an_exported_annotator_comes_back_with_its_weights_and_settings(eyes, tmp_path):
     call_command("export_annotator", "eyes", str(tmp_path / "eyes.npz"))
     again = add_annotator("again", kind="embedding", checkpoint=tmp_path / "eyes.npz")
     assert (again.checksum, again.options) == (eyes.checksum, eyes.options)
 
 
+@pytest.mark.slow
 def test_half_the_bits_make_nearly_the_same_embeddings(eyes, tmp_path):
     whole = export_annotator(eyes, tmp_path / "whole.npz")
     assert export_annotator(eyes, tmp_path / "half.npz", half=True) < 0.7 * whole
@@ -37,6 +39,7 @@ def test_half_the_bits_make_nearly_the_same_embeddings(eyes, tmp_path):
     assert {array.dtype for array in arrays.values() if array.dtype.kind == "f"} == {np.dtype(np.float32)}
 
 
+@pytest.mark.slow
 def test_a_changed_file_is_refused(eyes, tmp_path):
     export_annotator(eyes, tmp_path / "eyes.npz")
     with np.load(tmp_path / "eyes.npz") as stored:
@@ -46,6 +49,7 @@ def test_a_changed_file_is_refused(eyes, tmp_path):
         add_annotator("again", kind="embedding", checkpoint=tmp_path / "eyes.npz")
 
 
+@pytest.mark.slow
 def test_a_cut_file_is_refused(eyes, tmp_path):
     path = tmp_path / "eyes.npz"
     size = export_annotator(eyes, path)
@@ -55,12 +59,14 @@ def test_a_cut_file_is_refused(eyes, tmp_path):
     assert Annotator.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_an_annotator_of_another_kind_is_refused_with_its_kind(eyes, tmp_path):
     export_annotator(eyes, tmp_path / "eyes.npz")
     with pytest.raises(CounterpartError, match="holds an annotator of kind embedding; add it with --kind embedding"):
         add_annotator("again", kind="files", checkpoint=tmp_path / "eyes.npz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "file", "told"),
     [

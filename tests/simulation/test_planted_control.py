@@ -9,6 +9,8 @@ from hits.models import Control, Round
 from simulation.simulated_rounds import simulate_round
 from tests.hits.pools import pack, pool_of
 
+pytestmark = pytest.mark.slow
+
 MOST_ANSWERS = 7  # what ControlPolicy's docstring promises for workers with the one other control of a first HIT
 
 EXACT = {

@@ -24,6 +24,8 @@ from tests.factories import make_collection, make_round
 from tests.hits.pools import pool_of
 from tests.simulation.test_rehearsal import EXACT
 
+pytestmark = pytest.mark.slow
+
 CONDUCTS = ("returns", "abandons", "double_clicks", "stale_tabs", "lost_codes", "second_devices")
 
 

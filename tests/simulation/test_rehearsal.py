@@ -14,6 +14,8 @@ from tests.crowd.platform import rehearsing
 from tests.crowd.platform_books import check_both_sides, check_judgments
 from tests.factories import make_round, put_on_platform
 
+pytestmark = pytest.mark.slow
+
 EYE = [[1.0 if row == column else 0.0 for column in range(4)] for row in range(4)]
 EXACT = {
     "confusion": EYE, "likeness": 1e6, "careless_workers": 0.0, "random_clicks": 1.0,

@@ -179,6 +179,7 @@ def test_a_draft_cannot_be_worked_on(transactional_db):
         simulate_round(make_round(published=False))
 
 
+@pytest.mark.slow
 def test_workers_can_go_through_the_pages(round, profile, live_server):
     figures = simulate_round(round, workers=3, profile=profile(careless_workers=0.34), through_http=live_server.url)
     assert figures["accepted"] == 6
@@ -215,6 +216,7 @@ def test_votes_of_a_rehearsal_are_simulated_whoever_gave_them(round):
     assert Judgment.objects.simulated().count() == 5
 
 
+@pytest.mark.slow
 def test_a_round_in_which_people_took_hits_is_simulated_only_when_told_so(round, profile):
     say_all(round.hits.get(number=1))
     with pytest.raises(CounterpartError, match="1 person took HITs of round round-1.*or pass --among-people"):

@@ -27,6 +27,7 @@ def opened(transactional_db) -> Round:
     return Round.objects.get(pk=made.pk)
 
 
+@pytest.mark.slow
 def test_disputed_pairs_are_asked_again_until_they_are_settled(opened, tmp_path):
     path = tmp_path / "crowd.json"
     path.write_text(json.dumps(PROFILE))

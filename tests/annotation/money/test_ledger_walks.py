@@ -185,6 +185,7 @@ ACTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("make", [pooled, posted])
 def test_the_accounts_balance_after_every_step(db, platform, make, seed):

@@ -19,7 +19,7 @@ from tests.annotation.answering import shown
 from tests.corpus.files import picture_folder
 from tests.factories import make_annotator, make_assignment, make_worker
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 NAMES = ["ant.jpg", "bee.jpg", "cat.jpg", "dog.jpg", "emu.jpg", "fox.jpg"]
 
 

@@ -233,6 +233,7 @@ def test_the_join_page_tells_what_is_asked(client, made):
     assert "100% YES" not in shown
 
 
+@pytest.mark.slow
 def test_the_pages_of_staff_open_and_speak_of_ticks(researcher, made, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         item = vote(made, True, False)

@@ -77,6 +77,7 @@ def test_a_release_has_the_pairs_of_good_grades(db, django_capture_on_commit_cal
     assert (found.grade, found.score) == (2, 1)
 
 
+@pytest.mark.slow
 def test_three_experts_are_wanted_and_a_simulated_crowd_can_play_them(db):
     packed = pack("experts", pool_of(32), task="expert")
     assert (packed.replication, packed.wording) == (3, 1)

@@ -241,6 +241,7 @@ def test_the_controls_of_other_collections_stay(made, elsewhere):
     assert retire_controls_of(elsewhere.pool.collection, captions=[control.caption_id], **words) == 0
 
 
+@pytest.mark.slow
 def test_graders_at_once_retire_once_and_pay_each_worker_once(transactional_db):
     elsewhere, made = make_elsewhere(), make_round(replication=8)
     work = [judge(made, seasoned(elsewhere, right=8), fails="positive", graded=False) for _ in range(6)]

@@ -147,6 +147,7 @@ def test_ctrl_c_and_termination_end_the_wait(monkeypatch, number):
         signal.signal(signal.SIGTERM, usual[1])
 
 
+@pytest.mark.slow
 def test_it_runs_without_django_until_it_is_interrupted():
     blocked = "import sys, runpy; sys.modules['django'] = None; sys.argv[1:] = ['--port', '0']; "
     program = blocked + "runpy.run_module('emulators.mturk', run_name='__main__')"

@@ -93,6 +93,7 @@ def test_the_journal_tells_calls_acts_and_controls(controls, post, worker):
     assert controls.get(f"journal?after={told['after'] - 1}").json()["entries"] == told["entries"][-1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "sent", "error"),
     [

@@ -14,6 +14,7 @@ def balances(mturk):
     return balance["AvailableBalance"], balance["OnHoldBalance"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reward", "requirements", "assignments", "cost"),
     [

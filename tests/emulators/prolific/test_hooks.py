@@ -197,6 +197,7 @@ def test_hooks_can_come_in_another_order(subscriber, subscribe, publish, finish,
     assert eventually(lambda: statuses(subscriber) == ["ACTIVE", "AWAITING REVIEW", "RESERVED"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["bad", "old secret"])
 def test_a_signature_can_be_wrong(subscriber, subscribe, publish, upset, form):
     _, old = subscribe("study.progress.change")

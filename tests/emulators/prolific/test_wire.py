@@ -99,6 +99,7 @@ def numbers(api, **query):
     return sizes
 
 
+@pytest.mark.slow
 def test_next_links_lead_through_all_submissions(api, publish, finish):
     study_id = publish(total_available_places=45)
     for _ in range(45):

@@ -50,6 +50,7 @@ def trained(examples: TrainingSet, plan: Plan):
     return kcca.train(examples, plan, lambda step, done, total: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["bow1", "bow5", "tagrank", "tri5", "tri5sem"])
 def test_it_finds_colours_by_every_text_kernel(colours, text):
     arrays = trained_arrays("kcca", colours, loss="", **SMALL, text=text)

@@ -61,6 +61,7 @@ def all_scores(annotator: CrossEncoder, images, captions):
     return np.concatenate([ready.pairs(rows[part], columns[part]) for part in parts]).reshape(len(images), -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_it_learns_which_captions_fit(colours, kind):
     annotator = module_of(kind).open_annotator(annotator_of(kind, learned(kind, colours), **TINY[kind]), "cpu")
@@ -70,6 +71,7 @@ def test_it_learns_which_captions_fit(colours, kind):
     assert np.mean(right) >= 4 / len(COLOURS)
 
 
+@pytest.mark.slow
 def test_a_pair_scores_the_same_in_any_company(colours, untrained):
     images, captions = gallery(colours)
     together = all_scores(untrained, images, captions)

@@ -200,6 +200,7 @@ def test_an_image_without_a_picture_is_told(add):
         load(add()).encode_images([Image(key="7")])
 
 
+@pytest.mark.slow
 def test_it_learns_what_words_look_like(colours):
     options = SMALL_PCME | {"epochs": 4}
     annotator = load(annotator_of("pcme", trained_arrays("pcme", colours, loss="pcme", **options), **options))

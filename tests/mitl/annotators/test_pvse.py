@@ -63,6 +63,7 @@ def test_every_published_layout_gives_the_same_annotator(add, network, colours, 
     np.testing.assert_allclose(load(annotator).encode_captions(captions)[:1], expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_commands_add_a_published_annotator_and_search_with_it(colours, network, tmp_path, capsys):
     path, vocabulary = write_checkpoint(tmp_path, "training", network), write_vocabulary(tmp_path)
     options = ["--option", f"vocabulary={vocabulary}", "--option", "picture=32"]
@@ -131,6 +132,7 @@ def test_it_learns_what_words_look_like(colours, loss, heads):
     assert colours_found(annotator, colours) >= 4 / 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", KINDS["pvse"].losses)
 @pytest.mark.parametrize("heads", [1, 2])
 def test_every_loss_it_names_trains_it(few, loss, heads):

@@ -32,6 +32,7 @@ def untrained(colours):
     return fresh_model(FAMILY, settings, [caption.text for caption in colours.captions.all()], "cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "loss"), [("clip", "contrastive"), ("siglip", "sigmoid")])
 def test_it_learns_what_words_look_like(colours, kind, loss):
     arrays = trained_arrays(kind, colours, loss=loss, **TINY[kind] | {"epochs": 8})
@@ -39,6 +40,7 @@ def test_it_learns_what_words_look_like(colours, kind, loss):
     assert colours_found(annotator, colours) >= 4 / len(COLOURS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [*KINDS["clip"].losses, "sigmoid"])
 def test_every_loss_it_names_falls(colours, loss):
     kind = "siglip" if loss == "sigmoid" else "clip"

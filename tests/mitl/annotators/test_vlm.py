@@ -96,6 +96,7 @@ def test_another_picture_of_the_same_name_is_another_question(zoo, stub):
     assert len(stub.asked) == 2
 
 
+@pytest.mark.slow
 def test_it_scores_a_cascade_anew(zoo, sample, stub, words):
     retrieval = retrieve(zoo, annotators=[seer_at(stub)], sample=sample, depth=3, cascade=Cascade(words, 5))[0]
     lists = load_lists(retrieval)[Direction.IMAGE_TO_CAPTION]
@@ -103,6 +104,7 @@ def test_it_scores_a_cascade_anew(zoo, sample, stub, words):
     assert all(texts[caption].startswith("caption 0") for caption in lists.items[:, 0].tolist())
 
 
+@pytest.mark.slow
 def test_what_an_estimate_asks_is_not_paid_again_by_the_search(zoo, sample, stub, words):
     seer = seer_at(stub, parallel=2)
     wish = {"annotators": [seer], "sample": sample, "depth": 3, "cascade": Cascade(words, 3)}
@@ -114,6 +116,7 @@ def test_what_an_estimate_asks_is_not_paid_again_by_the_search(zoo, sample, stub
     assert len(stub.asked) == told.pairs
 
 
+@pytest.mark.slow
 def test_a_second_estimate_costs_nothing_and_tells_the_price(zoo, sample, stub, words):
     seer = seer_at(stub, input_price="10000", per_minute=6000)
     wish = {"annotators": [seer], "sample": sample, "depth": 3, "cascade": Cascade(words, 3)}
@@ -126,6 +129,7 @@ def test_a_second_estimate_costs_nothing_and_tells_the_price(zoo, sample, stub, 
     assert f"at a price of about {second.pairs:,}.00, less for pairs that were paid for before" in str(second)
 
 
+@pytest.mark.slow
 def test_a_search_that_broke_off_goes_on_without_paying_again(zoo, sample, stub, words):
     wish = {"annotators": [seer_at(stub, parallel=1)], "sample": sample, "depth": 3, "cascade": Cascade(words, 3)}
     stub.answer = lambda asked: refused(500) if len(stub.asked) > 4 else likes_first_captions(asked)

@@ -183,6 +183,7 @@ def test_it_learns_from_vectors(colours, vectors):
     assert annotator.encode_images(list(colours.images.all())).shape == (30, 32)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", KINDS["vse"].losses)
 @pytest.mark.parametrize("score", ["inner", "order"])
 def test_every_loss_it_names_trains_it(few, loss, score):

@@ -181,6 +181,7 @@ def test_regions_that_changed_after_the_annotator_was_added_are_refused(add, col
         load(annotator).encode_images(colours.images.all()[:2])
 
 
+@pytest.mark.slow
 def test_it_learns_from_regions(colours, regions):
     options = SMALL_VSRN | {"regions": str(regions), "epochs": 6, "frozen": "trunk"}
     arrays = trained_arrays("vsrn", colours, loss="sum", **options)
@@ -206,6 +207,7 @@ def test_it_learns_from_pictures_alone(colours, variant):
     assert colours_found(annotator, colours) >= 4 / 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", KINDS["vsrn"].losses)
 def test_every_loss_it_names_trains_it(colours, regions, loss):
     options = SMALL_VSRN | {"regions": str(regions), "epochs": 1}
@@ -213,6 +215,7 @@ def test_every_loss_it_names_trains_it(colours, regions, loss):
     assert all(np.isfinite(array).all() for array in arrays.values() if array.dtype.kind == "f")
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights(db):
     few = make_coloured_collection(train_each=1)
     options = SMALL_VSRN | {"epochs": 2, "captioner": 8}
@@ -221,6 +224,7 @@ def test_the_same_seed_gives_the_same_weights(db):
     assert not np.array_equal(first["network.img_enc.fc.weight"], other["network.img_enc.fc.weight"])
 
 
+@pytest.mark.slow
 def test_telling_captions_changes_what_is_learned_of_pictures(colours, regions):
     options = SMALL_VSRN | {"regions": str(regions), "epochs": 1}
     silent, telling = (

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from mitl.nn.tokenisers import CLASS, END, SEPARATOR, SPECIAL, START, learn_byte_pairs, learn_word_pieces
 
 TEXTS = [f"a {colour} {thing} near the {thing}s" for colour in ("red", "green", "blue") for thing in ("car", "boat")]
@@ -13,6 +15,7 @@ print(learn_byte_pairs(texts, 530).to_str(), learn_word_pieces(texts, 60).to_str
 """
 
 
+@pytest.mark.slow
 def test_another_process_learns_the_same_pieces():
     here = f"{learn_byte_pairs(TEXTS, 530).to_str()} {learn_word_pieces(TEXTS, 60).to_str()}"
     told = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)

@@ -81,6 +81,7 @@ def near_ties(n: int, dim: int) -> np.ndarray:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spare", [1, 16])
 def test_faiss_s_lists_are_those_of_the_exact_search_bit_by_bit(monkeypatch, spare):
     monkeypatch.setattr(searching, "FAISS_SPARE", spare)

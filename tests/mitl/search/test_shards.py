@@ -86,6 +86,7 @@ def left_in_storage() -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 3, 7, IMAGES + 100])
 def test_any_number_of_shards_comes_to_the_bytes_of_a_single_run(
     zoo, annotator, shards, django_capture_on_commit_callbacks
@@ -199,6 +200,7 @@ def test_a_shard_lost_after_its_result_was_kept_is_not_searched_again(opened, mo
     assert state_of(opened) == Job.State.DONE
 
 
+@pytest.mark.slow
 def test_a_search_lost_before_its_shards_were_opened_goes_on(zoo, annotator, sent, monkeypatch):
     job = open_shared_retrieval(zoo, annotator=annotator, shards=3, depth=5)
     with monkeypatch.context() as patch:

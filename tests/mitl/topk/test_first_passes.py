@@ -7,6 +7,7 @@ from mitl.topk.products import Float32Products
 from tests.mitl.topk.inputs import balanced_signs, random, unit
 
 
+@pytest.mark.slow
 def test_the_precision_of_the_first_pass_is_told(first_pass):
     assert bidirectional_topk(*random(np.random.default_rng(7)), 3).precision == first_pass
 
@@ -24,6 +25,7 @@ def test_the_speedup_is_measured():
     assert products.bfloat16_speedup(1) > 0
 
 
+@pytest.mark.slow
 def test_what_no_precision_tells_apart_is_searched_in_float64(first_pass):
     assert bidirectional_topk(*balanced_signs(np.random.default_rng(7)), 3).precision == "float64"
 

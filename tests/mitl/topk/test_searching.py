@@ -39,6 +39,7 @@ def test_ties_of_every_kind_are_in_order(sides, precision, memory, data):
         assert_best(bidirectional_topk(*sides, k, memory=memory), *sides, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [LITTLE_MEMORY, 2**29], ids=["little", "plenty"])
 @pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
 def test_a_search_agrees_with_the_float64_product(make, memory, first_pass):
@@ -51,6 +52,7 @@ def test_lists_may_be_long(first_pass):
     assert_best(bidirectional_topk(images, captions, 250), images, captions, 250)
 
 
+@pytest.mark.slow
 def test_one_direction_may_ask_for_all_items():
     queries, items = np.eye(2, 3), np.arange(15.0).reshape(5, 3)
     indices, scores = topk_of_products(queries, items, 5)
@@ -58,6 +60,7 @@ def test_one_direction_may_ask_for_all_items():
     assert scores[0].tolist() == [12, 9, 6, 3, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", HARD, ids=lambda make: make.__name__)
 def test_one_direction_agrees_with_the_float64_product(make, first_pass):
     queries, items = make(np.random.default_rng(10))

@@ -50,6 +50,7 @@ class Memory(dict):
         return self.get(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [with_duplicates, crowded_near_some, tight])
 @pytest.mark.parametrize("lives", [0, 1, 2, 5, 12])
 def test_a_killed_search_goes_on_from_its_last_strip(make, lives, first_pass):

@@ -32,6 +32,7 @@ def stop_at(step: str, done: int):
     return progress
 
 
+@pytest.mark.slow
 def test_it_learns(tmp_path):
     epochs = []
     trained = train(tmp_path, report=epochs.append)

@@ -34,12 +34,14 @@ def right_first(annotator: Annotator, collection) -> float:
     return np.mean([colour[images[i].pk] == colour[c.image_id] for i, c in zip(first, captions, strict=True)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"image": "patches"}, {"text": "phrases"}])
 def test_it_learns_what_words_look_like(colours, options):
     make_eyes(**options)
     assert right_first(train_annotator("eyes", collection=colours), colours) >= 5 / len(COLOURS)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights_and_another_does_not(colours):
     checksums = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
