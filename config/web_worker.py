@@ -102,6 +102,12 @@ class Worker(ThreadWorker):
         arrival.is_refused, arrival.deadline = True, monotonic() + LINGER
         return _DEFER
 
+    def handle_request(self, req: Any, conn: Any) -> Any:
+        """A connection that will be closed after a large request is announced as such, or its client would use it."""
+        if conn.arrival.is_large:
+            req.force_close()
+        return super().handle_request(req, conn)
+
     def _keepalive_after(self, conn: Any, keepalive: bool) -> bool:
         """Gunicorn would wait five seconds for the rest of a body that was refused, and then close the connection."""
         return bool(not conn.arrival.is_large and super()._keepalive_after(conn, keepalive))

@@ -5,6 +5,7 @@ import stat
 import zlib
 from collections import Counter
 from collections.abc import Collection
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -39,7 +40,7 @@ def unpack(path: Path, folder: Path, *, suffixes: Collection[str], progress: Pro
                 # No more is read of a member than it announces, so the check of the room holds.
                 with archive.open(info) as packed, target.open("xb") as unpacked:
                     shutil.copyfileobj(packed, unpacked, 1 << 20)
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as error:
+    except (BadZipFile, zlib.error, LZMAError, EOFError, NotImplementedError, OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise CounterpartError(f"{path.name} cannot be unpacked ({reason}). Pack the files again, as .zip.") from error
     entries = list(folder.iterdir())

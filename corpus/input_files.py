@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ from core.text import counted
 GZIP_MAGIC = b"\x1f\x8b"
 # A line of a caption file is far shorter; a few bytes of gzip can become gigabytes of one line.
 LONGEST_LINE = 1 << 20  # characters
+DEEPEST = 1_000  # lists and objects within each other
+
+_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 @contextmanager
@@ -85,27 +90,54 @@ def csv_header(path: Path) -> list[str]:
 def json_items(path: Path, prefix: str) -> Iterator[Any]:
     """Yield the elements of the list at ijson's ``prefix``, one at a time."""
     with opened(path) as file, _as_json(path):
-        yield from ijson.items(_BoundedTexts(path, file), prefix, use_float=True)
+        yield from ijson.items(_BoundedRecords(path.name, file), prefix, use_float=True)
 
 
 def json_pairs(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield the (key, value) pairs of the file's single JSON object."""
     with opened(path) as file, _as_json(path):
-        yield from ijson.kvitems(_BoundedTexts(path, file), "", use_float=True)
+        yield from ijson.kvitems(_BoundedRecords(path.name, file), "", use_float=True)
 
 
-class _BoundedTexts:
-    """Reads a JSON file, whose parser would keep an endless text. Raises CounterpartError where no text ends."""
+class BoundedJson:
+    """Reads a JSON file for a parser, which keeps the path to each level of lists and objects, and an endless text.
+    Raises CounterpartError where levels are too many, and where a text has no end."""
 
-    def __init__(self, path: Path, file: IO[bytes]) -> None:
-        self._path, self._file, self._run = path, file, 0
+    def __init__(self, name: str, file: IO[bytes]) -> None:
+        self._name, self._file = name, file
+        self._text, self._open = b"", b""  # the beginning of a text that has not ended, and brackets that are open
 
     def read(self, size: int = -1) -> bytes:
         part = self._file.read(min(size, LONGEST_LINE) if size >= 0 else LONGEST_LINE)
+        outside, quote, begun = _TEXT.sub(b"", self._text + part).partition(b'"')
+        self._text = quote + begun
+        brackets, before = self._open + outside.translate(None, _NO_BRACKETS), b""
+        while brackets != before:
+            before, brackets = brackets, brackets.replace(b"[]", b"").replace(b"{}", b"")
+        self._open = brackets
+        if len(self._open) > DEEPEST:
+            raise CounterpartError(f"{self._name} has lists or objects in more than {DEEPEST:,} levels.")
+        if len(self._text) > LONGEST_LINE:
+            raise self._endless()
+        return part
+
+    def _endless(self) -> CounterpartError:
+        return CounterpartError(f"{self._name} has {LONGEST_LINE:,} characters without a quote. Is it JSON?")
+
+
+class _BoundedRecords(BoundedJson):
+    """Reads a JSON file of records, which have texts all along: long numbers and blanks have an end too."""
+
+    def __init__(self, name: str, file: IO[bytes]) -> None:
+        super().__init__(name, file)
+        self._run = 0
+
+    def read(self, size: int = -1) -> bytes:
+        part = super().read(size)
         quote = part.rfind(b'"')
         self._run = len(part) - quote - 1 if quote >= 0 else self._run + len(part)
         if self._run > LONGEST_LINE:
-            raise CounterpartError(f"{self._path.name} has {LONGEST_LINE:,} characters without a quote. Is it JSON?")
+            raise self._endless()
         return part
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent, tracked
+from corpus.input_files import BoundedJson
 from evaluation.leaderboard import Board, board_from, joined
 from evaluation.metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, positives
 from evaluation.metrics.named_benchmarks import folds_of, of_gallery
@@ -109,17 +110,18 @@ def read_categories(path: Path) -> dict[int, set[Any]]:
     """
     try:
         with path.open("rb") as file:
-            first = next(ijson.items(file, "annotations.item"), None)
+            first = next(ijson.items(BoundedJson(path.name, file), "annotations.item"), None)
         with path.open("rb") as file:
             if first is None:
-                shown: dict[int, set[Any]] = {int(image): set(of) for image, of in ijson.kvitems(file, "")}
+                pairs = ijson.kvitems(BoundedJson(path.name, file), "")
+                shown: dict[int, set[Any]] = {int(image): set(of) for image, of in pairs}
             else:
                 shown = {}
-                for one in ijson.items(file, "annotations.item"):
+                for one in ijson.items(BoundedJson(path.name, file), "annotations.item"):
                     shown.setdefault(int(one["image_id"]), set()).add(one["category_id"])
         if first is not None:
             with path.open("rb") as file:  # images without any object
-                for image in ijson.items(file, "images.item.id"):
+                for image in ijson.items(BoundedJson(path.name, file), "images.item.id"):
                     shown.setdefault(int(image), set())
     except (ijson.JSONError, UnicodeDecodeError, ValueError, TypeError, KeyError) as error:
         raise CounterpartError(

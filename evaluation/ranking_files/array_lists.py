@@ -33,7 +33,9 @@ def read_npz(path: Path, name: str, ids: Ids) -> Iterator[Block]:
             for direction in directions:
                 yield from _array_blocks(name, direction, ids, arrays, held)
     except (ValueError, TypeError, EOFError, AttributeError, KeyError, BadZipFile) as error:
-        raise CounterpartError(f"{name} is not a readable .npz ({error}). Write it again, without objects.") from error
+        # NumPy takes what it cannot read for pickled data, and advises to load it unsafely.
+        reason = "it is none, or holds Python objects" if "pickle" in str(error) else error
+        raise CounterpartError(f"{name} is not a readable .npz ({reason}). Write it again, without objects.") from error
 
 
 def _array_blocks(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
+from corpus.input_files import BoundedJson
 from evaluation.ranking_files import ranking_blocks
 from evaluation.ranking_files.ranking_blocks import Block, Ids, padded, ranked_block
 from mitl.models import Direction
@@ -33,7 +34,7 @@ def _json_blocks(path: Path, name: str, direction: Direction, ids: Ids) -> Itera
     rows: list[list[Any]] = []
     entries, any_query = 0, False
     with path.open("rb") as file:
-        for query, row in ijson.kvitems(file, direction.value):
+        for query, row in ijson.kvitems(BoundedJson(name, file), direction.value):
             if not isinstance(row, list):
                 raise CounterpartError(_no_lists(name, direction))
             any_query = True
@@ -47,7 +48,7 @@ def _json_blocks(path: Path, name: str, direction: Direction, ids: Ids) -> Itera
         yield _lists_block(name, direction, ids, queries, rows)
     if not any_query:
         with path.open("rb") as file:
-            if next(ijson.items(file, direction.value), {}) != {}:
+            if next(ijson.items(BoundedJson(name, file), direction.value), {}) != {}:
                 raise CounterpartError(_no_lists(name, direction))
 
 

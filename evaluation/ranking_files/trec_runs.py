@@ -52,7 +52,9 @@ def _lines_of(path: Path, name: str) -> Iterator[pd.DataFrame]:
             lines = part.loc[~blank, ["query", "item"]].assign(score=score[~blank].astype(np.float64))
             if len(lines):
                 yield lines.reset_index(drop=True)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise CounterpartError(f"{name} is not UTF-8 text (byte {error.start}). Convert it first.") from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         reason = str(error).replace("Error tokenizing data. C error: ", "").strip()
         raise CounterpartError(f"{name} is not a TREC run, query Q0 item rank score tag: {reason}.") from error
 

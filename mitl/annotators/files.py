@@ -157,7 +157,7 @@ def _checked_vectors(vectors: NDArray, n: int, where: str) -> Embeddings:
 def _read_lists(path: Path) -> Arrays:
     try:
         rankings = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CounterpartError(f"{path} cannot be read as JSON: {error}.") from error
     directions = [direction.value for direction in Direction]
     if not isinstance(rankings, dict) or not set(directions) <= set(rankings):

@@ -3,7 +3,7 @@
 import os
 import zlib
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 
 import pytest
 
@@ -81,6 +81,16 @@ def test_a_member_that_announces_less_than_it_holds_is_refused(tmp_path):
     archive = packed(tmp_path / "x.zip", {"a.jpg": bytes(5000)})
     content = archive.read_bytes()
     archive.write_bytes(content.replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    assert "cannot be unpacked" in refusal(archive, tmp_path)
+
+
+def test_a_damaged_lzma_archive_is_told(tmp_path):
+    archive = tmp_path / "x.zip"
+    with ZipFile(archive, "w", ZIP_LZMA) as file:
+        file.writestr("a.jpg", bytes(range(256)) * 40)
+    content = bytearray(archive.read_bytes())
+    content[60:90] = bytes(one ^ 0x5A for one in content[60:90])
+    archive.write_bytes(content)
     assert "cannot be unpacked" in refusal(archive, tmp_path)
 
 

@@ -57,6 +57,13 @@ def test_pictures_may_come_later_without_the_captions(db, path, folder):
     assert not Image.objects.lacking_file().exists()
 
 
+def test_files_that_are_named_like_no_picture_are_refused(db, path, tmp_path):
+    imported(path, None)
+    folder = picture_folder(tmp_path / "others", "1.jpg", "2.jpg")
+    with pytest.raises(CounterpartError, match=r"No file has the name of a picture of zoo: .*\. Rename the files"):
+        import_pictures(Collection.objects.get(), folder, skip_missing=True)
+
+
 def test_importing_pictures_twice_changes_nothing(db, path, folder):
     imported(path, folder)
     before = list(Image.objects.values())

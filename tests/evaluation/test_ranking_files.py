@@ -154,6 +154,7 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
     ("name", "content", "message"),
     [
         ("a.json", '{"i2t": {', "a.json is not valid JSON"),
+        ("a.json", '{"i2t":' + "[" * 100_000, "a.json has lists or objects in more than 1,000 levels"),
         ("a.json", "[]", 'a.json has neither "i2t" nor "t2i"'),
         ("a.json", '{"top": {}}', 'has neither "i2t" nor "t2i"'),
         ("a.json", '{"i2t": [1]}', '"i2t" of a.json is not an object of query'),
@@ -168,7 +169,7 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
         ("a.json", '{"i2t": {"1": [10], "1": [11]}}', "a.json ranks a query image → captions twice"),
         ("a.json", "", "a.json are an empty file"),
         ("a.csv", "x", "Unknown form of rankings 'a.csv'"),
-        ("a.npz", "no zip", "a.npz is not a readable .npz"),
+        ("a.npz", "no zip", r"a.npz is not a readable .npz \(it is none, or holds Python objects\)"),
         ("a.parquet", "no table", "a.parquet is not readable Parquet"),
         ("a.run", "1 Q0 10 1 0.5 me\n1 Q0 11 2\n", "a.run, line 2: not a line of a TREC run"),
         ("a.run", "1 Q0 10 1 high me\n", "a.run, line 1: not a line"),
@@ -187,6 +188,12 @@ def test_bad_files_are_refused_by_name_and_place(tmp_path, name, content, messag
     (tmp_path / name).write_text(content)
     with pytest.raises(CounterpartError, match=message):
         read_rankings(tmp_path / name, IDS)
+
+
+def test_a_run_in_another_encoding_is_told(tmp_path):
+    (tmp_path / "a.run").write_text("1 Q0 10 1 0.5 me\n", encoding="utf-16")
+    with pytest.raises(CounterpartError, match=r"a.run is not UTF-8 text \(byte 0\)"):
+        read_rankings(tmp_path / "a.run", IDS)
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,14 @@ def test_a_large_body_is_refused_before_it_is_sent(port):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("size", "connection"), [(1000, "keep-alive"), (300_000, "close")])
+def test_a_connection_that_will_be_closed_is_announced_as_such(port, size, connection):
+    with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as visitor:
+        visitor.request("POST", "/import/", body=b"x" * size)
+        assert visitor.getresponse().headers["Connection"] == connection
+
+
+@pytest.mark.slow
 def test_two_requests_sent_at_once_are_both_answered(port):
     request = "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\n\r\na=b"
     client = send(port, request + "GET /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")

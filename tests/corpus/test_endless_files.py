@@ -1,4 +1,5 @@
-"""A few bytes of gzip can become gigabytes of one line: such a file is refused before it is read to its end."""
+"""A few bytes of gzip can become gigabytes of one line, and a parser keeps a path for each level of nested lists: such
+files are refused before they are read to their end."""
 
 import gzip
 import json
@@ -7,6 +8,7 @@ import pytest
 
 from core.errors import CounterpartError
 from corpus.imports import import_collection
+from corpus.input_files import BoundedJson, json_items
 from corpus.matches import import_matches
 from tests.corpus.files import line
 from tests.factories import make_collection
@@ -48,6 +50,26 @@ def test_of_json(db, tmp_path, unpacked, format):
     with pytest.raises(CounterpartError, match="has 1,048,576 characters without a quote"):
         import_collection("zoo", format=format, path=path)
     assert unpacked[0] < ENDLESS / 4
+
+
+@pytest.mark.parametrize("format", ["coco", "karpathy"])
+@pytest.mark.parametrize("level", ["[", '{"a":', '[{"text": "[]", "more":'])
+def test_of_json_in_very_many_levels(db, tmp_path, format, level):
+    path = tmp_path / "captions.json"
+    path.write_text('{"images": ' + level * 200_000)
+    with pytest.raises(CounterpartError, match="has lists or objects in more than 1,000 levels"):
+        import_collection("zoo", format=format, path=path)
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 16])
+def test_brackets_in_texts_are_no_levels(tmp_path, size):
+    texts = ['a "[" \\', "[[{" * 3_000, "}", '\\"[', "ü["] * 5
+    path = tmp_path / "texts.json"
+    path.write_text(json.dumps([[text] for text in texts]))
+    with path.open("rb") as file:
+        read = BoundedJson(path.name, file).read
+        assert b"".join(iter(lambda: read(size), b"")) == path.read_bytes()
+    assert list(json_items(path, "item.item")) == texts
 
 
 def test_of_tables_of_matches(db, tmp_path, unpacked):
