@@ -1,13 +1,11 @@
 """Workers, their assignments and judgments, and payments, to look at."""
 
-from django.contrib import admin, messages
-from django.db.models import Model, QuerySet
+from django.contrib import admin
+from django.db.models import Model
 from django.http import HttpRequest
 
 from annotation.models import Assignment, Decision, Judgment, Payment, Worker, WorkerIdentity
-from annotation.payments import mark_paid
 from core.admin import ReadOnlyAdmin
-from core.text import counted
 
 
 @admin.register(Worker)
@@ -58,19 +56,10 @@ class PaymentAdmin(ReadOnlyAdmin):
     list_select_related = ("round", "assignment__worker")
     list_filter = ("state", "round")
     search_fields = ("=assignment__id", "assignment__worker__pseudonym", "round__name")
-    actions = ("mark_as_paid",)
 
     @admin.display(description="worker")
     def worker(self, payment: Payment) -> str:
         return payment.assignment.worker.pseudonym
-
-    def has_settle_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("annotation.change_payment")
-
-    @admin.action(description="Mark as paid outside", permissions=["settle"])
-    def mark_as_paid(self, request: HttpRequest, payments: QuerySet[Payment]) -> None:
-        marked = sum(mark_paid(payment, actor=str(request.user)) for payment in payments)
-        self.message_user(request, f"{counted(marked, 'payment is', 'payments are')} marked as paid.", messages.SUCCESS)
 
 
 @admin.register(Judgment)

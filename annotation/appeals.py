@@ -7,9 +7,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from annotation.decisions import reverse
+from annotation.decisions import held, reverse
+from annotation.lost_work import pay_for_lateness, work_again
 from annotation.models import Appeal, Assignment, Rejection
-from annotation.outages import pay_for_lateness
 from core.errors import CounterpartError
 from core.events import record
 from core.text import check_words
@@ -52,6 +52,8 @@ def ask_for_pay(assignment: Assignment, *, text: str, actor: str) -> Appeal:
     text = check_words(text, what="request", at_most=LONGEST["appeal"])
     if not Assignment.objects.lost().filter(pk=assignment.pk).exists():
         raise CounterpartError("No other worker was given this HIT; take it again and submit it.")
+    if work_again(assignment).exists():
+        raise CounterpartError("You have taken this HIT again since, and are paid for that.")
     if timezone.now() > pay_askable_until(assignment):
         raise CounterpartError(f"Pay could be asked for until {pay_askable_until(assignment):%-d %B %Y}.")
     return _keep(assignment, None, text, actor)
@@ -62,16 +64,21 @@ def answer_appeal(appeal: Appeal, *, upheld: bool, answer: str, by: User) -> App
     and pays.
 
     Raises CounterpartError without an answer, for one answered before, and where somebody would turn down an appeal
-    against their own rejection.
+    against their own rejection, or against one that holds no more.
     """
     answer = check_words(answer, what="answer", at_most=LONGEST["answer"])
     rejection, assignment = Rejection.objects.filter(appeal=appeal).first(), appeal.assignment
     if rejection and not upheld and by.pk in (rejection.by_id, rejection.seconded_by_id):
         raise CounterpartError("You rejected this work, so somebody else has to turn the appeal down.")
     with transaction.atomic():
+        held(assignment)
         waiting = Appeal.objects.filter(pk=appeal.pk, answered_at=None)
         if not waiting.update(upheld=upheld, answer=answer, answered_by=by, answered_at=timezone.now()):
             raise CounterpartError("This appeal is answered already; reload the page.")
+        if rejection and not upheld and not rejection.holds:
+            raise CounterpartError(
+                "The rejection was reversed and the work is paid, so the appeal cannot be turned down."
+            )
         verdict = "appeal upheld" if upheld else "appeal turned down"
         record(verdict, assignment, actor=str(by), appeal=appeal.pk)
         if upheld and rejection is None:

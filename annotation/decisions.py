@@ -10,13 +10,13 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from annotation import platforms
 from annotation.budget import locked
 from annotation.leases import claim, move
-from annotation.models import GONE, Assignment, Decision, Payment, PlatformState, Rejection
+from annotation.models import GONE, Appeal, Assignment, AssignmentQuerySet, Decision, Payment, PlatformState, Rejection
 from annotation.payments import owe, owe_bonus, withdraw
 from annotation.platforms import want_call
 from core.errors import CounterpartError, some_of
@@ -32,16 +32,29 @@ Pay = Callable[[Assignment], Payment | None]
 DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
 COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
+REVERSED = "The rejection was reversed."
 PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
 
 
+def work_to_review() -> AssignmentQuerySet:
+    """Return the flagged work that waits for a decision; not what somebody has proposed to reject."""
+    proposed = Rejection.objects.filter(assignment=OuterRef("pk"), dropped_at=None)
+    return Assignment.objects.filter(~Exists(proposed), state=State.FLAGGED)
+
+
+def held(assignment: Assignment) -> Assignment:
+    """Read an assignment with its round, and hold both until the transaction ends. A round is locked before its work
+    everywhere, or two processes would wait for each other."""
+    locked(assignment.hit.round)
+    return Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
+
+
 def for_ruling(assignment: Assignment) -> Assignment:
-    """Read an assignment that a person may decide, and hold it and its round until the transaction ends.
+    """Read an assignment that a person may decide, as ``held`` does.
 
     Raises CounterpartError for one that is not flagged, accepted or excluded.
     """
-    locked(assignment.hit.round)
-    current = Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
+    current = held(assignment)
     if current.state not in DECIDABLE:
         raise CounterpartError(f"{current} cannot be decided; it has to be flagged, accepted or excluded.")
     return current
@@ -159,30 +172,33 @@ def reject(
     with transaction.atomic():
         round = locked(assignment.hit.round)
         current = for_ruling(assignment)
-        _refuse_settled(current)
+        if standing_rejection(current):
+            raise CounterpartError(f"{current} is rejected already, or proposed to be; see its page.")
+        _refuse_paid(current)
         needs_second = _is_one_of_many(round, current, policy)
         rejection = Rejection.objects.create(assignment=current, by=by, needs_second=needs_second, **words)
         record("rejection proposed", current, actor=str(by), rejection=rejection.pk, grounds=grounds)
         if not needs_second:
-            _take_effect(rejection)
+            _take_effect(rejection, current)
     return rejection
 
 
 def second(rejection: Rejection, *, by: User) -> Rejection:
     """Agree to a proposed rejection, which then holds.
 
-    Raises CounterpartError for its proposer, and for one that holds or was dropped.
+    Raises CounterpartError for its proposer, for one that holds or was dropped, and for work that was paid meanwhile.
     """
     if rejection.by_id == by.pk:
         raise CounterpartError(f"You proposed the {rejection}; somebody else has to agree to it.")
     with transaction.atomic():
-        _check_ready(rejection)
+        current = for_ruling(rejection.assignment)
         waiting = Rejection.objects.filter(pk=rejection.pk, needs_second=True, seconded_at=None, dropped_at=None)
         if not waiting.update(seconded_by=by, seconded_at=timezone.now()):
             raise CounterpartError(f"The {rejection} does not wait for a second person; reload the page.")
+        _refuse_paid(current)
         rejection.refresh_from_db()
-        record("rejection seconded", rejection.assignment, actor=str(by), rejection=rejection.pk)
-        _take_effect(rejection)
+        record("rejection seconded", current, actor=str(by), rejection=rejection.pk)
+        _take_effect(rejection, current)
     return rejection
 
 
@@ -217,9 +233,7 @@ def _checked(grounds: str, reason: str, evidence: str) -> dict[str, str]:
     }
 
 
-def _refuse_settled(assignment: Assignment) -> None:
-    if standing_rejection(assignment):
-        raise CounterpartError(f"{assignment} is rejected already, or proposed to be; see its page.")
+def _refuse_paid(assignment: Assignment) -> None:
     if compensation_of(assignment):
         raise CounterpartError(f"{assignment} was paid by a bonus after an earlier rejection; exclude its votes.")
     approved = Q(platform_state=PlatformState.APPROVED) | Q(auto_approval_at__lte=timezone.now())
@@ -240,22 +254,15 @@ def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) ->
     return number > policy.share * (decided.distinct().count() + 1) or of_worker > policy.per_worker
 
 
-def _check_ready(rejection: Rejection) -> None:
-    approved = Assignment.objects.filter(pk=rejection.assignment_id, platform_state=PlatformState.APPROVED)
-    if approved.exists():
-        raise CounterpartError(f"The platform has paid the work; drop the {rejection}.")
-
-
-def _take_effect(rejection: Rejection) -> None:
-    """Exclude the votes, take back what is owed, and have the platform refuse to pay."""
-    assignment = for_ruling(rejection.assignment)
+def _take_effect(rejection: Rejection, assignment: Assignment) -> None:
+    """Exclude the votes of the work, take back what is owed, and have the platform refuse to pay."""
     rule(assignment, votes_count=False, paid=False, reason=rejection.reason, by=rejection.by)
     if assignment.hit.round.settles:
         want_call(rejection)
 
 
 def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = False) -> Decision:
-    """End a rejection that holds, and pay the work.
+    """End a rejection that holds, pay the work, and answer an appeal that waits: the worker was right.
 
     Raises CounterpartError without a reason, for a rejection that does not hold, and while the platform is being told
     of it; CeilingError past the round's ceiling. Nothing is changed then.
@@ -266,6 +273,8 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
         current = for_ruling(rejection.assignment)
         _drop(rejection)
         record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
+        open_appeal = Appeal.objects.filter(rejection=rejection, answered_at=None)
+        open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=timezone.now())
         pay = owe if gives_reward(rejection) else partial(_compensate, actor=str(by))
         return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, FilteredRelation, OuterRef, Q
-from django.db.models.lookups import IsNull
 
 from annotation.answers import NO_PICTURE, Answer
 from annotation.budget import CeilingError, locked
@@ -163,12 +162,11 @@ def _problem_of(said: list[Said]) -> str:
 
 def _said_in(assignment: Assignment) -> list[Said]:
     theirs = Q(judgments__assignment=assignment.pk)
-    same = Report.objects.filter(worker=assignment.worker_id, image=OuterRef("image"))
-    same = same.filter(Q(caption=OuterRef("caption")) | Q(IsNull(OuterRef("caption"), True), caption=None))
+    reports = Report.objects.filter(worker=assignment.worker_id, item=OuterRef("pk"))
     items = (
         Item.objects.filter(hit=assignment.hit_id)
         .order_by()
-        .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(same))
+        .annotate(said=FilteredRelation("judgments", condition=theirs), reported=Exists(reports))
     )
     rows = items.values_list("control__polarity", "control__state", "said__level", "reported")
     return [Said(None if state == RETIRED else polarity, level, reported) for polarity, state, level, reported in rows]
@@ -187,9 +185,11 @@ def grade_waiting(round: Round | None = None) -> int:
 def _accept(
     assignment: Assignment, *, come_from: Assignment.State = State.SUBMITTED, failures: int, reason: str
 ) -> bool:
+    round = assignment.hit.round
+    if round.settles:
+        round = locked(round)
     if not move(assignment, come_from=come_from, to=State.ACCEPTED, actor="grading", control_failures=failures):
         return False
     Decision.objects.create(assignment=assignment, votes_count=True, paid=True, reason=reason)
-    round = assignment.hit.round
-    owe_in(locked(round) if round.settles else round, assignment)
+    owe_in(round, assignment)
     return True

@@ -1,4 +1,4 @@
-"""Seats and who holds them: leases, returns and expiry. Every change of an assignment's state goes through ``move``."""
+"""Seats and who holds them: leases, returns and expiry. What changes the state of an assignment is in this module."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -135,4 +135,4 @@ def _met_a_pair(round: Round, hits: list[HIT]) -> int:
         barred.append(
             {worker for worker, *pair in judged.values_list("worker", "image", "caption") if tuple(pair) in pairs}
         )
-    return len(set.intersection(*barred))
+    return len(set.intersection(*barred)) if barred else 0

@@ -1,11 +1,11 @@
-"""Reports: what workers say is wrong with a pair itself. A report changes no answer, no control and no pay; where an
-answer is that the picture does not load, the report stands in place of a judgment."""
+"""Reports: what workers say is wrong with what an item shows. A report changes no answer, no control and no pay; where
+an answer is that the picture does not load, the report stands in place of a judgment."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import QuerySet
 
 from annotation.answers import own_places
 from annotation.models import Assignment, Report
@@ -15,6 +15,7 @@ from core.events import record
 from core.fixed_queries import FixedQuery
 from core.text import check_words
 from hits.models import Item
+from hits.task_types import task_type_of
 
 LONGEST_NOTE = 300
 
@@ -40,22 +41,24 @@ def report_pair(assignment: Assignment, complaint: Complaint) -> bool:
     note = check_words(complaint.note, what="note", at_most=LONGEST_NOTE) if complaint.note.strip() else ""
     with transaction.atomic():
         own_places(assignment, [complaint.item_id])
-        item = Item.objects.get(pk=complaint.item_id)
-        if item.image_id is None:
-            raise CounterpartError("This HIT asks about no pairs, so there is none to report.")
-        return _store(assignment, item, problem=complaint.problem, note=note)
+        if not task_type_of(assignment.hit.round).has_picture:
+            raise CounterpartError("This HIT shows no pictures, so there is nothing to report.")
+        return _store(assignment, Item.objects.get(pk=complaint.item_id), problem=complaint.problem, note=note)
 
 
 def report_missing_pictures(assignment: Assignment, items: Iterable[Item]) -> None:
-    """Store a report for each item that was answered with NO_PICTURE; to be called where the answers are stored."""
+    """Store a report for each item that was answered with NO_PICTURE; to be called where the answers are stored. What
+    the worker reported of it before gives way, but for its note: the report stands in place of a judgment."""
     for item in items:
         _store(assignment, item, problem=Report.Problem.PICTURE, note="")
+        Report.objects.filter(worker=assignment.worker_id, item=item).update(problem=Report.Problem.PICTURE)
 
 
 def _store(assignment: Assignment, item: Item, *, problem: str, note: str) -> bool:
-    pair = {"image_id": item.image_id, "caption_id": item.caption_id}
-    said = {"assignment": assignment, "problem": problem, "note": note}
-    report, is_new = Report.objects.get_or_create(worker_id=assignment.worker_id, **pair, defaults=said)
+    said = {"image_id": item.image_id, "caption_id": item.caption_id, "problem": problem, "note": note}
+    report, is_new = Report.objects.get_or_create(
+        worker_id=assignment.worker_id, item=item, defaults={"assignment": assignment, **said}
+    )
     if is_new:
         record("reported", report, actor=actor_of(assignment.worker), problem=report.problem)
     return is_new
@@ -68,7 +71,5 @@ def reported_problems(assignment: Assignment) -> dict[int, str]:
 
 
 @FixedQuery
-def _reported(hit: int, worker: int) -> QuerySet[Item, tuple[int, str]]:
-    same = Q(image__reports__caption=F("caption")) | Q(image__reports__caption=None, caption=None)
-    rows = Item.objects.filter(same, hit=hit, image__reports__worker=worker).order_by()
-    return rows.values_list("pk", "image__reports__problem")
+def _reported(hit: int, worker: int) -> QuerySet[Report, tuple[int, str]]:
+    return Report.objects.filter(item__hit=hit, worker=worker).order_by().values_list("item", "problem")

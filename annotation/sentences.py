@@ -1,6 +1,5 @@
 """Sentences that workers write: which are taken as an answer."""
 
-import re
 import unicodedata
 
 from core.errors import CounterpartError
@@ -36,5 +35,6 @@ def has_words(text: str) -> bool:
 
 
 def core_of(text: str) -> str:
-    """Return what makes two sentences the same: their letters and digits, whatever the case."""
-    return re.sub(r"[\W_]+", " ", text.casefold()).strip()
+    """Return what makes two sentences the same: their letters with their marks, and digits, whatever the case."""
+    signs = (sign if unicodedata.category(sign)[0] in "LMN" else " " for sign in text.casefold())
+    return tidied("".join(signs))

@@ -12,18 +12,23 @@ from hits.prices import cents
 
 SeatState, State, Pay = Seat.State, Assignment.State, Payment.State
 
+ARRIVED = Q(state__in=(State.SUBMITTED, State.FLAGGED, State.ACCEPTED), seat__isnull=False)
+"""Answer sets that fill a seat, or will if they are accepted."""
+
 
 @dataclass(frozen=True)
 class Standing:
     """Counts of one round, and US dollars with the platform's fees.
 
-    ``seats`` and ``work`` count by state, every state present; ``workers`` have submitted work; ``owed`` is earned
-    and not yet paid. ``seat_cost`` is that of one answer set; ``due`` counts those that may still come to be paid.
+    ``seats`` and ``work`` count by state, every state present; ``workers`` have submitted work; ``arrived`` counts what
+    is ARRIVED; ``owed`` is earned and not yet paid. ``seat_cost`` is that of one answer set; ``due`` counts those that
+    may still come to be paid.
     """
 
     seats: dict[str, int]
     work: dict[str, int]
     workers: int
+    arrived: int
     owed: Decimal
     paid: Decimal
     ceiling: Decimal
@@ -51,8 +56,7 @@ class Standing:
     @property
     def missing(self) -> int:
         """Answer sets that have yet to be submitted, if all submissions that wait for a review are accepted."""
-        arrived = (State.SUBMITTED, State.FLAGGED, State.ACCEPTED)
-        return max(self.wanted - sum(self.work[state] for state in arrived), 0)
+        return max(self.wanted - self.arrived, 0)
 
     @property
     def waiting(self) -> int:
@@ -87,7 +91,10 @@ def standings(rounds: Sequence[Round]) -> dict[int, Standing]:
         Assignment.objects.without_claims(),
         rounds,
         _counts("state", State.values)
-        | {"workers": Count("worker", distinct=True, filter=Q(submitted_at__isnull=False))},
+        | {
+            "workers": Count("worker", distinct=True, filter=Q(submitted_at__isnull=False, has_hit=True)),
+            "arrived": Count("pk", filter=ARRIVED),
+        },
     )
     money = _money(rounds)
     return {
@@ -121,6 +128,7 @@ def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: 
         seats={state: seats.get(state, 0) for state in SeatState.values},
         work={state: work.get(state, 0) for state in State.values},
         workers=work.get("workers", 0),
+        arrived=work.get("arrived", 0),
         owed=money.get(Pay.OWED, Decimal(0)),
         paid=money.get(Pay.PAID, Decimal(0)),
         ceiling=round.ceiling,

@@ -54,7 +54,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class TopUp:
+class Shortfall:
     """What is short: ``bonus`` US dollars (or 0) for each of ``assignments``, ``total`` with the platform's fees."""
 
     timing: Timing
@@ -112,7 +112,7 @@ def check_wage(round: Round, *, pilot: Round | None = None, expected_minutes: De
     return expected
 
 
-def shortfall_of(round: Round) -> TopUp:
+def shortfall_of(round: Round) -> Shortfall:
     """Measure what the round's reward falls short of its wage floor, by the median active time of its own work.
 
     Everybody who is paid gets the same, as one worker's own time tells little. Raises CounterpartError where too little
@@ -127,12 +127,12 @@ def shortfall_of(round: Round) -> TopUp:
     fair = fair_reward(timing.active, round.wage_floor)
     bonus = max(fair - round.reward, Decimal("0.00"))
     if not bonus:
-        return TopUp(timing, fair, bonus, 0, bonus)
-    wanted = _without_top_up(round).count()
-    return TopUp(timing, fair, bonus, wanted, (bonus + round.fee_schedule.bonus_fee(bonus)) * wanted)
+        return Shortfall(timing, fair, bonus, 0, bonus)
+    wanted = _without_bonus(round).count()
+    return Shortfall(timing, fair, bonus, wanted, (bonus + round.fee_schedule.bonus_fee(bonus)) * wanted)
 
 
-def top_up(round: Round, *, actor: str, progress: Progress = silent) -> TopUp:
+def pay_shortfall(round: Round, *, actor: str, progress: Progress = silent) -> Shortfall:
     """Owe every paid assignment of the round what it falls short, all or none of them. Who had a top-up gets no other.
 
     Raises CounterpartError where too little was accepted, CeilingError where the ceiling leaves less than it takes.
@@ -142,7 +142,7 @@ def top_up(round: Round, *, actor: str, progress: Progress = silent) -> TopUp:
         short = shortfall_of(held)
         check_may_give(held, short.total)
         if short.bonus:
-            for done, assignment in enumerate(_without_top_up(held)):
+            for done, assignment in enumerate(_without_bonus(held)):
                 progress("owing top-ups", done, short.assignments)
                 owe_bonus(assignment, amount=short.bonus, reason=TOP_UP, actor=actor)
     return short
@@ -216,13 +216,13 @@ def _hold_to_floor(round: Round, expected: Expectation) -> None:
         )
 
 
-def _without_top_up(round: Round) -> QuerySet[Assignment]:
+def _without_bonus(round: Round) -> QuerySet[Assignment]:
     """Assignments whose reward is owed or paid and that had no top-up yet; of people, and on a platform of
     those it can reach."""
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
     rewarded = payments.filter(kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
-    topped_up = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
-    theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(topped_up), hit__round=round, worker__simulated=False)
+    given = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
+    theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(given), hit__round=round, worker__simulated=False)
     if round.settles:
         theirs = theirs.filter(worker__forgotten_at=None)
     return theirs.select_related("hit__round").order_by("pk")

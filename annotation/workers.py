@@ -72,6 +72,7 @@ def exclude(worker: Worker, *, reason: str, by: str) -> Exclusion:
     """
     reason = check_words(reason, what="reason", at_most=2_000)
     with transaction.atomic():
+        locked(worker.pk)  # two at once would both find none
         standing = Exclusion.objects.filter(worker=worker, lifted_at=None)
         if standing.exists():
             raise CounterpartError(

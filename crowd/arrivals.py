@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotation.admission import is_excluded
 from annotation.budget import CeilingError
-from annotation.leases import lease_for_visitor
+from annotation.leases import lease_for_visitor, move
 from annotation.models import Assignment, AssignmentQuerySet, Decision, Worker
 from annotation.payments import owe
 from annotation.receipts import receipt_of
@@ -167,6 +167,6 @@ def _pay_for_coming(posting: Posting, worker: Worker, **on_platform: Any) -> Ass
     try:
         owe(assignment)
     except CeilingError as error:
-        flagged = {"state": Assignment.State.FLAGGED, "problem": f"{NOTHING_LEFT} {error}"}
-        Assignment.objects.filter(pk=assignment.pk).update(**flagged)
+        excluded, flagged = Assignment.State.EXCLUDED, Assignment.State.FLAGGED
+        move(assignment, come_from=excluded, to=flagged, actor="arrivals", problem=f"{NOTHING_LEFT} {error}")
     return assignment

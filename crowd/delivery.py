@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.budget import locked
 from annotation.models import Assignment, Exclusion, Payment, PlatformState, Rejection
 from annotation.payments import mark_paid
-from core.events import record
+from core.events import record, subject_of
 from crowd import channels
 from crowd.channels import OneShotBonuses, Platform
 from crowd.models import Message, Outbox, Posting
@@ -35,8 +35,10 @@ def mark_posted(posting: Posting) -> None:
     """Record the platform's ids and times, which the channel has set on ``posting``, and its number of answer sets."""
     names = ("external_id", "terms_id", "excludes", "status", "posted_at", "expires_at")
     fields = {name: getattr(posting, name) for name in names} | {"posted_assignments": posting.max_assignments}
-    locked(posting.round)
+    round = locked(posting.round)
     _move(posting, State.PLANNED, State.LIVE, **fields)
+    if round.state == "closed":  # The call that closes the posting may have found nothing to close.
+        Outbox.objects.get(call=Call.CLOSE, subject=subject_of(posting)).make_again()
 
 
 def mark_extended(posting: Posting) -> None:
@@ -116,7 +118,7 @@ def _publish(platform: Platform, row: Outbox, key: str) -> Result:
     posting = _posting(key)
     if posting.state != State.PLANNED:
         return _nothing
-    if posting.round.state == "closed" and row.attempts == 1:  # a later attempt may find that it was posted before
+    if posting.round.state == "closed" and not row.unclear:  # otherwise it may have been posted before
         return partial(_mark_called_off, posting)
     platform.publish(posting, token=str(row.pk))
     return partial(mark_posted, posting)
@@ -169,10 +171,9 @@ def _pay(platform: Platform, row: Outbox, key: str) -> Result:
         return _nothing
     if payment.kind == Payment.Kind.BONUS and isinstance(platform, OneShotBonuses):
         pay_bonus(platform, payment, row)
-        return partial(_mark_paid, payment)
-    if platform.pay(payment, token=str(row.pk)):
-        return partial(_mark_paid, payment)
-    return _nothing
+    else:
+        platform.pay(payment, token=str(row.pk))
+    return partial(_mark_paid, payment)
 
 
 def _reject(platform: Platform, row: Outbox, key: str) -> Result:

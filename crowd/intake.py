@@ -18,6 +18,7 @@ from annotation.answers import (
     places_of,
 )
 from annotation.consent import give_consent
+from annotation.decisions import held
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
 from annotation.models import Assignment, PlatformState
@@ -95,11 +96,11 @@ def advance(assignment: Assignment, listed: Listed) -> None:
 def take_in(key: int) -> bool:
     """Store the answers of a confirmed assignment. Return False if it is unconfirmed, stored before, or has a
     problem."""
-    rows = Assignment.objects.select_for_update(of=("self",)).select_related("hit__round", "worker")
-    assignment = rows.get(pk=key)
+    waiting = Assignment.objects.select_related("hit__round").get(pk=key)
+    worker = locked(waiting.worker_id)
+    assignment = held(waiting)
     if assignment.problem or not (assignment.is_claim and assignment.platform_state):
         return False
-    worker = locked(assignment.worker_id)
     give_consent(worker)
     earlier = Assignment.objects.without_claims().filter(worker=worker, hit=assignment.hit_id)
     if earlier.exclude(state__in=Assignment.ABANDONED).exists():

@@ -262,3 +262,10 @@ class Outbox(models.Model):
 
     def __str__(self) -> str:
         return f"{self.call} {self.subject} ({self.state})"
+
+    def make_again(self, *come_from: State) -> bool:
+        """Have a call made again that is being made, is done or has failed (or is in a state of ``come_from``). False:
+        it is in another state."""
+        states = come_from or (self.State.SENDING, self.State.DONE, self.State.FAILED)
+        again = {"state": self.State.PENDING, "attempts": 0, "waits": 0, "due_at": timezone.now()}
+        return bool(Outbox.objects.filter(pk=self.pk, state__in=states).update(**again))

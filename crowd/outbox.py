@@ -64,7 +64,7 @@ def store_call(
     if not created:
         if row.payload != payload:
             Outbox.objects.filter(pk=row.pk).update(payload=payload)
-        _requeue(row, State.SENDING, State.DONE, State.FAILED)
+        row.make_again()
     return row
 
 
@@ -77,7 +77,7 @@ def send_round_on_commit(round: Round) -> None:
 def send_again(row: Outbox, *, actor: str) -> bool:
     """Retry a failed call. Return False if it is not failed."""
     with transaction.atomic():
-        if not _requeue(row, State.FAILED):
+        if not row.make_again(State.FAILED):
             return False
         record("sent again", row, actor=actor)
         _send_on_commit(row)
@@ -184,11 +184,6 @@ def _deliver_safely(row_id: UUID) -> bool:
     except Exception:
         logger.exception("outbox call %s failed", row_id)
         return False
-
-
-def _requeue(row: Outbox, *come_from: Outbox.State) -> bool:
-    finished = Outbox.objects.filter(pk=row.pk, state__in=come_from)
-    return bool(finished.update(state=State.PENDING, attempts=0, waits=0, due_at=timezone.now()))
 
 
 def _claim(row_id: UUID | str) -> Outbox | None:

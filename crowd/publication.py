@@ -16,7 +16,7 @@ from core.events import record
 from core.text import counted
 from corpus.models import Image
 from crowd import channels
-from crowd.channels import AsksFees, ChannelError, Platform, market_of
+from crowd.channels import AsksFees, ChannelError, Platform, is_by_session, market_of
 from crowd.offers import Offer, offer_of
 from crowd.postings import close_postings, post_open_seats
 from hits.models import Item, Round, Seat
@@ -65,7 +65,8 @@ def publish_round(
     one. ``pilot`` or ``expected_minutes`` give the time of a HIT (``annotation.wages.check_wage``).
     Raises CounterpartError, and publishes nothing, for an unknown channel or environment, a round that is closed or
     open elsewhere, missing pictures, an admission on a platform, a cost above the round's ceiling, a reward below its
-    wage floor, and a platform that cannot be used or whose balance is too low.
+    wage floor, HITs that take longer than workers may have them, and a platform that cannot be used or whose balance is
+    too low.
     """
     environment = _checked(channel, environment)
     round.refresh_from_db()
@@ -122,6 +123,7 @@ def check_publishable(
     _refuse_shown_before(round, admission)
     _preflight(round, channel, missing)
     expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)
+    _check_time(channel, offer, expected)
     round.expected_seconds = expected.seconds
     _ask_fees(round, channel, environment)
     _check_funds(round, channel, environment)
@@ -133,6 +135,21 @@ def _check_offer(round: Round, channel: str, offer: Offer) -> None:
     place, plain = channels.get(channel), offer_of(Round(task=round.task, design=round.design))
     if named := sorted(name for name in place.unused if getattr(offer, name) != getattr(plain, name)):
         raise CounterpartError(f"On {place.label} you cannot choose {', '.join(named)}: leave the default.")
+
+
+def _check_time(channel: str, offer: Offer, expected: Expectation) -> None:
+    """Raise CounterpartError for HITs that take longer than their workers may have them. Sessions get the time that
+    the work takes."""
+    if is_by_session(channel):
+        return
+    is_platform = isinstance(channels.get(channel), Platform)
+    limit = offer.minutes if is_platform else settings.LEASE_MINUTES
+    if expected.seconds and expected.seconds > limit * 60:
+        way = "give them more --minutes" if is_platform else "raise the setting LEASE_MINUTES"
+        raise CounterpartError(
+            f"A HIT takes {expected.seconds / 60:.0f} minutes, but workers have {limit} for it: {way}, or pack smaller "
+            "HITs."
+        )
 
 
 def _refuse_shown_before(round: Round, admission: Admission) -> None:
@@ -221,7 +238,7 @@ def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
             f"Round {round} lacks {counted(len(missing), 'picture')}: {some_of(missing)}. "
             "Import the collection again with --images, or pass --skip-missing to show those pairs without one."
         )
-    if not quote(round, channel).total:
+    if not quote(round, channel).seats:
         raise CounterpartError(f"Round {round} has no seats to publish: pack it again.")
     _check_ceiling(round, channel)
 

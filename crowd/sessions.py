@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.budget import locked
 from annotation.decisions import compensation_of
 from annotation.leases import move
 from annotation.models import GONE, LISTED, Assignment, Payment, PlatformState, WorkerIdentity
@@ -67,6 +68,7 @@ def ask_a_person(assignment: Assignment, problem: str) -> bool:
 
 @transaction.atomic
 def _keep(posting: Posting, listed: Listed) -> int:
+    locked(posting.round)
     here = Assignment.objects.filter(**posting.market, external_id=listed.external_id)
     ours = None
     for assignment in here.select_for_update(of=("self",)).select_related("hit__round"):

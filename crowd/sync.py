@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, F
 from django.utils import timezone
 
+from annotation.budget import locked
 from annotation.disputes import top_up
 from annotation.grading import grade_waiting
 from annotation.models import Assignment, AssignmentQuerySet, Draft, PlatformState, WorkerIdentity
@@ -164,6 +165,7 @@ def collect_round(round: Round, *, at_most: int | None = None, progress: Progres
 def keep(posting: Posting, listed: Listed) -> int:
     """Keep one listed submission; return 1 if it is new, otherwise 0. One that contradicts an earlier list, by its
     worker or its answers, is left as it is and gets a ``problem`` for a person to check."""
+    locked(posting.round)
     of_this_id = Assignment.objects.filter(**posting.market, external_id=listed.external_id)
     bound = of_this_id.listed().select_for_update().first()
     if bound is None:

@@ -60,7 +60,7 @@ def _read(path: Path) -> Any:
         raise CounterpartError(
             f"There is no design {str(path)!r}: use {', '.join(DESIGNS)} or an existing JSON file."
         ) from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
         raise CounterpartError(f"The design file {path} cannot be read: {type(error).__name__}.") from error
     except json.JSONDecodeError as error:
         raise CounterpartError(f"The design file {path} is not valid JSON: {error}.") from error

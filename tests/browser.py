@@ -8,7 +8,10 @@ from time import monotonic, sleep
 
 import pytest
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+PATIENCE = 20_000  # milliseconds; a machine may have much else to do
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +64,7 @@ def open_page(chromium, live_server):
 
     def open_one(**options: object) -> Page:
         contexts.append(chromium.new_context(base_url=live_server.url, reduced_motion="reduce", **options))
-        contexts[-1].set_default_timeout(10_000)
+        contexts[-1].set_default_timeout(PATIENCE)
         return contexts[-1].new_page()
 
     yield open_one

@@ -48,9 +48,14 @@ def own_transactions() -> Iterator[None]:
 
 def locked_by(act: Callable[[], object]) -> set[type[Model]]:
     """The models of which ``act`` locks rows, on SQLite too, where a lock has no effect."""
+    return set(locked_in_order(act))
+
+
+def locked_in_order(act: Callable[[], object]) -> list[type[Model]]:
+    """The same, each where it is first locked."""
     LOCKED.clear()
     act()
-    return set(LOCKED)
+    return list(dict.fromkeys(LOCKED))
 
 
 def require(connection: BaseDatabaseWrapper, what: str) -> None:

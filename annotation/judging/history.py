@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.conf import settings
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
-from annotation.admission import Permit
+from annotation.admission import Permit, hits_of
 from annotation.appeals import appealable_until, pay_askable_until
 from annotation.judging.links import Visit
 from annotation.models import Appeal, Assignment, Payment, Rejection, Worker
@@ -66,13 +66,14 @@ class RejectedWork:
 @dataclass(frozen=True)
 class LostWork:
     """A HIT of the worker that another one was given when its time ran out, how many of its pairs they had answered,
-    and their request to be paid, if they made one."""
+    and their request to be paid, if they made one. ``is_again``: they have taken the HIT again since."""
 
     assignment: Assignment
     answered: int
     pairs: int
     until: datetime
     appeal: Appeal | None
+    is_again: bool
 
     @property
     def is_open(self) -> bool:
@@ -85,7 +86,7 @@ def work_of(worker: Worker) -> list[Work]:
     theirs = worker.assignments.filter(Q(state__in=OUTCOMES) | Q(payments__isnull=False)).distinct()
     rows = theirs.select_related("hit__round").prefetch_related("payments", "rejections")
     return [
-        _work(assignment, refused=any(one.holds for one in assignment.rejections.all()))
+        _work(assignment, [one for one in assignment.rejections.all() if one.is_agreed])
         for assignment in rows.order_by("-submitted_at", "-pk")
     ]
 
@@ -123,23 +124,26 @@ def rejected_work_of(worker: Worker) -> list[RejectedWork]:
 
 
 def lost_work_of(worker: Worker) -> list[LostWork]:
-    """Return the HITs that the worker had answers in when another worker was given them, the latest first."""
+    """Return the HITs that the worker had answers in when another worker was given them, the latest first; those that
+    they took again only where they had asked to be paid."""
+    again = Exists(hits_of(worker).filter(hit=OuterRef("hit")).exclude(pk=OuterRef("pk")))
     asked = Q(pk__in=Appeal.objects.filter(rejection=None).values("assignment"))
     lost = Q(pk__in=Assignment.objects.lost().filter(drafts__isnull=False).values("pk"))
-    rows = worker.assignments.filter(asked | lost).annotate(
-        answered=Count("drafts", distinct=True), pairs=Count("hit__items", distinct=True)
-    )
+    rows = worker.assignments.annotate(again=again).filter(asked | lost & Q(again=False))
+    rows = rows.annotate(answered=Count("drafts", distinct=True), pairs=Count("hit__items", distinct=True))
     requests = Prefetch("appeals", Appeal.objects.filter(rejection=None), to_attr="requests")
     return [
-        LostWork(one, one.answered, one.pairs, pay_askable_until(one), next(iter(one.requests), None))
+        LostWork(one, one.answered, one.pairs, pay_askable_until(one), next(iter(one.requests), None), one.again)
         for one in rows.order_by("-pk").prefetch_related(requests)
     ]
 
 
-def _work(assignment: Assignment, *, refused: bool = False) -> Work:
-    """``refused``: a rejection holds, which its worker reads at once, to appeal."""
-    told = _may_be_told(assignment)
-    outcome = REFUSED if refused else OUTCOMES.get(State(assignment.state), NOT_SUBMITTED) if told else CHECKED
+def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Work:
+    """A rejection that holds or was reversed is told to its worker at once, who may appeal."""
+    told = bool(rejections) or _may_be_told(assignment)
+    outcome = OUTCOMES.get(State(assignment.state), NOT_SUBMITTED) if told else CHECKED
+    if any(one.holds for one in rejections):
+        outcome = REFUSED
     payments = [payment for payment in assignment.payments.all() if told and payment.state != Payment.State.WITHDRAWN]
     return Work(
         receipt=assignment.receipt,

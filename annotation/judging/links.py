@@ -141,13 +141,13 @@ def joined_round(join_key: str) -> Round:
     if round is None or round.state == "draft":
         raise Trouble("Invalid link", "Check that it was copied whole, or ask for a new one.", status=404)
     if round.state == "closed":
-        raise Trouble("This round is closed", "It has all the answers it needs. Thank you.", status=410)
+        raise Trouble("This round is closed", "No more HITs of it are given out. Thank you.", status=410)
     return round
 
 
 def visit_of(token: str) -> Visit:
     """Return the worker and the round that a personal link names."""
-    with_link = "Open the join link that you were sent once more; your earlier work is not lost."
+    with_link = "Open the link that you were sent once more; your earlier work is not lost."
     try:
         visit = read_worker_token(token)
     except LinkReplacedError as replaced:

@@ -213,7 +213,7 @@ def _answer_fields(
     words, pair = task.wordings[wording], Pair(place, "", None, None, level, shortcoming, wrong_way)
     context: dict[str, Any] = {"place": place, "pair": pair, "levels": task.choices(wording), "why": words.why}
     context["wrong_ways"] = WrongWay.choices
-    context["can_skip"] = can_skip  # say that the picture does not load
+    context["no_picture"] = task.no_picture if can_skip else ""
     context["shortcomings"] = [*words.shortcomings.items()] if reasons else []
     return render_to_string("judging/_answer.html", context)
 

@@ -44,13 +44,14 @@ from annotation.judging.sheet_answers import (
 )
 from annotation.judging.visits import to_home
 from annotation.leases import extend_lease, return_assignment
+from annotation.lost_work import work_again
 from annotation.models import LISTED, Assignment
 from annotation.reports import report_pair
 from annotation.submissions import items_of, submit_answers
 from annotation.workers import actor_of
 from core.errors import CounterpartError
 from core.text import counted
-from hits.models import Item
+from hits.models import Item, Seat
 from hits.task_types import task_type_of
 
 GIVEN_AWAY = (
@@ -69,7 +70,7 @@ def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
         if problem:
             return hit_page(request, assignment, address=request.path, problem=problem)
         return _submitted(request, assignment, at_once=True)
-    if assignment.state != Assignment.State.LEASED:
+    if assignment.state != Assignment.State.LEASED and not _is_late(assignment):
         raise _lost(assignment)
     return hit_page(request, assignment, address=request.path)
 
@@ -189,6 +190,14 @@ def _is_lost(assignment: Assignment) -> bool:
     """Whether another worker was given the HIT when its time ran out."""
     is_expired = assignment.state == Assignment.State.EXPIRED
     return is_expired and Assignment.objects.lost().filter(pk=assignment.pk).exists()
+
+
+def _is_late(assignment: Assignment) -> bool:
+    """Whether the time of a HIT ran out, nobody else was given it, and its worker does not have it again: it may still
+    be submitted."""
+    if assignment.state != Assignment.State.EXPIRED or assignment.external_id or work_again(assignment).exists():
+        return False
+    return assignment.seat is not None and assignment.seat.state == Seat.State.OPEN
 
 
 def _lost(assignment: Assignment) -> Trouble:

@@ -5,13 +5,14 @@ from contextlib import suppress
 from django.conf import settings
 from django.core.signing import BadSignature
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.admission import NotAdmittedError, admission_of, has_joined, is_full, join_round, permit_of
+from annotation.admission import NotAdmittedError, admission_of, has_joined, hits_of, is_full, join_round, permit_of
 from annotation.appeals import appeal, ask_for_pay
 from annotation.consent import current_sheet, give_consent
 from annotation.invitations import use_invitation
@@ -44,7 +45,7 @@ from annotation.repair import repair_if_due
 from annotation.workers import actor_of, worker_for
 from core.errors import CounterpartError
 from core.throttles import Throttle
-from hits.models import Round
+from hits.models import Round, Seat
 
 REMEMBERED = "worker"
 JOINS, TAKES = Throttle("JOINS_PER_HOUR"), Throttle("TAKES_PER_HOUR")
@@ -91,7 +92,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
     permit, nothing_left = permit_of(visit.round, visit.worker), "nothing-left" in request.GET
     context = {
         "visit": visit,
-        "held": _held(visit),
+        "held": _held(visit) or ("" if visit.round.state == "open" and not permit.is_over else _late(visit)),
         "permit": permit,
         "nothing_left": nothing_left,
         "returned": "returned" in request.GET,
@@ -169,7 +170,9 @@ def _consent(request: HttpRequest, round: Round) -> Visit:
     try:
         visit = read_visit_token(request.POST.get("visit", ""))
     except BadSignature as error:
-        raise Trouble("This form has expired", "Open the join link once more and agree again.", status=410) from error
+        raise Trouble(
+            "This form has expired", "Open the link that you were sent once more and agree again.", status=410
+        ) from error
     worker = worker_for(channel="browser", external_id=visit)
     give_consent(worker)
     return Visit(worker, round)
@@ -252,6 +255,15 @@ def _held(visit: Visit) -> str:
     leased = visit.worker.assignments.filter(state=Assignment.State.LEASED, hit__round=visit.round)
     held = leased.filter(deadline__gt=timezone.now()).first()
     return assignment_token(held) if held else ""
+
+
+def _late(visit: Visit) -> str:
+    """Return the token of a HIT that the worker has answers in, whose time ran out and which nobody else has, or ""."""
+    done = hits_of(visit.worker).exclude(state=Assignment.State.LEASED).values("hit")
+    free = Q(state=Assignment.State.EXPIRED, seat__state=Seat.State.OPEN) & ~Q(hit__in=done)
+    theirs = visit.worker.assignments.filter(hit__round=visit.round, external_id="", drafts__isnull=False)
+    late = theirs.filter(free | Q(state=Assignment.State.LEASED)).order_by("-pk").first()
+    return assignment_token(late) if late else ""
 
 
 def to_home(visit: Visit, message: str) -> HttpResponse:

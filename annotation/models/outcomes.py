@@ -97,14 +97,19 @@ class Rejection(WantsCall):
         return f"rejection of assignment {self.assignment_id} ({self.grounds})"
 
     @property
+    def is_agreed(self) -> bool:
+        """Whether everybody has agreed who has to: it holds, or did until it was reversed."""
+        return not self.needs_second or self.seconded_at is not None
+
+    @property
     def is_proposal(self) -> bool:
         """Whether a second person has yet to agree."""
-        return self.dropped_at is None and self.needs_second and self.seconded_at is None
+        return self.dropped_at is None and not self.is_agreed
 
     @property
     def holds(self) -> bool:
         """Whether the work goes unpaid for it."""
-        return self.dropped_at is None and not self.is_proposal
+        return self.dropped_at is None and self.is_agreed
 
     @property
     def held_at(self) -> datetime:

@@ -42,6 +42,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Leave out what visitors of a platform claim, until it is listed and taken in."""
         return self.exclude(CLAIM)
 
+    def with_hit(self) -> "AssignmentQuerySet":
+        """Leave out visitors of a platform who were given no HIT and are paid for coming."""
+        return self.filter(has_hit=True)
+
     def listed(self) -> "AssignmentQuerySet":
         """Work that its platform has listed as submitted."""
         return self.filter(platform_state__in=LISTED)
@@ -214,8 +218,8 @@ class Draft(models.Model):
 
 
 class Report(models.Model):
-    """What a worker says is wrong with a pair itself, or with an image that is shown alone. Only added; it changes no
-    answer, no control and no pay."""
+    """What a worker says is wrong with what an item shows; it changes no answer, no control and no pay. ``image`` and
+    ``caption`` repeat the item's."""
 
     class Problem(models.TextChoices):
         PICTURE = "picture", "the picture is missing or broken"
@@ -225,7 +229,8 @@ class Report(models.Model):
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="reports")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="reports", db_index=False)
-    image = models.ForeignKey(Image, on_delete=models.PROTECT, related_name="reports")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="reports")
+    image = models.ForeignKey(Image, null=True, on_delete=models.PROTECT, related_name="reports")
     caption = models.ForeignKey(Caption, null=True, on_delete=models.PROTECT, related_name="reports")
     problem = models.CharField(max_length=9, choices=Problem)
     note = models.TextField(blank=True, max_length=300)
@@ -235,12 +240,7 @@ class Report(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [
-            models.UniqueConstraint(fields=["worker", "image", "caption"], name="one_report_per_worker_and_pair"),
-            models.UniqueConstraint(
-                fields=["worker", "image"], condition=Q(caption=None), name="one_report_per_worker_and_image"
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=["worker", "item"], name="one_report_per_worker_and_item")]
 
     def __str__(self) -> str:
         return f"{self.worker_id}: {self.problem}"

@@ -177,8 +177,8 @@ class Platform(Channel, Protocol):
 
     # Settle.
 
-    def pay(self, payment: Payment, *, token: str) -> bool:
-        """Pay it. False: the platform moves no money, and the payment stays owed until a person marks it paid."""
+    def pay(self, payment: Payment, *, token: str) -> None:
+        """Pay a reward or a bonus."""
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
         """Reject the work, with the reason that the worker reads."""

@@ -64,6 +64,7 @@ DETERMINATE = TaskType(
     count_hits=hits_of_captions,
     usual_minutes=(2, 5),
     on_pairs=False,
+    no_picture="",
     read_by="analyse determinate",
     design=Design("determinate-20", candidates=20, positives=0, negatives=0),
     replication=3,

@@ -20,4 +20,5 @@ GRAMMAR = Question(
         )
     },
     on_pairs=False,
+    no_picture="",
 )

@@ -141,6 +141,7 @@ PREFERENCE = TaskType(
     count_hits=lambda pooled, design: len(QUESTIONS),
     usual_minutes=(10, 20),
     on_pairs=False,
+    no_picture="A picture does not load",
     read_by="analyse preference",
     from_matches=True,
     design=Design("preference-40", candidates=CAPTIONS, positives=0, negatives=0),

@@ -57,6 +57,8 @@ class Question:
     """Whether its answers are about pairs of an image and a caption; if not, its items have one of the two."""
     writes: bool = False
     """Whether the answer is a sentence that the worker writes for an image. It is stored with the first level."""
+    no_picture: str = "The picture does not load"
+    """The answer that frees a worker of a screen whose pictures do not load; "" where none are shown."""
     group: int = 1
     unticked: int | None = None
     asks: frozenset[int] = frozenset()
@@ -76,8 +78,8 @@ class Question:
 
     @property
     def has_picture(self) -> bool:
-        """Whether a screen shows the picture that it asks about, which may fail to load."""
-        return self.on_pairs or self.writes
+        """Whether a screen shows pictures, which may fail to load."""
+        return bool(self.no_picture)
 
     def choices(self, wording: int) -> list[dict[str, Any]]:
         """Return its answers as its pages show them, from the best to the worst; none where they are written."""

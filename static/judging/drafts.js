@@ -14,7 +14,7 @@ const REPORT = "report "; // and the place: the name of a report among what is k
 export const reportName = (place) => REPORT + place;
 
 /**
- * Return { save(name, fields), keep(name, fields), submit(form), close() }. `name` is the place of a screen, whose answer is saved, or
+ * Return { save(name, fields), keep(name, fields), forget(name), submit(form), close() }. `name` is the place of a screen, whose answer is saved, or
  * reportName(place); `fields` are form fields by name. What the server has not confirmed stays in `copy`; `show(text, isTrouble)` reports progress,
  * `gone(text)` that the server takes no more answers of this HIT.
  */
@@ -23,12 +23,13 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   let stopped = new AbortController();
   let sending = false;
   let trouble = ""; // until a save succeeds
-  let refusal = "";
+  const refused = new Map(); // errors of answers that the server does not take as they are, by name
   let isOver = false; // submitted, given back or lost
 
   function report() {
     const where = copy.isKept() ? "on this device" : "while this page is open";
-    if (refusal) show(refusal, true);
+    const [error] = refused.values();
+    if (error) show(error, true);
     else if (waiting.size && (trouble || !navigator.onLine))
       show(`${navigator.onLine ? trouble : "offline"}: ${counted([...waiting.keys()])} kept ${where}`, true);
     else show(waiting.size ? "saving" : "saved", false);
@@ -52,20 +53,19 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
     return new DOMParser().parseFromString(text, "text/html").querySelector("p.lead").textContent;
   }
 
-  /** Send what waits until nothing is left, an answer is refused, or the page submits. */
+  /** Send what waits until nothing is left or the page submits. */
   async function sendAll() {
     sending = true;
-    while (waiting.size && !refusal && !stopped.signal.aborted) {
+    while (waiting.size && !stopped.signal.aborted) {
       const [name, fields] = waiting.entries().next().value;
       try {
         const { error, isGone } = await sendOne(name, fields);
         trouble = "";
-        refusal = error;
         if (isGone) return close(error);
-        if (waiting.get(name) === fields) {
-          waiting.delete(name);
-          copy.drop(name);
-        }
+        if (waiting.get(name) !== fields) continue; // it has changed meanwhile
+        waiting.delete(name);
+        if (error) refused.set(name, error);
+        else copy.drop(name);
       } catch (failure) {
         if (stopped.signal.aborted) break;
         trouble = causeOf(failure);
@@ -88,7 +88,14 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
     if (isOver) return;
     waiting.set(name, fields);
     copy.put(name, fields);
-    refusal = "";
+    refused.delete(name);
+    report();
+  }
+
+  /** Another tab has a newer answer, and saves it. */
+  function forget(name) {
+    waiting.delete(name);
+    refused.delete(name);
     report();
   }
 
@@ -125,7 +132,7 @@ export function draftSaver({ draftUrl, reportUrl }, copy, { show, gone }) {
   }
 
   for (const kind of ["online", "offline"]) addEventListener(kind, () => waiting.size && report());
-  return { save, keep, submit, close };
+  return { save, keep, forget, submit, close };
 }
 
 /** Count what waits: "2 answers, 1 report". */
@@ -148,14 +155,13 @@ export function pause() {
 }
 
 /**
- * Return the copy called `key`. `serverNow`: the server's time in milliseconds, for entries are timed by its clock.
- * Where the browser allows no storage, nothing is kept and `isKept()` is false.
+ * Return the copy called `key`. Entries are timed by this device's clock, which its tabs share; `serverNow` is the
+ * server's time in milliseconds. Where the browser allows no storage, nothing is kept and `isKept()` is false.
  */
 export function deviceCopy(key, serverNow) {
   const name = ANSWERS + key;
   const work = WORK + key;
-  const ahead = serverNow - Date.now();
-  const now = () => Date.now() + ahead;
+  const ahead = serverNow - Date.now(); // of this device's clock
   const ours = {}; // when this page put what
 
   function update(change) {
@@ -166,11 +172,12 @@ export function deviceCopy(key, serverNow) {
   }
 
   return {
-    put: (one, answer) => update((entries) => (entries[one] = { answer, at: (ours[one] = now()) })),
-    drop: (one) => update((entries) => delete entries[one]),
+    put: (one, answer) => update((entries) => (entries[one] = { answer, at: (ours[one] = Date.now()) })),
+    /** Remove what this page has put, not what another tab put later. */
+    drop: (one) => update((entries) => entries[one]?.at === ours[one] && delete entries[one]),
     clear: () => [name, work].forEach(remove),
     /** Keep something else of this HIT, by its name, until the answers are in. */
-    remember: (what, value) => write(work, { ...read(work), [what]: value, at: now() }),
+    remember: (what, value) => write(work, { ...read(work), [what]: value, at: Date.now() }),
     remembered: (what) => read(work)[what],
     isKept: () => Object.keys(read(name)).length > 0,
     /**
@@ -186,7 +193,7 @@ export function deviceCopy(key, serverNow) {
     /** What is kept of this pair, unless the server has an answer that was saved later (`savedAt`; 0: none). */
     newest(one, savedAt) {
       const entry = read(name)[one];
-      return entry && entry.at + MARGIN > savedAt ? entry.answer : null;
+      return entry && entry.at + ahead + MARGIN > savedAt ? entry.answer : null;
     },
   };
 }

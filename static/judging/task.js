@@ -74,6 +74,7 @@ function restore() {
 
 /** Show what was answered in another tab of this browser, which saves it. */
 function follow(place, answer) {
+  saver.forget(place);
   const pair = byId(`pair-${place}`);
   if (!pair) return; // it is a report
   writeAnswer(pair, answer);

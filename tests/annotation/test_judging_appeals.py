@@ -5,11 +5,13 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation import decisions
 from annotation.appeals import answer_appeal
 from annotation.decisions import MassPolicy, reject
 from annotation.judging.links import worker_token
+from annotation.leases import lease_seat, return_assignment
+from annotation.lost_work import LATE, OUTAGE, pay_for_outage
 from annotation.models import Appeal, Rejection
-from annotation.outages import LATE, OUTAGE, pay_for_outage
 from annotation.payments import owe_bonus
 from hits.models import Round
 from tests.annotation.answering import home_of, lost
@@ -52,7 +54,7 @@ def test_the_evidence_is_for_reviewers(stranger, rejection):
 
 def test_a_proposal_is_not_shown(stranger, reviewing):
     proposal = reject(flagged(pooled()), **WORDS, by=reviewing, policy=MassPolicy(earliest=1, share=0.0))
-    assert "Not paid" not in page_of(stranger, proposal)
+    assert "Rejected work" not in page_of(stranger, proposal)
 
 
 def test_an_appeal_is_taken_once_and_shown_as_waiting(stranger, rejection):
@@ -62,6 +64,20 @@ def test_an_appeal_is_taken_once_and_shown_as_waiting(stranger, rejection):
     assert "Somebody who did not decide this reads it" in page
     assert "<textarea" not in page
     assert make_appeal(stranger, rejection, text="And another thing.").status_code == 422
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_a_rejection_that_was_reversed_is_told_as_paid_at_once(stranger, rejection, reviewing, is_answered):
+    make_appeal(stranger, rejection)
+    if is_answered:
+        other = User.objects.create_user(username="sam")
+        answer_appeal(Appeal.objects.get(), upheld=False, answer="They are all the same.", by=other)
+    decisions.reverse(rejection, reason="The pictures were blank.", by=reviewing)
+    page = page_of(stranger, rejection)
+    assert ("You were right: it is paid." in page) is not is_answered
+    assert ("The rejection was reversed later: the work is paid." in page) is is_answered
+    assert "being checked" not in page
+    assert "$0.65" in page
 
 
 def test_nobody_appeals_for_another(stranger, rejection):
@@ -133,3 +149,14 @@ def test_the_answer_to_a_request_for_pay_is_shown(stranger, reviewing):
     assert "not submitted in time" in page
     assert "None" not in page
     assert LATE in page
+
+
+def test_a_lost_hit_that_its_worker_has_again_is_told_as_such_where_they_had_asked(stranger, db):
+    work = lost(pooled())
+    ask(stranger, work)
+    return_assignment(work.hit.assignments.get(state="leased"), actor="robin")
+    lease_seat(work.hit.round, worker=work.worker)
+    home = home_of(work.worker, work.hit.round)
+    assert "You have taken it again since, and are paid for that." in stranger.get(home).text
+    Appeal.objects.all().delete()
+    assert "Not submitted in time" not in stranger.get(home).text

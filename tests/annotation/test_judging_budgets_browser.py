@@ -1,11 +1,12 @@
 """Budgets of the judging page: bytes of photographs, layout shift, touches; and answers in two tabs."""
 
+import re
 from io import BytesIO
 
 import numpy as np
 import pytest
 from PIL import Image as Pillow
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Judgment, Report
 from corpus.models import Image
@@ -108,9 +109,20 @@ def test_of_two_tabs_one_submits_and_the_other_says_so_at_its_next_answer(page: 
     assert set(Judgment.objects.values_list("level", flat=True)) == {1}
 
 
-def test_a_second_tab_shows_what_is_answered_in_the_first(page: Page, full):
+def slow_to_start(route: Route) -> None:
+    """Hand out a page as if its script had started 5 seconds after the server wrote it."""
+    page = route.fetch()
+    late = re.sub(r'data-now="(\d+)"', lambda now: f'data-now="{int(now[1]) - 5_000}"', page.text())
+    assert late != page.text()
+    route.fulfill(response=page, body=late)
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_second_tab_shows_what_is_answered_in_the_first(page: Page, full, is_slow):
     take(page, full)
     other = page.context.new_page()
+    if is_slow:
+        other.route("**/judge/task/*/", slow_to_start)
     other.goto(page.url)
     at(other, "1 of 18")
     press(page, "13")

@@ -9,6 +9,7 @@ from hits.models import Round
 from tests.annotation.answering import address, levels_by_place, shown
 from tests.annotation.test_judging_browser import at, press, saved, stored, submit, take
 from tests.factories import make_collection, make_round
+from tests.hits.captions import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -234,3 +235,39 @@ def break_posts(route: Route) -> None:
     if route.request.method == "POST":
         return route.fulfill(status=500, body="broken")
     return route.continue_()
+
+
+def test_an_older_answer_that_waits_never_replaces_a_newer_one_of_another_tab(page: Page, made):
+    take(page, made)
+    other = page.context.new_page()
+    other.goto(page.url)
+    at(other, "1 of 4")
+    page.route("**/draft/", lambda route: route.abort())
+    press(page, "1")
+    state(page, "offline: 1 answer kept on this device")
+    expect(other.locator("#pair-1 .level input[value='1']")).to_be_checked()
+    press(other, "4")
+    saved(other)
+    expect(page.locator("#pair-1 .level input[value='4']")).to_be_checked()
+    saved(page)  # nothing of this tab waits any more
+    page.unroute("**/draft/")
+    press(page, "2")
+    saved(page)
+    assert drafted() == {1: 4, 2: 2}
+
+
+def test_an_answer_that_the_server_refuses_is_told_until_it_is_changed_and_holds_up_no_other(page: Page):
+    take(page, pack_captions())
+    page.locator("#text-1").fill("A high\x02way with cars.")
+    page.locator("#text-1").press("Enter")
+    page.locator("#text-2").fill("Two people sit on a bench.")
+    with page.expect_response(lambda answer: answer.url.endswith("/draft/") and answer.ok):
+        page.locator("#text-2").press("Enter")
+    expect(page.locator("#saved")).to_contain_text("U+0002")
+    assert list(Draft.objects.values_list("text", flat=True)) == ["Two people sit on a bench."]
+    page.locator("#previous").click()
+    page.locator("#previous").click()
+    page.locator("#text-1").fill("A highway with cars.")
+    page.locator("#text-1").press("Enter")
+    saved(page)
+    assert Draft.objects.count() == 2

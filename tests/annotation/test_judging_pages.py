@@ -9,8 +9,10 @@ from annotation.judging import links
 from annotation.judging.links import MAX_BODY
 from annotation.leases import expire_leases, lease_seat
 from annotation.models import Assignment, Draft, Judgment, Worker
+from annotation.workers import exclude
+from crowd.publication import close_round
 from hits.models import Round
-from tests.annotation.answering import address, agreement, home_of, leased, lost, shown, submit
+from tests.annotation.answering import address, agreement, home_of, leased, lost, right_answers, shown, submit
 from tests.factories import make_round, make_worker
 
 
@@ -310,11 +312,45 @@ def test_a_lost_lease_says_so_and_keeps_the_answers(stranger, made):
     assert (Judgment.objects.count(), Draft.objects.count()) == (0, 4)
 
 
-def test_a_lease_that_ran_out_and_that_nobody_has_can_be_taken_again(stranger, made):
+def late_with_answers(made: Round) -> Assignment:
+    """A HIT with an answer whose time ran out and that nobody else has."""
     late = leased(made, minutes=-1)
-    expire_leases()
-    page = stranger.get(address("task", late)).text
-    assert "you get this one again if nobody else has it" in page
+    save_draft(late, right_answers(late)[0])
+    assert expire_leases() == 1
+    return late
+
+
+def test_a_hit_whose_time_ran_out_and_that_nobody_has_is_shown_and_submitted(stranger, made):
+    late = late_with_answers(made)
+    assert 'id="judging"' in stranger.get(address("task", late)).text
+    assert submit(stranger, late).status_code == 302
+    assert Judgment.objects.count() == 4
+
+
+def close(made: Round, worker: Worker) -> None:
+    close_round(made, actor="robin")
+
+
+def shut_out(made: Round, worker: Worker) -> None:
+    exclude(worker, reason="Every answer is the same.", by="robin")
+
+
+@pytest.mark.parametrize("end", [close, shut_out])
+def test_who_is_given_no_hit_any_more_can_still_submit_a_late_one(stranger, made, end):
+    late = late_with_answers(made)
+    end(made, late.worker)
+    page = stranger.get(home_of(late.worker, made)).text
+    assert "Continue your HIT" in page
+    assert re.search(r"/judge/task/[^\"]+", page)[0] == address("task", late)
+    assert submit(stranger, late).status_code == 302
+    assert "Continue your HIT" not in stranger.get(home_of(late.worker, made)).text
+
+
+def test_a_hit_that_its_worker_has_again_is_not_shown_at_its_old_address(stranger, made):
+    late = late_with_answers(made)
+    assert lease_seat(made, worker=late.worker).hit == late.hit
+    page = stranger.get(address("task", late))
+    assert (page.status_code, "you get this one again" in page.text) == (409, True)
 
 
 def test_a_returned_hit_says_that_it_was_returned(stranger, assignment):

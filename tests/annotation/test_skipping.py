@@ -6,6 +6,7 @@ from annotation.answers import NO_PICTURE, Answer, decode_answers, encode_answer
 from annotation.disputes import disputed_pairs
 from annotation.models import Assignment, Judgment, Report
 from annotation.pair_status import status_of
+from annotation.reports import Complaint, report_pair
 from annotation.submissions import submit_answers
 from core.errors import CounterpartError
 from hits.models import Control, Item
@@ -70,6 +71,19 @@ def test_work_that_skips_every_control_waits_for_a_person(db):
     made = make_round(candidates=10)
     assignment = skip(made, "positive", "negative")
     assert (assignment.state, "No control" in assignment.problem) == ("flagged", True)
+
+
+def test_a_picture_that_does_not_load_is_reported_although_the_worker_reported_something_else(db):
+    made = make_topped_up(replication=1)
+    assignment = make_assignment(made.hits.first().seats.get(number=1))
+    item = items_of(made.hits.first(), "candidate")[0]
+    report_pair(assignment, Complaint(item.pk, "text", "It is in German."))
+    said = [Answer(one.item_id, NO_PICTURE) if one.item_id == item.pk else one for one in right_answers(assignment)]
+    submit_answers(assignment, answers=said, active_seconds=60)
+    settle(assignment)
+    report = Report.objects.get()
+    assert (report.problem, report.note) == ("picture", "It is in German.")
+    assert disputed_pairs(made) == [(item.image_id, item.caption_id)]
 
 
 def test_the_vote_is_wanted_again_where_the_round_asks_for_further_votes(db):

@@ -69,7 +69,6 @@ class FakePlatform:
 
     def pay(self, payment, *, token):
         self._take("pay", token)
-        return True
 
     def reject(self, rejection, *, token):
         self._take("reject", token)

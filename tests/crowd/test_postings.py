@@ -4,7 +4,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment
+from crowd.channels import ChannelError
 from crowd.models import Outbox, Posting
+from crowd.outbox import MAX_ATTEMPTS, deliver_due, send_failed_again
 from crowd.postings import (
     close_postings,
     dispose_of_finished,
@@ -14,8 +16,10 @@ from crowd.postings import (
     postings_for,
     work_to_look_at,
 )
-from crowd.publication import publish_round
+from crowd.publication import close_round, publish_round
+from hits.models import Round
 from tests.annotation.money.moneyed import accepted, flagged, posted
+from tests.crowd.fakes import FakePlatform
 from tests.crowd.platform import published, rehearsal
 from tests.factories import make_round, make_worker
 
@@ -106,6 +110,47 @@ def test_added_and_closed_postings_are_sent_when_the_change_is_committed(
     with django_capture_on_commit_callbacks(execute=True):
         assert close_postings(made) == 1
     assert not Posting.objects.filter(state="live").exists()
+
+
+@pytest.fixture
+def unposted(platform, db) -> Round:
+    """A published round whose HIT is not on the platform yet."""
+    return publish_round(make_round(published=False), channel="mturk", actor="robin")
+
+
+def state() -> str:
+    return Posting.objects.get().state
+
+
+def test_what_a_closed_round_had_not_posted_is_never_posted(unposted, platform):
+    close_round(unposted, actor="robin")
+    deliver_due(unposted)
+    assert ([call for call, _ in platform.calls], state()) == ([], "closed")
+
+
+def test_a_hit_that_is_posted_while_its_round_is_closed_is_closed_as_well(unposted, platform, monkeypatch):
+    def publish_late(posting, *, token):
+        close_round(unposted, actor="robin")
+        deliver_due(unposted)  # the call to close it finds nothing to close
+        FakePlatform.publish(platform, posting, token=token)
+
+    monkeypatch.setattr(platform, "publish", publish_late)
+    deliver_due(unposted)
+    deliver_due(unposted)
+    assert ([call for call, _ in platform.calls], state()) == (["publish", "close"], "closed")
+
+
+def test_a_hit_whose_posting_is_unclear_is_found_and_closed_with_its_round(unposted, platform):
+    platform.failures = [ChannelError("The reply was lost.", reached=True)] * MAX_ATTEMPTS
+    for _ in range(MAX_ATTEMPTS):
+        Outbox.objects.update(due_at=timezone.now())
+        deliver_due(unposted)
+    assert Outbox.objects.get().state == "failed"
+    close_round(unposted, actor="robin")
+    send_failed_again(unposted, actor="robin")
+    for _ in range(2):
+        deliver_due(unposted)
+    assert ([call for call, _ in platform.calls][MAX_ATTEMPTS:], state()) == (["publish", "close"], "closed")
 
 
 SANDBOX = {"channel": "mturk", "environment": "sandbox"}

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
-from annotation.wages import top_up
+from annotation.wages import pay_shortfall
 from core.errors import CounterpartError
 from crowd import single_payments
 from crowd.channels.prolific import payments
@@ -18,6 +18,8 @@ from crowd.models import Outbox
 from crowd.outbox import send_failed_again
 from crowd.single_payments import settle, unclear_payments
 from tests.crowd.prolific_rehearsal import CALL_FAULTS, check_books, published, rehearsal, rest, sync, work
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["rehearsal"]
 
@@ -36,6 +38,7 @@ def give(commit, amount="0.50", reason="Thank you.") -> Payment:
         return owe_bonus(Assignment.objects.get(), amount=Decimal(amount), reason=reason, actor="robin")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("declared", CALL_FAULTS)
 @pytest.mark.parametrize("operation", ["create_bonuses", "pay_bonuses", "show_submission"])
 def test_a_bonus_call_that_goes_wrong_never_pays_twice(rehearsal, commit, paid, operation, declared):
@@ -57,6 +60,7 @@ def unclear(rehearsal, commit, paid) -> Outbox:
     return Outbox.objects.get(state="failed")
 
 
+@pytest.mark.slow
 def test_an_unclear_bonus_is_sent_again_by_nobody_but_a_person(rehearsal, commit, paid):
     row = unclear(rehearsal, commit, paid)
     with commit(execute=True):
@@ -105,7 +109,7 @@ def test_a_top_up_of_everybody_is_paid_to_each_once(rehearsal, commit):
     sync(made, commit)
     Assignment.objects.update(active_seconds=600)
     with commit(execute=True):
-        assert top_up(made, actor="robin").assignments == 5
+        assert pay_shortfall(made, actor="robin").assignments == 5
     rest(made, rehearsal, commit)
     assert rehearsal.bonuses() == [Decimal("0.50")] * 5
     assert set(Payment.objects.values_list("state", flat=True)) == {"paid"}
@@ -149,6 +153,7 @@ def killed_after(function, monkeypatch, module):
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["prepare", "mark", "pay", "read"])
 def test_a_crash_at_any_step_of_a_bonus_never_pays_twice(rehearsal, commit, paid, monkeypatch, step):
     where = {

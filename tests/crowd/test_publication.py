@@ -55,6 +55,21 @@ def test_publishing_twice_changes_nothing(db):
     assert Event.objects.filter(verb="published").count() == 1
 
 
+@pytest.mark.parametrize(("channel", "limit"), [("browser", 45), ("mturk", 60)])
+def test_a_hit_that_takes_longer_than_workers_may_have_it_is_not_published(db, platform, channel, limit):
+    made = draft(reward="30.00")
+    with pytest.raises(CounterpartError, match=f"takes {limit + 1} minutes, but workers have {limit} for it"):
+        publish_round(made, channel=channel, expected_minutes=Decimal(limit + 1), actor="robin")
+    assert publish_round(made, channel=channel, expected_minutes=Decimal(limit), actor="robin").state == "open"
+
+
+def test_volunteers_may_be_asked_for_nothing(db):
+    made = draft(reward="0.00")
+    Round.objects.update(wage_floor=0)
+    assert publish_round(made, actor="robin").state == "open"
+    assert lease_seat(made, worker=make_worker()) is not None
+
+
 def test_losing_the_race_to_publish_is_ordinary(db, monkeypatch):
     made = draft()
 

@@ -17,10 +17,11 @@ from crowd import sessions
 from crowd.models import Posting
 from crowd.postings import post_open_seats
 from crowd.publication import close_round
-from hits.models import Seat
+from hits.models import Round, Seat
 from tests.annotation.answering import as_form, right_answers
 from tests.crowd.session_fakes import made, start, sync, there, work
 from tests.factories import make_round
+from tests.transactions import locked_in_order
 
 __all__ = ["made", "there"]
 
@@ -48,6 +49,13 @@ def test_a_visitor_consents_answers_and_is_paid_once_the_platform_lists_them(cli
     assert [call for call, _ in there.calls] == ["publish", "pay"]
     assert Payment.objects.get().state == "paid"
     assert sum(balances(made).values()) == 0
+
+
+def test_a_listed_session_is_locked_after_its_round(client, made, there):
+    start(client, there)
+    posting = Posting.objects.get()
+    keep = lambda: sessions.keep_sessions(posting, there.collect(posting).assignments)  # noqa: E731
+    assert locked_in_order(keep) == [Round, Assignment]
 
 
 def test_a_session_that_is_finished_without_answers_is_not_called_answered(client, made, there, commit):

@@ -10,14 +10,14 @@ from django.db import connection, connections, models
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from annotation.models import Assignment, Decision, Worker
+from annotation.models import Assignment, Decision, Report, Worker
 from annotation.workers import worker_for
 from corpus.models import Caption, Image
 from crowd.offers import offer_of
 from dataset.reviews import undo
-from hits.models import Round
+from hits.models import Item, Round
 from tests.dataset.reviewing import exclude_caption, exclude_image
-from tests.factories import make_round
+from tests.factories import make_assignment, make_round, make_worker
 
 FIRST = "0001_initial"
 VALUES = {
@@ -89,6 +89,7 @@ def first_migrations() -> list[tuple[str, str]]:
     return [(label, FIRST) for label in names if label not in ("axes", "csp")]
 
 
+@pytest.mark.slow
 def test_a_populated_database_of_the_first_version_is_upgraded_and_keeps_its_rows(empty_database):
     executor = MigrationExecutor(connections[empty_database])
     executor.migrate(first_migrations())
@@ -152,6 +153,19 @@ def test_sessions_that_were_given_no_hit_are_marked(db):
     assert Assignment.objects.get(has_hit=True) == other
 
 
+def test_reports_of_pairs_and_of_pictures_become_reports_of_their_items(db):
+    hit = make_round(hits=2).hits.last()
+    first, second, *_ = hit.items.all()
+    Item.objects.filter(pk=second.pk).update(caption=None)
+    assignment = make_assignment(hit.seats.get())
+    for item, other in ((first, second), (second, first)):
+        said = {"assignment": assignment, "problem": "text", "worker": make_worker(), "item": other}
+        Report.objects.create(**said, image=item.image, caption=item.caption if item == first else None)
+    import_module("annotation.migrations.0019_reports_of_items").fill(apps, connection.schema_editor())
+    assert [report.item for report in Report.objects.all()] == [first, second]
+
+
+@pytest.mark.slow
 def test_runs_on_versions_become_runs_of_collections_with_all_their_scores(empty_database):
     connection, before = connections[empty_database], [("evaluation", FIRST), ("dataset", FIRST), ("mitl", FIRST)]
     executor = MigrationExecutor(connection)

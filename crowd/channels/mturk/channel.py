@@ -114,13 +114,12 @@ class MTurkChannel:
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:
         return payments.bonuses(client_for(posting.environment), posting)
 
-    def pay(self, payment: Payment, *, token: str) -> bool:
+    def pay(self, payment: Payment, *, token: str) -> None:
         client = client_for(payment.assignment.environment)
         if payment.kind == Payment.Kind.BONUS:
             payments.give_bonus(client, payment, token=token)
         else:
             payments.approve(client, payment.assignment)
-        return True
 
     def reject(self, rejection: Rejection, *, token: str) -> None:
         payments.reject(client_for(rejection.assignment.environment), rejection)

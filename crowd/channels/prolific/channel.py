@@ -117,12 +117,11 @@ class ProlificChannel:
     def bonuses(self, posting: Posting) -> Sequence[Bonus]:
         return payments.bonuses(client_for(posting.environment), posting)
 
-    def pay(self, payment: Payment, *, token: str) -> bool:
+    def pay(self, payment: Payment, *, token: str) -> None:
         """Approve the work, which pays its reward. A bonus goes by ``prepare_bonus`` and ``send_bonus``."""
         if payment.kind == Payment.Kind.BONUS:
             raise ChannelError("A bonus on Prolific is paid in two steps.", permanent=True)
         submissions.approve(client_for(payment.assignment.environment), payment.assignment)
-        return True
 
     def prepare_bonus(self, payment: Payment) -> dict[str, Any]:
         return payments.prepare(client_for(payment.assignment.environment), payment)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotation.wages import shortfall_of, top_up
+from annotation.wages import pay_shortfall, shortfall_of
 from core.commands import ActCommand
 from core.progress import TerminalBar
 from hits.models import Round
@@ -23,7 +23,7 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         round, dry = Round.objects.named(options["round"]), options["dry_run"]
-        short = shortfall_of(round) if dry else top_up(round, actor="top_up", progress=progress)
+        short = shortfall_of(round) if dry else pay_shortfall(round, actor="top_up", progress=progress)
         return {
             "round": round.name,
             "time": str(short.timing),

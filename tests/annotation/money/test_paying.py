@@ -196,7 +196,6 @@ def test_money_cannot_be_withdrawn_while_its_call_is_made(db, platform, monkeypa
     def pay(payment, *, token):
         with pytest.raises(CounterpartError, match="is being made; try again"):
             withdraw(assignment, actor="robin")
-        return True
 
     monkeypatch.setattr(platform, "pay", pay)
     assert outbox.make_wanted_calls() == 1

@@ -9,7 +9,7 @@ from annotation.erasure import forget_worker
 from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
 from annotation.payroll import mark_wages, write_wages
-from annotation.wages import TOP_UP, shortfall_of, top_up
+from annotation.wages import TOP_UP, pay_shortfall, shortfall_of
 from annotation.workers import mark_simulated
 from core.errors import CounterpartError
 from crowd.outbox import deliver_due
@@ -31,7 +31,7 @@ def bonuses():
 def test_everybody_who_is_paid_gets_what_is_missing(db, platform):
     made = slow(posted(hits=6))
     flagged(made)
-    short = top_up(made, actor="robin")
+    short = pay_shortfall(made, actor="robin")
     assert (short.fair, short.bonus, short.assignments, short.total) == (1, Decimal("0.35"), 5, Decimal("2.10"))
     assert set(bonuses().values_list("amount", "fee", "reason")) == {(Decimal("0.35"), Decimal("0.07"), TOP_UP)}
 
@@ -41,7 +41,7 @@ def test_who_was_forgotten_is_not_owed_what_no_platform_could_bring_them(db, pla
     deliver_due(made)
     gone = Assignment.objects.first()
     forget_worker(gone.worker.pseudonym, actor="robin")
-    assert top_up(made, actor="robin").assignments == 4
+    assert pay_shortfall(made, actor="robin").assignments == 4
     with pytest.raises(CounterpartError, match="was forgotten, so no bonus can be sent to them"):
         owe_bonus(gone, amount=Decimal("0.10"), reason="Thanks.", actor="robin")
 
@@ -50,32 +50,32 @@ def test_in_the_house_pool_who_was_forgotten_still_shows_their_code(db):
     made = slow(pooled(hits=5))
     mark_wages(made, write_wages(made), actor="robin")
     forget_worker(Assignment.objects.first().worker.pseudonym, actor="robin")
-    assert top_up(made, actor="robin").assignments == 5
+    assert pay_shortfall(made, actor="robin").assignments == 5
 
 
 def test_a_top_up_is_given_once(db):
     made = slow(pooled(hits=5))
-    top_up(made, actor="robin")
-    assert (top_up(made, actor="robin").assignments, bonuses().count()) == (0, 5)
+    pay_shortfall(made, actor="robin")
+    assert (pay_shortfall(made, actor="robin").assignments, bonuses().count()) == (0, 5)
 
 
 def test_work_that_came_later_gets_its_own(db):
     made = slow(pooled(hits=6))
-    top_up(made, actor="robin")
+    pay_shortfall(made, actor="robin")
     accepted(made)
-    assert (top_up(made, actor="robin").assignments, bonuses().count()) == (1, 6)
+    assert (pay_shortfall(made, actor="robin").assignments, bonuses().count()) == (1, 6)
 
 
 def test_work_that_is_worth_its_reward_gets_nothing(db):
     made = slow(pooled(hits=5), seconds=156)
-    assert (top_up(made, actor="robin").bonus, bonuses().count()) == (0, 0)
+    assert (pay_shortfall(made, actor="robin").bonus, bonuses().count()) == (0, 0)
 
 
 def test_past_the_ceiling_nobody_gets_anything(db):
     made = slow(pooled(hits=5))
     set_ceiling(made, Decimal("4.99"), actor="robin")
     with pytest.raises(CeilingError, match=r"has \$1.74 left .*; this takes \$1.75"):
-        top_up(made, actor="robin")
+        pay_shortfall(made, actor="robin")
     assert not bonuses().exists()
 
 
@@ -117,10 +117,10 @@ def test_times_of_programs_raise_nobodys_pay(db):
     made = slow(pooled(hits=5))
     mark_simulated(Assignment.objects.first().worker)
     with pytest.raises(CounterpartError, match="fewer than 5 timed, accepted assignments of people"):
-        top_up(made, actor="robin")
+        pay_shortfall(made, actor="robin")
 
 
 def test_a_program_gets_no_top_up(db):
     made = slow(pooled(hits=6), hits=6)
     mark_simulated(Assignment.objects.first().worker)
-    assert top_up(made, actor="robin").assignments == 5
+    assert pay_shortfall(made, actor="robin").assignments == 5

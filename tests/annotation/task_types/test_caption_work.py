@@ -107,6 +107,7 @@ def test_a_script_without_spaces_counts_by_letters():
 def test_two_sentences_are_the_same_whatever_their_case_and_points():
     assert core_of("A dog, running!") == core_of("a DOG running")
     assert core_of("A dog runs") != core_of("A dog run")
+    assert core_of("एक लड़का दौड़ता है") != core_of("एक लड़की दौड़ती है")  # they differ in their marks alone
 
 
 def test_a_text_that_was_not_asked_for_is_refused(made):

@@ -86,7 +86,7 @@ def test_a_picture_that_does_not_load_and_a_report_are_refused(stranger, made):
     skipped = stranger.post(address("draft", assignment), {"place": 1, "level-1": "0"})
     assert (skipped.status_code, "choose one of the 2 answers" in skipped.json()["error"]) == (422, True)
     report = stranger.post(address("report", assignment), {"problem-1": "text"})
-    assert (report.status_code, "asks about no pairs" in report.json()["error"]) == (422, True)
+    assert (report.status_code, "shows no pictures" in report.json()["error"]) == (422, True)
     assert stranger.get(address("picture", assignment, 1)).status_code == 404
 
 

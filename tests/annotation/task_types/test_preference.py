@@ -8,7 +8,7 @@ from django.core.management import CommandError
 from django.utils import timezone
 
 from annotation.answers import Answer, places_of
-from annotation.models import Judgment
+from annotation.models import Judgment, Report
 from annotation.submissions import submit_answers
 from core.errors import CounterpartError
 from corpus.models import Match
@@ -174,6 +174,37 @@ def test_the_page_shows_both_lists_and_their_pictures(stranger, db):
     assert stranger.get(f"{address('picture', assignment, 1)}?n={pictures}&size=320").status_code == 404
 
 
+def test_a_question_whose_picture_does_not_load_gets_a_report_and_no_preference(
+    stranger, researcher, made, django_capture_on_commit_callbacks
+):
+    assignment = leased(made)
+    page = stranger.get(address("task", assignment)).text
+    assert page.count("A picture does not load") == 40
+    answers = {f"level-{place}": "1" for place in range(2, 41)} | {"level-1": "0"}
+    with django_capture_on_commit_callbacks(execute=True):
+        assert stranger.post(address("task", assignment), answers).status_code == 302
+    assignment.refresh_from_db()
+    report, item = Report.objects.get(), Item.objects.get(pk=places_of(assignment)[1])
+    assert (report.problem, report.item, report.image, report.caption) == ("picture", item, None, item.caption)
+    assert (assignment.state, Judgment.objects.count(), wins_of(made).sum()) == ("accepted", 39, 39)
+    assert researcher.get(f"/review/{assignment.pk}/").text.count("picture did not load") == 1
+
+
+def test_a_sentence_that_was_reported_in_one_question_can_be_reported_in_another(stranger, made):
+    """Each HIT of the study asks about the same captions."""
+    worker = make_worker()
+    for hit in made.hits.all()[:2]:
+        assignment = make_assignment(hit.seats.first(), worker)
+        place = next(
+            place for place, item in places_of(assignment).items() if item == hit.items.order_by("caption")[0].pk
+        )
+        assert "You reported this question" not in stranger.get(address("task", assignment)).text
+        assert stranger.post(address("report", assignment), {f"problem-{place}": "text"}).json() == {"saved": True}
+        assert stranger.get(address("task", assignment)).text.count("You reported this question") == 1
+    assert Report.objects.values("caption").distinct().count() == 1
+    assert Report.objects.count() == 2
+
+
 def test_the_pages_of_staff_open(researcher, made):
     for page in ("", "hits/", "hits/1/", "rehearse/", "pairs/", "effect/"):
         assert researcher.get(f"/rounds/study/{page}").status_code == 200, page
@@ -188,9 +219,9 @@ def test_a_whole_hit_can_be_done_with_the_keyboard_alone(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
-    press(page, "12" * 20)
+    press(page, "12" * 19 + "10")
     at(page, "All answers")
     page.keyboard.press("Enter")
     page.wait_for_url("**/receipt/")
-    assert stored() == {place: 2 - place % 2 for place in range(1, 41)}
-    assert Judgment.objects.count() == 40
+    assert stored() == {place: 2 - place % 2 for place in range(1, 40)}
+    assert Report.objects.get().problem == "picture"

@@ -1,3 +1,4 @@
+import re
 from datetime import timedelta
 
 import pytest
@@ -5,15 +6,17 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.appeals import WINDOW, answer_appeal, appeal, appealable_until, ask_for_pay
-from annotation.decisions import MassPolicy, reject
+from annotation.decisions import REVERSED, MassPolicy, reject, reverse
+from annotation.leases import expire_leases, lease_seat, return_assignment
+from annotation.lost_work import LATE
 from annotation.models import Appeal, Assignment, Payment, Rejection
-from annotation.outages import LATE
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.events import subject_of
 from core.models import Event
 from tests.annotation.answering import leased, lost
 from tests.annotation.money.moneyed import WORDS, flagged, pooled
+from tests.factories import make_worker
 
 
 @pytest.fixture
@@ -66,6 +69,16 @@ def test_an_appeal_is_possible_for_thirty_days(rejection):
     rejection.refresh_from_db()
     with pytest.raises(CounterpartError, match="An appeal was possible until"):
         make_appeal(rejection)
+
+
+def test_an_appeal_against_what_is_reversed_is_answered_with_it(rejection, person, other):
+    made = make_appeal(rejection)
+    reverse(rejection, reason="The pictures were blank.", by=other)
+    made.refresh_from_db()
+    assert (made.upheld, made.answer, made.answered_by) == (True, REVERSED, other)
+    Appeal.objects.update(upheld=None, answered_at=None)  # as an older version left it
+    with pytest.raises(CounterpartError, match="was reversed and the work is paid"):
+        answer_appeal(made, upheld=False, answer="No.", by=User.objects.create_user(username="alex"))
 
 
 def test_an_appeal_that_is_upheld_pays(rejection, person):
@@ -149,3 +162,39 @@ def test_a_request_that_is_upheld_pays_as_much_as_a_bonus_and_ends_the_work(pers
 def test_a_request_that_is_turned_down_pays_nothing(person):
     answered = answer_appeal(ask(lost(pooled())), upheld=False, answer="Only 1 pair was answered.", by=person)
     assert (answered.upheld, Payment.objects.count()) == (False, 0)
+
+
+def given_again(late: Assignment) -> Assignment:
+    """Have the worker who was given a lost HIT return it, and the one who lost it take it again."""
+    return_assignment(late.hit.assignments.get(state="leased"), actor="robin")
+    return lease_seat(late.hit.round, worker=late.worker)
+
+
+def test_a_hit_that_its_worker_has_again_is_paid_once(person):
+    late = lost(pooled())
+    asked = ask(late)
+    again = given_again(late)
+    with pytest.raises(CounterpartError, match=re.escape(f"has its HIT as {again} too")):
+        answer_appeal(asked, upheld=True, answer="Sorry.", by=person)
+    asked.refresh_from_db()
+    assert (asked.answered_at, Payment.objects.count()) == (None, 0)
+
+
+def test_a_hit_that_was_lost_twice_is_paid_once(person):
+    first = lost(pooled())
+    second = given_again(first)
+    Assignment.objects.filter(pk=second.pk).update(deadline=timezone.now())
+    assert expire_leases() == 1
+    lease_seat(first.hit.round, worker=make_worker())
+    requests = [ask(one) for one in (first, second)]
+    answer_appeal(requests[0], upheld=True, answer="Sorry.", by=person)
+    with pytest.raises(CounterpartError, match="A HIT is paid once"):
+        answer_appeal(requests[1], upheld=True, answer="Sorry.", by=person)
+    assert Payment.objects.count() == 1
+
+
+def test_the_pay_of_a_hit_that_one_has_again_cannot_be_asked_for(db):
+    late = lost(pooled(replication=2))
+    assert lease_seat(late.hit.round, worker=late.worker).hit == late.hit
+    with pytest.raises(CounterpartError, match="You have taken this HIT again since"):
+        ask(late)

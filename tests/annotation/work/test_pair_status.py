@@ -5,6 +5,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation import pair_status
 from annotation.admission import join_round
 from annotation.disputes import top_up
 from annotation.leases import lease_seat
@@ -80,6 +81,14 @@ def test_workers_who_have_all_met_a_pair_of_its_hit_are_told(db):
     assert status(made).reasons[1].startswith("Whoever joined (1) has judged a pair of its HIT")
     join_round(made, make_worker())
     assert len(status(made).reasons) == 1
+
+
+def test_who_joined_a_round_is_not_told_to_have_met_a_pair_when_the_last_seat_goes(db, monkeypatch):
+    made = make_round()
+    worker = make_worker()
+    join_round(made, worker)
+    monkeypatch.setattr(pair_status, "_is_affordable", lambda round: bool(lease_seat(round, worker=worker)))
+    assert status(made).reasons == ("Waiting for a worker: 1 of 1 votes.",)
 
 
 def test_visitors_of_a_platform_are_judging_it_and_what_is_posted_is_paid_for(db):

@@ -22,6 +22,7 @@ from annotation.decisions import (
     second,
 )
 from annotation.models import Assignment, Decision, Payment, Rejection
+from annotation.payments import owe_bonus
 from core.errors import CounterpartError
 from core.models import Event
 from crowd.channels import ChannelError
@@ -229,7 +230,16 @@ def test_what_the_platform_has_approved_cannot_be_rejected(person, platform, cha
 def test_what_the_platform_approves_meanwhile_cannot_be_seconded(person, other, platform):
     rejection = proposed(posted(), person)
     Assignment.objects.update(platform_state="approved")
-    with pytest.raises(CounterpartError, match="has paid the work"):
+    with pytest.raises(CounterpartError, match="was approved by its platform and is paid"):
+        second(rejection, by=other)
+    rejection.refresh_from_db()
+    assert rejection.is_proposal
+
+
+def test_what_a_bonus_has_paid_meanwhile_cannot_be_seconded(person, other, platform):
+    rejection = proposed(posted(), person)
+    owe_bonus(rejection.assignment, amount=Decimal("0.65"), reason=COMPENSATION, actor="robin")
+    with pytest.raises(CounterpartError, match="was paid by a bonus"):
         second(rejection, by=other)
     rejection.refresh_from_db()
     assert rejection.is_proposal

@@ -3,9 +3,10 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.decisions import DECIDABLE, for_ruling, rule
+from annotation.admission import hits_of
+from annotation.decisions import DECIDABLE, for_ruling, held, rule
 from annotation.leases import move, return_assignment
-from annotation.models import Assignment, Decision, Payment, PlatformState
+from annotation.models import Assignment, AssignmentQuerySet, Decision, Payment, PlatformState
 from annotation.payments import mark_reward_paid, owe, owe_bonus
 from core.errors import CounterpartError
 from core.events import record
@@ -27,7 +28,7 @@ def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
     if not reason.strip():
         raise CounterpartError("The reason is missing: say which fault lost the work. The event log keeps it.")
     with transaction.atomic():
-        current = Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
+        current = held(assignment)
         if current.external_id:
             return _pay_listed(current, reason=reason.strip(), by=by)
         return _pay_begun(current, words=OUTAGE, verb="lost in an outage", reason=reason.strip(), by=by)
@@ -35,10 +36,15 @@ def pay_for_outage(assignment: Assignment, *, reason: str, by: User) -> Payment:
 
 def pay_for_lateness(assignment: Assignment, *, reason: str, by: User) -> Payment:
     """Pay for a HIT of the browser pool that another worker was given when its time ran out: as much as a bonus. It can
-    no longer be submitted. Raises CounterpartError for submitted work, CeilingError past the round's ceiling."""
+    no longer be submitted. Raises CounterpartError for submitted work and where the worker has the HIT again,
+    CeilingError past the round's ceiling."""
     with transaction.atomic():
-        current = Assignment.objects.select_for_update(of=("self",)).select_related("hit__round").get(pk=assignment.pk)
-        return _pay_begun(current, words=LATE, verb="paid though late", reason=reason, by=by)
+        return _pay_begun(held(assignment), words=LATE, verb="paid though late", reason=reason, by=by)
+
+
+def work_again(assignment: Assignment) -> AssignmentQuerySet:
+    """Return the worker's other work on the same HIT that they hold, have submitted or are paid for."""
+    return hits_of(assignment.worker).filter(hit=assignment.hit_id).exclude(pk=assignment.pk)
 
 
 def _pay_listed(assignment: Assignment, *, reason: str, by: User) -> Payment:
@@ -67,13 +73,11 @@ def _exclude_lost(assignment: Assignment, *, reason: str, by: User) -> None:
 def _pay_begun(assignment: Assignment, *, words: str, verb: str, reason: str, by: User) -> Payment:
     if assignment.submitted_at is not None:
         raise CounterpartError(f"{assignment} was submitted; decide it on its page, where it can be paid as well.")
-    _end(assignment, actor=str(by))
+    if other := work_again(assignment).first():
+        raise CounterpartError(f"The worker of {assignment} has its HIT as {other} too. A HIT is paid once.")
+    # It takes no submission any more, as it would be paid twice; an expired lease holds no seat.
+    if not return_assignment(assignment, actor=str(by)):
+        move(assignment, come_from=State.EXPIRED, to=State.RETURNED, actor=str(by))
     payment = owe_bonus(assignment, amount=cents(assignment.hit.round.reward), reason=words, actor=str(by))
     record(verb, assignment, actor=str(by), reason=reason)
     return payment
-
-
-def _end(assignment: Assignment, *, actor: str) -> None:
-    """Take no submission of it any more, as it would be paid twice; an expired lease holds no seat."""
-    if not return_assignment(assignment, actor=actor):
-        Assignment.objects.filter(pk=assignment.pk, state=State.EXPIRED).update(state=State.RETURNED)

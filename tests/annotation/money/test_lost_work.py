@@ -5,8 +5,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.leases import expire_leases, lease_seat
+from annotation.lost_work import OUTAGE, pay_for_outage
 from annotation.models import Assignment, Decision, Payment
-from annotation.outages import OUTAGE, pay_for_outage
 from annotation.submissions import mark_submitted
 from core.errors import CounterpartError
 from core.models import Event

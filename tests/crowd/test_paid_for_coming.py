@@ -1,0 +1,52 @@
+"""Who came with a session and was given no HIT is paid, and is counted nowhere as somebody who did a HIT."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.standing import standing_of
+from console.records import record_of, workers_of
+from core.progress import silent
+from dataset.provenance import provenance_of
+from evaluation.answer_sets import read_answers
+from tests.annotation.cast import answer
+from tests.factories import make_round, make_worker
+
+
+@pytest.fixture
+def made(db):
+    """Two HITs, one of them answered, and two visitors without a HIT; a person decides about one."""
+    made = make_round(hits=2)
+    answer(made.hits.first(), 1, 4)
+    now, where = timezone.now(), {"channel": "prolific", "environment": "emulator"}
+    Assignment.objects.update(submitted_at=now)
+    for state in ("excluded", "flagged"):
+        Assignment.objects.create(
+            **where, hit=made.hits.first(), has_hit=False, worker=make_worker(), state=state, external_id=state,
+            deadline=now, submitted_at=now,
+        )  # fmt: skip
+    return made
+
+
+def test_a_version_counts_no_answer_set_of_theirs_as_excluded(made):
+    assert provenance_of(made)["answer_sets"] == {"counted": 1, "excluded": 0}
+
+
+def test_a_round_still_wants_the_answer_sets_that_they_did_not_give(made):
+    standing = standing_of(made)
+    assert (standing.missing, standing.workers, standing.waiting) == (1, 1, 1)
+
+
+def test_they_are_no_workers_of_the_round(made):
+    assert [line.submitted for line in workers_of(made)] == [1]
+    excluded = Assignment.objects.get(state="excluded")
+    assert (record_of(excluded.worker).submitted, record_of(excluded.worker).excluded) == (0, 0)
+
+
+def test_the_table_of_workers_counts_no_hit_of_theirs(made):
+    assert len(read_answers(made.name, None, progress=silent).sets) == 1
+
+
+def test_the_list_of_workers_counts_no_hit_of_theirs(member, made):
+    counts = {row.pseudonym: row.n_submitted for row in member.get("/workers/").context["rows"]}
+    assert sorted(counts.values()) == [0, 0, 1]
