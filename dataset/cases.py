@@ -99,7 +99,8 @@ def suspicious_originals(collection: Collection, low: MergeTerm = VERY_LOW) -> d
 def reported_pairs(collection: Collection) -> dict[Pair, str]:
     """Return the pairs, candidates or controls, with which workers report a problem, with what they say is wrong."""
     reports = Report.objects.filter(image__collection=collection, caption__isnull=False).order_by()
-    by_problem = reports.values_list("image_id", "caption_id", "problem").annotate(n=Count("pk"))
+    workers = Count("worker", distinct=True)
+    by_problem = reports.values_list("image_id", "caption_id", "problem").annotate(n=workers)
     found: dict[Pair, list[str]] = defaultdict(list)
     for image, caption, problem, n in by_problem.order_by("-n", "problem"):
         found[image, caption].append(f"{Report.Problem(problem).label} ({n})")
@@ -202,7 +203,7 @@ def _is_excluded(pair: Pair, reviewed: Mapping[Any, Review]) -> bool:
 def _reporters(collection: Collection) -> dict[Pair, int]:
     """Return how many workers report a problem with each pair that has one."""
     reports = Report.objects.filter(image__collection=collection).order_by().values_list("image_id", "caption_id")
-    return {(image, caption): n for image, caption, n in reports.annotate(n=Count("pk"))}
+    return {(image, caption): n for image, caption, n in reports.annotate(n=Count("worker", distinct=True))}
 
 
 def _with(case: Case, reasons: dict[str, str], reporters: Mapping[Pair, int]) -> Case:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.models import Judgment
 from core.errors import CounterpartError, some_of
 from core.text import counted
 from corpus.models import Collection, Sample
@@ -14,7 +13,8 @@ from dataset.cases import Reason, open_cases
 from dataset.contents import JUDGED, Contents, Policies, gather_contents, proposals_of, queries_of
 from dataset.merging import Pair, check_sources
 from dataset.review_rows import Reviewed, review_rows
-from hits.models import Control, Round
+from dataset.verdicts import votes_of
+from hits.models import Round
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def preview(sample: Sample, *, rounds: Sequence[Round], policies: Policies) -> C
         )
     if not rounds and not policies.merge:
         raise CounterpartError("There is nothing to count: choose rounds, match sources or both.")
-    votes = _votes_of(rounds)
+    votes = pd.concat([votes_of(round) for round in rounds]) if rounds else pd.DataFrame()
     return gather_contents(
         collection,
         queries=queries_of(sample),
@@ -108,19 +108,3 @@ def pair_ids(collection: Collection, pairs: Sequence[Pair]) -> dict[Pair, tuple[
     images = dict(collection.images.filter(key__in={image for image, _ in pairs}).values_list("key", "pk"))
     captions = dict(collection.captions.filter(key__in={caption for _, caption in pairs}).values_list("key", "pk"))
     return {(image, caption): (images[image], captions[caption]) for image, caption in pairs}
-
-
-def _votes_of(rounds: Sequence[Round]) -> pd.DataFrame:
-    """Return the judgments that count, as ``dataset.judgment_rows.read_votes`` reads them from a release."""
-    columns = {
-        "image__key": "image",
-        "caption__key": "caption",
-        "worker_id": "worker",
-        "item__control__polarity": "control",
-        "level": "level",
-        "worker__simulated": "simulated",
-    }
-    counted = Judgment.objects.counted().filter(assignment__hit__round__in=rounds)
-    rows = counted.exclude(item__control__state=Control.State.RETIRED).order_by("pk").values_list(*columns)
-    votes = pd.DataFrame.from_records(list(rows.iterator(chunk_size=20_000)), columns=list(columns.values()))
-    return votes.fillna({"control": ""})

@@ -58,7 +58,7 @@ class Policies:
 
 @dataclass(frozen=True)
 class Queries:
-    """The images and captions whose positives are released. The gallery is always the whole collection."""
+    """The images and captions whose positives are released. The gallery is always that of the whole collection."""
 
     images: frozenset[str]
     captions: frozenset[str]

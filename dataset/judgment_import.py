@@ -120,6 +120,7 @@ def _at_items(rows: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
+_ONLY_ADDED = "Judgments are only added: a corrected file needs another round, and other names for its workers."
 _ALIKE = "Pack the round from the same pool with the same seed, design and controls."
 
 
@@ -172,15 +173,14 @@ def _without_known(rows: pd.DataFrame) -> pd.DataFrame:
     if len(other := both[is_known & ~same]):
         raise CounterpartError(
             f"{counted(len(other), 'answer differs', 'answers differ')} from those that were imported before, or are "
-            f"answers to another HIT: {_some_pairs(other)}. Judgments are only added; import a corrected file into "
-            "another round."
+            f"answers to another HIT: {_some_pairs(other)}. {_ONLY_ADDED}"
         )
     new = both[~is_known].drop(columns=[name for name in names if name.startswith("known_")])
     begun = new.merge(both.loc[is_known, ["worker", "hit_id"]].drop_duplicates(), on=["worker", "hit_id"])
     if len(begun):
         raise CounterpartError(
             f"{counted(len(begun), 'answer belongs', 'answers belong')} to answer sets that were imported before "
-            f"without them: {_some_pairs(begun)}. Judgments are only added; import a corrected file into another round."
+            f"without them: {_some_pairs(begun)}. {_ONLY_ADDED}"
         )
     return new
 

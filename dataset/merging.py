@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from core.errors import CounterpartError, some_of
 from core.text import counted
-from corpus.models import Collection, Match
+from corpus.models import Collection, Image, Match
 
 Pair = tuple[str, str]
 """The collection's own ids of an image and a caption."""
@@ -62,9 +62,11 @@ def check_sources(collection: Collection, terms: Sequence[MergeTerm]) -> None:
 
 
 def merged_pairs(collection: Collection, term: MergeTerm, *, positive_levels: Sequence[int]) -> set[Pair]:
-    """Return the source's pairs that meet the term's condition; of graded pairs, those at ``positive_levels``."""
+    """Return the source's pairs in the gallery that meet the term's condition; of graded pairs, those at
+    ``positive_levels``. No ranking may list what is outside the gallery."""
     matching = Q(grade__isnull=True) | Q(grade__in=positive_levels)
-    rows: Any = Match.objects.filter(term.condition, matching, collection=collection)
+    training = Q(image__split__in=Image.TRAINING_SPLITS) | Q(caption__image__split__in=Image.TRAINING_SPLITS)
+    rows: Any = Match.objects.filter(term.condition, matching, collection=collection).exclude(training)
     return set(rows.values_list("image__key", "caption__key"))
 
 

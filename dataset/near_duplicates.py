@@ -28,8 +28,8 @@ def group_of(image: Image, caption: Caption) -> list[Pair]:
     the clean-up has compared pictures (``corpus.looks``). At most 100 pairs, the pair itself first.
     """
     images = _near_images(image)
-    judged = Judgment.objects.of_candidates().filter(image__in=images).order_by("image_id", "caption_id")
-    rows = judged.values_list("image_id", "caption_id", "caption__text").distinct()
+    judged = Judgment.objects.of_candidates().filter(image__in=images, caption__isnull=False)
+    rows = judged.order_by("image_id", "caption_id").values_list("image_id", "caption_id", "caption__text").distinct()
     wording = wording_of(caption.text)
     others = [(near, other) for near, other, text in rows if wording_of(text) == wording]
     pair = (image.pk, caption.pk)

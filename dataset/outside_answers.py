@@ -25,10 +25,7 @@ _ANSWER = ["level", "shortcoming", "wrong_way"]
 
 def form_of(path: Path) -> Form:
     """Tell the form of a file by its header. Raises CounterpartError if it is neither."""
-    try:
-        header = list(pd.read_csv(path, nrows=0).columns)
-    except (OSError, ValueError) as error:
-        raise CounterpartError(f"Cannot read {path}: {error}.") from error
+    header = list(_csv(path, nrows=0).columns)
     forms: dict[Form, Sequence[str]] = {"judgments-long": LONG, "judgments-csv": RAW}
     for form, columns in forms.items():
         if set(columns) <= set(header):
@@ -89,8 +86,14 @@ def read_raw(path: Path) -> pd.DataFrame:
 
 def _read(path: Path, columns: Sequence[str], *optional: str) -> pd.DataFrame:
     wanted = {*columns, *optional}
+    return _csv(path, usecols=lambda name: name in wanted, dtype=str, keep_default_na=False)
+
+
+def _csv(path: Path, **options: Any) -> pd.DataFrame:
     try:
-        return pd.read_csv(path, usecols=lambda name: name in wanted, dtype=str, keep_default_na=False)
+        return pd.read_csv(path, **options)
+    except UnicodeDecodeError as error:
+        raise CounterpartError(f"{path.name} is not UTF-8 text (byte {error.start}). Convert it first.") from error
     except (OSError, ValueError) as error:
         raise CounterpartError(f"Cannot read {path}: {error}.") from error
 

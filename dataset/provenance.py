@@ -59,7 +59,7 @@ def refuse_unfinished(rounds: Sequence[Round]) -> None:
 
 
 def _answer_sets(round: Round) -> dict[str, int]:
-    submitted = Assignment.objects.filter(hit__round=round, state__in=Assignment.SUBMITTED)
+    submitted = Assignment.objects.with_hit().filter(hit__round=round, state__in=Assignment.SUBMITTED)
     counts = submitted.aggregate(
         counted=Count("pk", filter=Q(state=State.ACCEPTED)), excluded=Count("pk", filter=Q(state=State.EXCLUDED))
     )

@@ -106,8 +106,6 @@ def release_version(
             files=describe_files(files),
         )
         with written_files(version, files, progress=progress):
-            version.manifest_sha256 = hashlib.sha256(manifest_bytes(version.manifest)).hexdigest()
-            version.save(update_fields=["manifest", "manifest_sha256"])
             _finish(version, contents, policies, progress)
     seal_folder(version)
     return version

@@ -90,7 +90,7 @@ def second(review: Review, *, by: User) -> Review:
             raise CounterpartError(
                 f"The review {current} does not wait for a second person (any more); reload the page."
             )
-        return _agree(current, by)
+        return _agree(current, by, closes=current.undoes_id is None)
 
 
 def undo(reviews: Sequence[Review], *, by: User) -> list[Review]:
@@ -157,9 +157,11 @@ def _check(conclusion: Conclusion, subjects: Sequence[Subject]) -> None:
 def _refuse_unseen(reviews: Sequence[Review], seen: int | None) -> None:
     newer = [review for review in reviews if seen is not None and review.pk > seen]
     if newer:
-        raise CounterpartError(
-            f"{newer[-1].by} reviewed this while you looked at it: {newer[-1]}. Reload the page and decide again."
-        )
+        last = newer[-1]
+        picture = f"picture {last.image.key}" if last.image else ""
+        caption = f"caption {last.caption.key}" if last.caption else ""
+        what = " with ".join(filter(None, (picture, caption)))
+        raise CounterpartError(f"{last.by} reviewed {what} while you looked at it: {last}. Decide again.")
 
 
 def _of(subjects: Sequence[Subject]) -> ReviewQuerySet:
@@ -209,18 +211,18 @@ def _add(
     return review
 
 
-def _agree(review: Review, by: User) -> Review:
-    """Second a review that waits for another person than its author; otherwise leave it as it is."""
-    if review.is_settled:
-        _close_cases(review)  # they may wait again, after an undo
-        return review
-    if review.by_id == by.pk:
-        return review
-    review.seconded_by, review.seconded_at = by, timezone.now()
-    review.save(update_fields=["seconded_by", "seconded_at"])
-    record("review seconded", review, actor=str(by))
-    _mark(review)
-    _close_cases(review)
+def _agree(review: Review, by: User, *, closes: bool = True) -> Review:
+    """Second a review that waits for another person than its author; otherwise leave it as it is. ``closes``: its cases
+    are closed with it; who agrees to an undo leaves them waiting."""
+    if not review.is_settled:
+        if review.by_id == by.pk:
+            return review
+        review.seconded_by, review.seconded_at = by, timezone.now()
+        review.save(update_fields=["seconded_by", "seconded_at"])
+        record("review seconded", review, actor=str(by))
+        _mark(review)
+    if closes:
+        _close_cases(review)
     return review
 
 

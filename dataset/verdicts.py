@@ -67,8 +67,8 @@ def aggregate_round(
 def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
     """Return the counted judgments of a round as ``dataset.aggregation.conclude`` takes them.
 
-    Images and captions are named by their keys, as in a release, workers by their pseudonyms. The column ``hit`` beside
-    them is the number of the HIT.
+    Images and captions are named by their keys, as in a release, workers by their pseudonyms. Beside them, ``hit`` is
+    the number of the HIT, and ``simulated`` is 1 if a program answered.
     """
     progress("reading judgments", 0, None)
     columns = {
@@ -79,16 +79,18 @@ def votes_of(round: Round, *, progress: Progress = silent) -> pd.DataFrame:
     rows: Any = counted.values_list(*columns).iterator(chunk_size=20_000)
     read = np.fromiter(rows, dtype=[(name, np.int64) for name in columns.values()])
     collection = round.pool.collection
-    workers = Worker.objects.filter(assignments__hit__round=round).distinct()
+    workers = list(Worker.objects.filter(assignments__hit__round=round).distinct())
+    programs = [worker.pk for worker in workers if worker.simulated or round.rehearsal]
     controls = Item.objects.filter(hit__round=round, control__isnull=False).values_list("pk", "control__polarity")
     table = pd.DataFrame(
         {
             "image": _renamed(read["image"], collection.images.values_list("pk", "key")),
             "caption": _renamed(read["caption"], collection.captions.values_list("pk", "key")),
-            "worker": _renamed(read["worker"], workers.values_list("pk", "pseudonym")),
+            "worker": _renamed(read["worker"], ((worker.pk, worker.pseudonym) for worker in workers)),
             "level": read["level"],
             "control": _renamed(read["item"], controls).fillna(""),
             "hit": read["hit"],
+            "simulated": np.isin(read["worker"], programs).astype(int),
         }
     )
     retired = controls.filter(control__state=Control.State.RETIRED).values_list("pk", flat=True)

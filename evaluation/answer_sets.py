@@ -191,7 +191,7 @@ def _read(rows: QuerySet[Any], columns: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _sets_of(rounds: Sequence[Round], assignments: Any) -> pd.DataFrame:
-    submitted = Assignment.objects.filter(hit__round__in=rounds, state__in=Assignment.SUBMITTED)
+    submitted = Assignment.objects.with_hit().filter(hit__round__in=rounds, state__in=Assignment.SUBMITTED)
     columns = {"pk": "pk", "worker": "worker", "state": "state", "active_seconds": "seconds", "hit__round": "round"}
     rows: Any = list(submitted.order_by("pk").values_list(*columns))
     sets = pd.DataFrame(rows, columns=list(columns.values())).set_index("pk")

@@ -165,10 +165,12 @@ def measure_effect(round: Round, settings: Settings | None = None, *, progress: 
     times = plan.times(round)
     verdicts = _verdicts(round, plan, settings, progress)
     for hits in tracked([count for count in counts.tolist() if count], "looks", progress, every=1):
+        votes_at = [at for hit, at in times.items() if hit < hits]
+        if not votes_at:  # no picture of these HITs did load
+            continue
         look = look_at(plan.packed, verdicts(hits), hits, alpha=1 - settings.confidence, margin=settings.margin)
         tau = tau_b(look.scores, moments[-1].look.scores) if moments else float("nan")
-        at = max(at for hit, at in times.items() if hit < hits)
-        moments.append(Moment(look, at, tau, look.is_settled(settings.places)))
+        moments.append(Moment(look, max(votes_at), tau, look.is_settled(settings.places)))
     waiting = int(done[first_open:].sum())
     return Effect(round, settings, plan.models, plan.unpooled, plan.packed.n_hits, waiting, tuple(moments))
 

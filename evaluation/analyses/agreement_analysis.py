@@ -158,8 +158,8 @@ def _controls(found: Answered) -> Reference:
 
 
 def _reviews(found: Answered) -> Reference:
-    held = Review.objects.filter(conclusion=Review.Conclusion.LEVEL).holding(found.collection)
-    levels = [(*subject, review.level) for subject, review in held.items()]
+    held, level = Review.objects.holding(found.collection), Review.Conclusion.LEVEL
+    levels = [(*subject, review.level) for subject, review in held.items() if review.conclusion == level]
     return Reference("reviews", pd.DataFrame(levels, columns=[*PAIR, "label"]), binary=False)
 
 

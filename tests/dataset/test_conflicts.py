@@ -4,12 +4,14 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.models import Judgment, Worker
 from core.errors import CounterpartError
 from dataset.cases import queue_of, refresh_queue
 from dataset.conflicts import conflicts_of, merge_counts, preview, send_to_review
 from dataset.contents import Policies
 from dataset.merging import parse_merge
 from dataset.release import release_version
+from hits.models import Round
 from tests.annotation.cast import answer, associate, candidates, sample_of
 from tests.dataset.reviewing import exclude_caption, give_level
 from tests.factories import make_collection, make_round
@@ -56,6 +58,22 @@ def test_counts_are_those_of_the_release(round):
     ).manifest
     assert counts["positives"] == manifest["counts"]["positives"]
     assert counts["judged positive"] == manifest["counts"]["judged_positive"]
+
+
+def simulated(contents) -> int:
+    return sum(verdict.simulated for verdict in contents.verdicts.values())
+
+
+def test_votes_of_programs_and_of_rehearsals_are_counted_as_simulated(round):
+    chosen = {"rounds": [round], "policies": Policies(merge=())}
+    sample = sample_of(round)
+    assert simulated(preview(sample, **chosen)) == 0
+    Worker.objects.filter(pk=Judgment.objects.first().worker_id).update(simulated=True)
+    assert simulated(preview(sample, **chosen)) == Judgment.objects.of_candidates().simulated().count() > 0
+    Round.objects.update(rehearsal=True)
+    round.refresh_from_db()
+    every = sum(verdict.votes for verdict in preview(sample, **chosen).verdicts.values())
+    assert simulated(preview(sample, **chosen)) == every
 
 
 def test_a_conflict_names_its_sources_and_votes(round):

@@ -234,6 +234,13 @@ def test_a_file_in_another_form_is_refused(again, tmp_path):
         import_judgments(again, path)
 
 
+def test_a_file_in_another_encoding_is_told(again, tmp_path):
+    path = tmp_path / "judgments.csv"
+    path.write_text("round,hit\nround-1,1\n", encoding="utf-16")
+    with pytest.raises(CounterpartError, match=r"judgments.csv is not UTF-8 text \(byte 0\)"):
+        import_judgments(again, path)
+
+
 def test_the_command_prints_what_was_imported(version, again, tmp_path, capsys):
     call_command("import_judgments", "again", str(file_of(version, tmp_path)))
     assert capsys.readouterr().out.splitlines() == [

@@ -63,3 +63,13 @@ def test_graded_pairs_count_only_at_positive_levels(zoo):
     for caption, grade in (("1", 1), ("2", 3)):
         associate(zoo, "truth", [pair(zoo, 0, caption)], grade=grade)
     assert merged_pairs(zoo, MergeTerm("truth"), positive_levels=(1, 2)) == {("0", "1")}
+
+
+def test_pairs_with_an_item_of_a_training_split_are_left_out(zoo):
+    every = merged_pairs(zoo, MergeTerm("original"), positive_levels=(1, 2))
+    associate(zoo, "cxc", [pair(zoo, 0, 1)], score=4)
+    cxc = MergeTerm("cxc", ">=", 3)
+    assert merged_pairs(zoo, cxc, positive_levels=(1, 2)) >= {("0", "1")}
+    zoo.images.filter(key="1").update(split="train")
+    assert ("0", "1") not in merged_pairs(zoo, cxc, positive_levels=(1, 2))
+    assert merged_pairs(zoo, MergeTerm("original"), positive_levels=(1, 2)) < every

@@ -2,11 +2,13 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation.disputes import disputed_pairs, top_up
+from annotation.models import Judgment
 from annotation.pair_status import status_of
 from annotation.retirement import retire
 from core.errors import CounterpartError
 from core.models import Event
 from corpus.models import Caption, Image
+from dataset.cases import open_cases, queue_of
 from dataset.models import Review
 from dataset.near_duplicates import group_of, wording_of
 from dataset.release import release_version
@@ -96,7 +98,7 @@ def test_each_review_is_an_event(round, pair, person):
 
 def test_a_review_that_the_person_has_not_seen_is_not_overruled(round, collection, pair, person):
     give_level(round, pair, 4, by=another_person())
-    with pytest.raises(CounterpartError, match="kim reviewed this while you looked at it: level 4"):
+    with pytest.raises(CounterpartError, match="kim reviewed picture .+ with caption .+ while .*: level 4"):
         give_level(round, pair, 1, by=person, seen=0)
     assert level_of(collection, pair) == 4
 
@@ -313,6 +315,18 @@ def test_controls_stay_until_the_second_person_agrees(round, two, person):
 # Groups
 
 
+def test_who_agrees_to_an_undo_leaves_the_case_waiting(round, collection, pair, person):
+    require_two_reviewers(collection, True, actor="robin")
+    other = another_person()
+    open_cases(collection, "reported", {pair: "odd"})
+    (made,) = conclude(collection, [pair], Conclusion(LEVEL, level=2), by=person)
+    second(made, by=other)
+    assert queue_of(collection).count() == 0
+    (undone,) = undo([made], by=person)
+    second(undone, by=other)
+    assert queue_of(collection).count() == 1
+
+
 def test_wordings_are_compared_without_case_punctuation_and_articles():
     assert wording_of("A dog, on the Beach.") == wording_of("the dog on a beach")
     assert wording_of("A dog on the beach") != wording_of("Dogs on the beach")
@@ -329,6 +343,12 @@ def test_a_group_is_decided_by_one_act_with_a_review_each(round, collection, pai
     conclude(collection, group, Conclusion(LEVEL, level=3), by=person)
     assert [level_of(collection, one) for one in group] == [3, 3]
     assert Event.objects.filter(verb="reviewed").count() == 2
+
+
+def test_a_caption_that_was_written_for_the_picture_is_not_in_the_group(round, collection, pair):
+    written = Judgment.objects.filter(image=pair[0])
+    assert written.update(caption=None, text="A sentence.")
+    assert group_of(collection.images.get(pk=pair[0]), collection.captions.get(pk=pair[1])) == [pair]
 
 
 def test_other_pictures_and_other_wordings_are_not_in_the_group(round, collection, pair):
@@ -364,4 +384,4 @@ def test_of_two_reviewers_at_once_the_second_is_told_of_the_first(person):
 
     outcomes = at_once(lambda: give(1, person), lambda: give(4, kim))
     assert Review.objects.count() == 1
-    assert sum("Reload the page" in str(one) for one in outcomes) == 1
+    assert sum("while you looked at it" in str(one) for one in outcomes) == 1

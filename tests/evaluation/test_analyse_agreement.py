@@ -5,6 +5,7 @@ from django.core.management import CommandError
 from annotation.models import Judgment, Worker
 from corpus.models import Collection
 from dataset.release import release_version
+from dataset.reviews import undo
 from evaluation.agreement import krippendorff_alpha
 from hits.models import Control, Round
 from hits.question import Level
@@ -95,6 +96,14 @@ def test_reviews_are_compared_with_the_majority_and_with_each_judgment(judged):
     assert (votes["value"], votes["judgments"]) == (pytest.approx(5 / 9), 9)
     assert found["reviews", "judgments", "match or not", "same answer, match"]["value"] == pytest.approx(4 / 6)
     assert found["reviews", "judgments", "four levels", f"same answer, {Level.YES.label}"]["value"] == 0.5
+
+
+def test_a_review_that_was_undone_is_compared_with_nothing(judged):
+    person, pairs = another_person(), pairs_of(judged)
+    done = give_level(judged, pairs[0], 1, by=person)
+    give_level(judged, pairs[2], 4, by=person)
+    undo([done], by=person)
+    assert compared("round-1", "--with", "reviews")["reviews", "majority", "four levels", "same answer"]["pairs"] == 1
 
 
 def test_controls_are_compared_by_polarity(judged):

@@ -45,6 +45,7 @@ def slow_score(name: str, depth: int, worth: dict[int, float]) -> float:
     return sum(shares) / len(shares)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("positive", "worth"),
     [("lenient", {1: 1.0, 2: 1.0}), ("strict", {1: 1.0}), ("graded", {1: 1.0, 2: 0.5})],
@@ -73,6 +74,7 @@ def test_hits_count_in_packing_order_and_a_gap_holds_back_what_comes_later(round
     assert (after.last.look.hits, after.waiting) == (9, 0)
 
 
+@pytest.mark.slow
 def test_intervals_narrow_as_judgments_arrive_and_hold_the_last_score(round):
     judge_all(round)
     moments = measure_effect(round).moments
@@ -82,6 +84,15 @@ def test_intervals_narrow_as_judgments_arrive_and_hold_the_last_score(round):
     assert all((one.look.low <= last + 1e-9).all() and (one.look.high >= last - 1e-9).all() for one in moments)
     assert np.isnan(moments[0].tau)
     assert all(-1 <= moment.tau <= 1 for moment in moments[1:] if not np.isnan(moment.tau))
+
+
+def test_hits_of_which_no_picture_did_load_are_looked_at_with_the_next_ones():
+    made = known_round()
+    first, second = made.hits.order_by("number")[:2]
+    judge(second)
+    skipped = judge(first)
+    Judgment.objects.filter(assignment=skipped).delete()
+    assert [moment.look.hits for moment in measure_effect(made, Settings(looks=2)).moments] == [2]
 
 
 def test_a_hit_counts_only_when_every_seat_is_filled():
@@ -102,6 +113,7 @@ def test_votes_that_do_not_count_open_their_hit_again(round):
     assert measure_effect(round).last.look.hits == 1
 
 
+@pytest.mark.slow
 def test_a_replay_tells_where_the_round_could_have_stopped_and_what_that_saves(round):
     judge_all(round)
     for done in Assignment.objects.select_related("hit"):
@@ -118,6 +130,7 @@ def test_a_replay_tells_where_the_round_could_have_stopped_and_what_that_saves(r
     assert not any(moment.is_settled for moment in effect.moments if moment.look.hits < stop.look.hits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["dawid-skene", "ordinal"])
 def test_other_methods_are_given_only_the_votes_of_the_hits_that_count(round, method):
     judge_all(round)
@@ -130,6 +143,7 @@ def test_other_methods_are_given_only_the_votes_of_the_hits_that_count(round, me
     assert not np.allclose(some.moments[1].look.scores, again.moments[1].look.scores)
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_ranking_and_writes_rows(round, tmp_path):
     judge_all(round)
     printed = stopping("round-1", "--csv", tmp_path / "looks.csv", "--plot", tmp_path / "looks.svg")
@@ -142,6 +156,7 @@ def test_the_command_prints_the_ranking_and_writes_rows(round, tmp_path):
     assert (tmp_path / "looks.csv").read_text().count("\n") == 1 + 3 * len(figures["looks"])
 
 
+@pytest.mark.slow
 def test_check_ends_with_an_error_while_the_ranking_is_open(round):
     with pytest.raises(CommandError, match="open: HIT 1 is not judged"):
         stopping("round-1", "--check")
@@ -153,6 +168,7 @@ def test_check_ends_with_an_error_while_the_ranking_is_open(round):
     assert "settled" in stopping("round-1", "--check")
 
 
+@pytest.mark.slow
 def test_registered_runs_are_ranked_beside_the_annotators(round, tmp_path):
     collection = round.pool.collection
     captions, images = (side.order_by("pk") for side in (collection.captions, collection.images))
@@ -171,6 +187,7 @@ def test_registered_runs_are_ranked_beside_the_annotators(round, tmp_path):
     assert effect.unpooled[3] == pytest.approx(np.mean([pair not in asked for pair in first]))
 
 
+@pytest.mark.slow
 def test_nothing_is_closed_by_looking(round):
     judge_all(round)
     stopping("round-1")
