@@ -59,9 +59,9 @@ def answers_of(assignment: Assignment) -> list[Answer]:
     """Return the pairs of an assignment's HIT in order, with its judgments, or its drafts where none were submitted."""
     given = [*assignment.judgments.all()] or assignment.drafts.exclude(level=NO_PICTURE)
     judgments: dict[int, Judgment | Draft] = {one.item_id: one for one in given}
-    reports = set(Report.objects.filter(worker=assignment.worker_id).values_list("image", "caption"))
+    reported = set(Report.objects.filter(worker=assignment.worker_id).values_list("item", flat=True))
     items, task = (pair.item for pair in pairs_of(assignment.hit)), task_type_of(assignment.hit.round)
-    return [Answer(item, task, judgments.get(item.pk), (item.image_id, item.caption_id) in reports) for item in items]
+    return [Answer(item, task, judgments.get(item.pk), item.pk in reported) for item in items]
 
 
 @dataclass(frozen=True)

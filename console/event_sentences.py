@@ -209,6 +209,18 @@ def _to_posting(row: Any) -> str:
     return reverse("hit", args=[row.round.name, row.hit.number]) if row.hit else reverse("round", args=[row.round.name])
 
 
+def _of_review(row: Any) -> str:
+    if row.image_id and row.caption_id:
+        return "a pair"
+    return "a picture" if row.image_id else "a caption"
+
+
+def _to_review(row: Any) -> str:
+    if row.image_id and row.caption_id:
+        return reverse("pair", args=[row.image_id, row.caption_id])
+    return reverse("image", args=[row.image_id]) if row.image_id else reverse("caption", args=[row.caption_id])
+
+
 def _to_assignment(row: Any) -> str:
     return reverse("assignment", args=[row.assignment_id])
 
@@ -243,7 +255,7 @@ KINDS = {
         _to_assignment,
     ),
     "annotation.qualificationtest": Kind(QualificationTest.objects.all(), "test"),
-    "annotation.report": Kind(Report.objects.select_related(OF_WORK), "a pair of", _of_assignment, _to_assignment),
+    "annotation.report": Kind(Report.objects.select_related(OF_WORK), "an item of", _of_assignment, _to_assignment),
     "annotation.testattempt": Kind(TestAttempt.objects.select_related("test"), "test", lambda row: str(row.test)),
     "annotation.worker": Kind(
         Worker.objects.all(),
@@ -259,9 +271,7 @@ KINDS = {
         Outbox.objects.all(), "the platform call", lambda row: row.get_call_display(), lambda row: reverse("calls")
     ),
     "crowd.posting": Kind(Posting.objects.select_related("hit", "round"), "the posting of", _of_posting, _to_posting),
-    "dataset.review": Kind(
-        Review.objects.all(), "", lambda row: "a pair", lambda row: reverse("pair", args=[row.image_id, row.caption_id])
-    ),
+    "dataset.review": Kind(Review.objects.all(), "", _of_review, _to_review),
     "dataset.version": Kind(Version.objects.all(), "version", address=_named("version")),
     "evaluation.run": Kind(Run.objects.all(), "the run of", lambda row: row.model, _keyed("run")),
     "mitl.annotator": Kind(Annotator.objects.all(), "annotator", address=_named("annotator")),

@@ -9,14 +9,13 @@ import scipy
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.standing import Standing
+from annotation.standing import ARRIVED, Standing
 from hits.models import Round
 
 RECENT = timedelta(days=3)  # older arrivals say little of the pace now
 LEAST = 5  # arrivals that a forecast needs
 WINDOWS = 12
 SPREAD = 0.8
-ARRIVED = (Assignment.State.SUBMITTED, Assignment.State.FLAGGED, Assignment.State.ACCEPTED)
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def forecast_of(round: Round, standing: Standing, *, now: datetime | None = None
         return None
     moment = now or timezone.now()
     recent = Assignment.objects.filter(
-        hit__round=round, state__in=ARRIVED, submitted_at__gt=moment - RECENT, submitted_at__lte=moment
+        ARRIVED, hit__round=round, submitted_at__gt=moment - RECENT, submitted_at__lte=moment
     )
     times = np.array([at.timestamp() for at in recent.values_list("submitted_at", flat=True) if at])
     if len(times) < LEAST:

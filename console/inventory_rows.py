@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Model, QuerySet
 
 from annotation.ledger import owed_to_simulated
-from annotation.models import Participant, QualificationTest
+from annotation.models import Assignment, Participant, QualificationTest
 from annotation.standing import standing_of
 from console.benchmark_boards import figures_path
 from console.measured_charts import chart_path
@@ -178,6 +178,7 @@ def round_needed(round: Round) -> Mapping[str, Iterable[Any]]:
     return {
         "versions": round.versions.all(),
         "publications": [round.channel] if round.published_at else [],
+        "assignments": Assignment.objects.filter(hit__round=round),
         "workers": Participant.objects.filter(round=round).values_list("worker__pseudonym", flat=True),
     }
 

@@ -10,8 +10,10 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.decisions import work_to_review
 from annotation.models import CLAIM, Appeal, Assignment, PlatformState, Rejection
 from console.templatetags.console import ago, dollars
+from core.jobs import stale_jobs
 from core.models import Job
 from core.text import counted
 from crowd.channels import market_of
@@ -37,7 +39,7 @@ def needs_of_all_rounds(user: User) -> list[Need]:
     """Return everything that waits for staff and that the user may do, most urgent first."""
     of_rounds = [need for permission, find in _OF_ROUNDS if user.has_perm(permission) for need in find(None)]
     of_site = [need for permission, find in _OF_SITE if user.has_perm(permission) for need in find()]
-    return [*of_rounds, *of_site, *_failed_jobs(user)]
+    return [*of_rounds, *of_site, *_stale_jobs(), *_failed_jobs(user)]
 
 
 def needs_of(round: Round, user: User) -> list[Need]:
@@ -95,7 +97,7 @@ def _late(round: Round | None) -> Iterable[Need]:
 
 def _work_to_review(round: Round | None) -> list[Need]:
     return _by_round(
-        Assignment.objects.filter(state=Assignment.State.FLAGGED),
+        work_to_review(),
         "hit__round",
         round,
         lambda n, name: Need(f"{counted(n, 'flagged assignment')} in {name}", f"{reverse('review')}?round={name}"),
@@ -103,8 +105,7 @@ def _work_to_review(round: Round | None) -> list[Need]:
 
 
 def _long_waits() -> Iterable[Need]:
-    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED)
-    if n := flagged.filter(submitted_at__lt=timezone.now() - PATIENCE).count():
+    if n := work_to_review().filter(submitted_at__lt=timezone.now() - PATIENCE).count():
         yield Need(f"{counted(n, 'worker has', 'workers have')} waited for a review for over 3 days", reverse("review"))
 
 
@@ -167,6 +168,11 @@ def _calls(round: Round | None) -> Iterable[Need]:
 def _drafts() -> Iterable[Need]:
     for draft in Round.objects.filter(published_at=None, closed_at=None)[:5]:
         yield Need(f"{draft} is planned and not yet published", _page("round", draft.name))
+
+
+def _stale_jobs() -> Iterable[Need]:
+    if n := stale_jobs().count():
+        yield Need(f"{counted(n, 'job waits', 'jobs wait')}: no Celery worker has run for minutes", reverse("jobs"))
 
 
 def _failed_jobs(user: User) -> Iterable[Need]:

@@ -99,6 +99,8 @@ class PairFilter(forms.Form):
         chosen = super().clean() or {}
         if chosen.get("control") and (chosen.get("sort") or chosen.get("verdict") or chosen.get("disagreement")):
             raise forms.ValidationError("Controls have no verdict: filter and sort them without one.")
+        if chosen.get("verdict") == "none" and (chosen.get("sort") or chosen.get("disagreement")):
+            raise forms.ValidationError("Pairs without a verdict cannot be filtered or sorted by it.")
         return chosen
 
     def pairs(self) -> QuerySet[Any, tuple[int, int]]:

@@ -96,6 +96,11 @@ class Line:
         return Level(self.level).brief if self.level else ""
 
     @property
+    def key(self) -> str:
+        """The pair as the boxes of its table name it."""
+        return f"{self.image.pk}-{self.caption.pk}"
+
+    @property
     def flags(self) -> list[str]:
         """Why a person should look at it: waiting cases, workers' reports, and what reviews have excluded."""
         excluded = [name for name, side in (("picture", self.image), ("caption", self.caption)) if side.excluded_at]

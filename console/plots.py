@@ -11,18 +11,19 @@ from io import StringIO
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Q, QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.models import ControlRuling, Decision
 from annotation.standing import standing_of
 from console.records import Kept, kept_if_slow
 from core.progress import Progress, silent
-from dataset.models import Version
+from dataset.models import Review, Version
 from evaluation.analyses import Findings, subjects, write_table
 from hits.designs import Design
-from hits.models import Control, Round
+from hits.models import Round
 from hits.task_types import task_type_of
 from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes, heat_map
 from mitl.models import Annotator, Pool
@@ -158,11 +159,22 @@ def analysed(words: list[str], progress: Progress = silent) -> Findings:
 
 
 def state_of(thing: Thing) -> str:
-    """Tell a round's judgments and decisions from later ones; versions and pools never change."""
-    if not isinstance(thing, Round):
+    """Tell what is known of a thing from what is known of it later: a round's work, decisions and retired controls, and
+    the reviews of the collection. Pools never change."""
+    if isinstance(thing, Pool):
         return ""
-    doubted = thing.controls.filter(~Q(state=Control.State.ACTIVE)).count()
-    return "-".join(map(str, [*standing_of(thing).work.values(), doubted]))
+    if isinstance(thing, Version):
+        return str(_newest(Review.objects.filter(collection=thing.collection_id)))
+    newest = (
+        Decision.objects.filter(assignment__hit__round=thing),
+        ControlRuling.objects.filter(control__round=thing),
+        Review.objects.filter(collection=thing.pool.collection_id),
+    )
+    return "-".join(map(str, [*standing_of(thing).work.values(), *map(_newest, newest)]))
+
+
+def _newest(rows: QuerySet[Any]) -> int:
+    return rows.aggregate(newest=Max("pk", default=0))["newest"]
 
 
 def csv_of(findings: Findings) -> str:

@@ -119,7 +119,7 @@ SORTS = {
 def workers_of(round: Round, *, sort: str = "submitted") -> list[WorkerLine]:
     """Return the workers of a round, with two queries. Raises KeyError unless ``sort`` is in SORTS."""
     lines = _workers(
-        Assignment.objects.filter(hit__round=round, submitted_at__isnull=False),
+        Assignment.objects.with_hit().filter(hit__round=round, submitted_at__isnull=False),
         Judgment.objects.filter(assignment__hit__round=round).order_by(),
     )
     return sorted(sorted(lines, key=SORTS["worker"]), key=SORTS[sort])
@@ -132,7 +132,7 @@ def controls_of(judgments: QuerySet[Judgment]) -> Tally:
 
 def record_of(worker: Worker, round: Round | None = None) -> WorkerLine:
     """Return a worker's work in one round, or in all rounds."""
-    submitted = Assignment.objects.filter(worker=worker, submitted_at__isnull=False)
+    submitted = Assignment.objects.with_hit().filter(worker=worker, submitted_at__isnull=False)
     judgments = worker.judgments.order_by()
     if round:
         submitted, judgments = submitted.filter(hit__round=round), judgments.filter(assignment__hit__round=round)

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.wages import top_up as give_top_up
+from annotation.wages import pay_shortfall
 from config.celery import app
 from console import benchmark_boards, staff
 from console.measured_charts import measure_chart
@@ -52,7 +52,8 @@ def release(job_id: str) -> None:
 
     def act(job: Job, progress: JobProgress) -> str:
         name = job.params["version"]
-        if not Version.objects.filter(name=name).exists():
+        of_this_job = Version.objects.filter(released_by=job.created_by, released_at__gte=job.created_at)
+        if not of_this_job.filter(name=name).exists():
             _release(job, progress)
         return f"Version {name} is released."
 
@@ -211,7 +212,7 @@ def top_up(job_id: str) -> None:
     """Owe each paid worker of a round what the reward falls short of the wage floor, once."""
 
     def act(job: Job, progress: JobProgress) -> str:
-        given = give_top_up(_round(job), actor=job.actor, progress=progress)
+        given = pay_shortfall(_round(job), actor=job.actor, progress=progress)
         if not given.assignments:
             return "No assignment falls short of the wage floor any more."
         owed = counted(given.assignments, "assignment is", "assignments are")
@@ -240,6 +241,18 @@ def start_packing(round: str, pool: Pool, parameters: PackParameters, *, by: Use
     """Open a job that packs the pool into a draft round."""
     params = {"round": round, "pool": pool.name, "parameters": parameters.as_json()}
     return open_job(f"Pack {pool} into {round}", pack.name, params, by=by)
+
+
+def start_release(sample: Sample, params: dict[str, Any], *, by: User) -> Job:
+    """Open a job that releases a version, or return the unfinished one. Raises CounterpartError while a job releases
+    another version by the same name."""
+    name = params["version"]
+    with transaction.atomic():
+        Collection.objects.select_for_update(no_key=True).get(pk=sample.collection_id)
+        live = Job.objects.filter(task=release.name, params__version=name, state__in=LIVE).first()
+        if live and live.params != params:
+            raise CounterpartError(f"A version {name} is being released already. Choose another name.")
+        return live or open_job(f"Release {name}", release.name, params, by=by)
 
 
 def start_export(version: Version, what: str, *, by: User) -> Job:

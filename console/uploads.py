@@ -28,26 +28,34 @@ def store_upload(upload: UploadedFile, folder: str) -> StoredFile:
     for chunk in upload.chunks():
         sha256.update(chunk)
     path = f"{folder}/{sha256.hexdigest()}{Path(str(upload.name)).suffix.lower()}"
+    _keep(upload, path)
+    return StoredFile(path, sha256.hexdigest())
+
+
+def _keep(upload: UploadedFile, path: str) -> None:
     if not default_storage.exists(path):
         upload.seek(0)
         default_storage.save(path, File(upload))
-    return StoredFile(path, sha256.hexdigest())
 
 
 def start_with_uploads(
     title: str, task: str, params: Mapping[str, Any], uploads: Mapping[str, UploadedFile | None], *, by: User
 ) -> Job:
     """Store the files and open a job that reads them, or return the unfinished one of the same files and parameters."""
-    described = {}
-    for name, upload in uploads.items():
-        if upload:
-            described[name] = {"name": _short(upload), "path": store_upload(upload, "uploads").path}
+    given = {name: upload for name, upload in uploads.items() if upload}
+    described = {
+        name: {"name": _short(upload), "path": store_upload(upload, "uploads").path} for name, upload in given.items()
+    }
     wanted = {**params, "files": described}
     with transaction.atomic():
         # The lock makes a second press wait, so that it finds the job of the first one.
         User.objects.select_for_update(no_key=True).get(pk=by.pk)
-        live = Job.objects.filter(task=task, params=wanted, state__in=LIVE).first()
-        return live or open_job(title, task, wanted, by=by)
+        if live := Job.objects.filter(task=task, params=wanted, state__in=LIVE).first():
+            return live
+        job = open_job(title, task, wanted, by=by)
+        for name, upload in given.items():
+            _keep(upload, described[name]["path"])  # another job that read it may have ended meanwhile
+    return job
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from config.celery import app
@@ -117,8 +118,12 @@ def resend_stale_jobs() -> int:
     """Send jobs with an old heartbeat again; fail a job whose process was lost MAX_ATTEMPTS times.
 
     Waiting in the queue costs no attempt. Returns the number of jobs sent."""
-    stale = Job.objects.filter(state__in=LIVE, heartbeat_at__lt=timezone.now() - STALE_AFTER)
-    return sum(_resend(job) for job in stale)
+    return sum(_resend(job) for job in stale_jobs())
+
+
+def stale_jobs() -> QuerySet[Job]:
+    """Return the live jobs without a sign of life for STALE_AFTER: no worker process has run them meanwhile."""
+    return Job.objects.filter(state__in=LIVE, heartbeat_at__lt=timezone.now() - STALE_AFTER)
 
 
 def _write_now(write: Callable[[], int]) -> int:

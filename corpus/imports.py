@@ -106,10 +106,13 @@ def import_pictures(
 ) -> ImportSummary:
     """Store the pictures of an existing collection's images from a folder, found by file name.
 
-    Raises CounterpartError as ``import_collection`` does.
+    Raises CounterpartError as ``import_collection`` does, and where no file has the name of a picture.
     """
     found = _Comparison(images=_images_of(collection))
     files = _picture_files(images, found, collection.name, skip_missing)
+    if not files:
+        wanted = some_of([file_name for file_name, _split in found.images.values()])
+        raise CounterpartError(f"No file has the name of a picture of {collection}: {wanted}. Rename the files.")
     return _store(collection.name, found, files, iter(()), actor, progress)
 
 

@@ -22,7 +22,7 @@ class RolesForm(forms.Form):
         required=False,
         choices=[(role, f"{role}: {does}") for role, does in WHAT_ROLES_DO.items()],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Without a role a person may look at everything but names and payments.",
+        help_text="Without a role a person may look at everything but who the workers are.",
     )
 
 

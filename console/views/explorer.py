@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.models import Judgment
 from console.forms.pairs import ConclusionForm
@@ -51,10 +51,13 @@ def pairs_csv(request: HttpRequest, kind: str, name: str) -> HttpResponseBase:
 
 
 @reviewers_only
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
-    """Conclude alike on all selected pairs, or on none of them."""
+    """Conclude alike on all selected pairs, or on none of them; GET leads to their table."""
     place = _place_or_404(kind, name)
+    back = f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}"
+    if request.method != "POST":
+        return redirect(back)
     form = ConclusionForm(request.POST)
     if not form.is_valid():
         return _page(request, place, "Choose a level, or keep.")
@@ -67,7 +70,6 @@ def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
     waits = sum(not review.is_settled for review in reviews)
     note = f" {counted(waits, 'review holds', 'reviews hold')} when a second person agrees." if waits else ""
     messages.success(request, f"{counted(len(reviews), 'pair')} reviewed.{note}")
-    back = f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}"
     remember_act(request, reviews, seen, pair=chosen[0], page=back)
     return redirect(back)
 
@@ -112,6 +114,7 @@ def _is_id(text: str) -> bool:
 def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse:
     form = PairFilter(place, request.GET)
     context: dict[str, Any] = {"place": place, "form": form, "trouble": trouble, "most": MOST}
+    context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     if form.is_valid():
         rows = page_of(request, list(form.pairs()[:MOST]))  # one query, where a count would be a second one

@@ -18,7 +18,7 @@ from console.needs import needs_of_all_rounds
 from console.outcomes import outcome_of
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, researchers_only
-from core.jobs import cancel
+from core.jobs import STALE_AFTER, cancel, stale_jobs
 from core.models import Event, Job
 from hits.models import Round
 
@@ -78,9 +78,11 @@ def _job_or_404(job_id: UUID) -> Job:
 
 
 def _context(job: Job) -> dict[str, object]:
-    waits = job.state == Job.State.QUEUED and timezone.now() - job.heartbeat_at > UNTOUCHED_FOR
-    busy = waits and Job.objects.filter(state=Job.State.RUNNING).exists()
-    return {"job": job, "no_worker": waits and not busy, "busy": busy, "outcome": outcome_of(job)}
+    silence = timezone.now() - job.heartbeat_at
+    waits = job.state == Job.State.QUEUED and silence > UNTOUCHED_FOR
+    is_lost = job.state == Job.State.RUNNING and silence > STALE_AFTER
+    busy = waits and Job.objects.filter(state=Job.State.RUNNING).exclude(pk__in=stale_jobs()).exists()
+    return {"job": job, "no_worker": waits and not busy, "is_lost": is_lost, "busy": busy, "outcome": outcome_of(job)}
 
 
 @members_only

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import BooleanField, ExpressionWrapper, OuterRef, Q, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -34,9 +34,10 @@ def queue(request: HttpRequest, name: str) -> HttpResponse:
     """The cases of a collection that wait, most urgent first; ``?reason=`` shows those that have it."""
     found = get_object_or_404(Collection, name=name)
     reason = _reason(request)
-    waiting = Review.objects.filter(image=OuterRef("image"), caption=OuterRef("caption"), needs_second=True)
+    of_pair = Review.objects.filter(image=OuterRef("image"), caption=OuterRef("caption")).order_by("-pk")
+    waits = ExpressionWrapper(Q(needs_second=True, seconded_at=None), BooleanField())
     rows = queue_of(found, reason).select_related("image", "caption")
-    page = page_of(request, rows.annotate(proposed=Exists(waiting.filter(seconded_at=None))))
+    page = page_of(request, rows.annotate(proposed=Subquery(of_pair.values_list(waits)[:1])))
     counts = counts_of(found)
     flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED, hit__round__pool__collection=found)
     context = {

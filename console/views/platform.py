@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.lost_work import pay_for_outage
 from annotation.models import Assignment
-from annotation.outages import pay_for_outage
 from annotation.workers import mask_workers
 from console import tasks
 from console.forms.publishing import ProlongForm

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation import platforms
 from annotation.appeals import answer_appeal, appeal
-from annotation.decisions import decide, drop_proposal, reverse, second
+from annotation.decisions import decide, drop_proposal, reverse, second, work_to_review
 from annotation.models import Appeal, Assignment, Payment, Rejection
 from annotation.payments import owe_bonus
 from annotation.workers import mask_workers
@@ -30,10 +30,11 @@ REVIEWABLE = (Assignment.State.FLAGGED, Assignment.State.ACCEPTED, Assignment.St
 @members_only
 @require_safe
 def review(request: HttpRequest) -> HttpResponse:
-    """Flagged assignments, longest waiting first; ``?state=`` shows those accepted or excluded, or ``all`` submitted
-    ones, newest first."""
+    """Flagged assignments, longest waiting first, but for those that are proposed to be rejected; ``?state=`` shows
+    those accepted or excluded, or ``all`` submitted ones, newest first."""
     chosen, state = request.GET.get("round", ""), request.GET.get("state", "flagged")
-    rows = Assignment.objects.without_claims().select_related("hit__round", "worker")
+    rows = work_to_review() if state == Assignment.State.FLAGGED else Assignment.objects.without_claims()
+    rows = rows.select_related("hit__round", "worker")
     rows = rows.filter(hit__round__name=chosen) if chosen else rows
     rows = rows.filter(state=state) if state in REVIEWABLE else rows.exclude(submitted_at=None)
     order = ("submitted_at", "pk") if state == Assignment.State.FLAGGED else ("-submitted_at", "-pk")
@@ -112,8 +113,7 @@ def _assignment_or_404(assignment_id: int) -> Assignment:
 
 def _next_flagged(passed: Assignment) -> Assignment | None:
     """Return the next flagged assignment in the queue, or its first one."""
-    flagged = Assignment.objects.filter(state=Assignment.State.FLAGGED).exclude(pk=passed.pk)
-    queue = flagged.order_by("submitted_at", "pk")
+    queue = work_to_review().exclude(pk=passed.pk).order_by("submitted_at", "pk")
     later = queue.filter(submitted_at__gte=passed.submitted_at) if passed.submitted_at else queue
     return later.first() or queue.first()
 

@@ -312,7 +312,7 @@ def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "hit": found,
         "round": found.round,
         "seats": found.seats.all(),
-        "rows": found.assignments.without_claims().filter(has_hit=True).select_related("hit__round", "worker"),
+        "rows": found.assignments.without_claims().with_hit().select_related("hit__round", "worker"),
         "answers": pairs_of(found),
     }
     return render(request, "console/hit.html", context)

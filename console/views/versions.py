@@ -7,14 +7,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Judgment
-from console import tasks
 from console.forms.versions import ExportForm, ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
-from console.tasks import last_verification, start_export, start_verification
+from console.tasks import last_verification, start_export, start_release, start_verification
 from core.errors import CounterpartError
 from core.files import local_copy
-from core.jobs import open_job
 from dataset.changes import Cause, changes_between, count_causes
 from dataset.exports.downloads import downloads_of
 from dataset.models import Case, Version
@@ -152,8 +150,10 @@ def release(request: StaffRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if "confirmed" not in request.POST:
             return render(request, "console/release.html", context | _contents_of(form))
-        job = open_job(f"Release {form.cleaned_data['name']}", tasks.release.name, form.params(), by=request.user)
-        return redirect("job", job.pk)
+        try:
+            return redirect("job", start_release(form.cleaned_data["sample"], form.params(), by=request.user).pk)
+        except CounterpartError as error:
+            form.add_error("name", str(error))
     return render(request, "console/release.html", context, status=422 if form.errors else 200)
 
 

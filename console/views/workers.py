@@ -45,9 +45,9 @@ def workers(request: HttpRequest) -> HttpResponse:
     submitted = Assignment.objects.filter(worker=OuterRef("pk"), submitted_at__isnull=False)
     rows = Worker.objects.annotate(
         excluded=Exists(Exclusion.objects.filter(worker=OuterRef("pk"), lifted_at=None)),
-        n_submitted=count_of(Assignment, "worker", submitted_at__isnull=False),
+        n_submitted=count_of(Assignment, "worker", submitted_at__isnull=False, has_hit=True),
         n_flagged=count_of(Assignment, "worker", state=Assignment.State.FLAGGED),
-        n_excluded=count_of(Assignment, "worker", state=Assignment.State.EXCLUDED),
+        n_excluded=count_of(Assignment, "worker", state=Assignment.State.EXCLUDED, has_hit=True),
         last_at=Subquery(submitted.order_by("-submitted_at").values("submitted_at")[:1]),
     )
     asked, show = request.GET.get("sort", ""), request.GET.get("show", "")

@@ -31,7 +31,7 @@ def make_rounds(*, hits: int, posted: int) -> tuple[Round, Round]:
 def publish(browser: Round, mturk: Round) -> None:
     for round, channel in ((browser, "browser"), (mturk, "mturk")):
         call_command(
-            "publish", round.name, channel=channel, skip_missing=True, expected_minutes=Decimal(2), stdout=StringIO()
+            "publish", round.name, channel=channel, skip_missing=True, expected_minutes=Decimal(1), stdout=StringIO()
         )
         round.refresh_from_db()
 

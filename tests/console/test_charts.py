@@ -8,12 +8,16 @@ from django.core.cache import cache
 from django.core.management import call_command
 
 from annotation.models import Worker
-from console.plots import OFFERED, PLOTS, THEME, drawn
+from annotation.retirement import retire
+from console.plots import OFFERED, PLOTS, THEME, drawn, state_of
 from evaluation.analyses import subjects
+from hits.models import Control
 from mitl.bars import LEVEL_COLOURS, bar_chart
+from tests.annotation.cast import candidates
 from tests.annotation.disagreeing import make_topped_up, vote
 from tests.annotation.task_types.test_determinate import make_asked, say
 from tests.console.conftest import answer_rightly
+from tests.dataset.reviewing import give_level
 from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
 
 
@@ -113,6 +117,23 @@ def test_a_chart_follows_what_is_decided(member, db):
     assert member.get("/charts/round/round-1/workers/").context["n_rows"] == 1
     answer_rightly(made)
     assert member.get("/charts/round/round-1/workers/").context["n_rows"] == 2
+
+
+def test_a_chart_follows_what_is_retired_and_reviewed(site, person):
+    made = site.round
+    control, states = made.controls.first(), [state_of(made)]
+    Control.objects.filter(pk=control.pk).update(state="suspected")
+    retire(control, reason="It shows two dogs.", actor="robin")
+    states.append(state_of(made))
+    give_level(made, candidates(made.hits.first())[0], 4, by=person)
+    states.append(state_of(made))
+    assert len(set(states)) == 3
+
+
+def test_a_versions_chart_follows_reviews(site, person):
+    before = state_of(site.version)
+    give_level(site.round, candidates(site.round.hits.first())[0], 4, by=person)
+    assert state_of(site.version) != before
 
 
 def test_a_chart_on_a_page_has_the_pages_colours_and_is_one_picture():

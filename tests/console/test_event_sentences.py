@@ -14,7 +14,9 @@ from core import events
 from core.models import Event, Job
 from crowd.models import Posting
 from crowd.publication import publish_round
+from tests.annotation.cast import candidates
 from tests.console.conftest import answer_rightly, answer_wrongly
+from tests.dataset.reviewing import exclude_caption, exclude_image, give_level
 from tests.factories import make_collection, make_round
 
 record = transaction.atomic(events.record)
@@ -84,6 +86,16 @@ def test_work_is_told_with_its_worker_and_its_hit(db):
         f'Worker <a class="mono" href="/workers/{pseudonym}/">{pseudonym}</a> submitted '
         f'<a href="/review/{done.pk}/">HIT 1 of round-1</a>'
     )
+
+
+def test_reviews_are_told_with_what_they_are_about(db, person):
+    made = make_round()
+    zoo, (image, caption) = made.pool.collection, candidates(made.hits.get())[0]
+    of_pair = give_level(made, (image, caption), 4, by=person)
+    of_caption, of_image = exclude_caption(zoo, caption, by=person), exclude_image(zoo, image, by=person)
+    assert f'<a href="/pairs/{image}/{caption}/">a pair</a>' in told_of(of_pair)
+    assert f'<a href="/captions/{caption}/">a caption</a>' in told_of(of_caption)
+    assert f'<a href="/images/{image}/">a picture</a>' in told_of(of_image)
 
 
 def test_what_is_gone_or_unknown_is_told_without_a_link(db):

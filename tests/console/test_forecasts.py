@@ -10,7 +10,7 @@ from console.forecasts import forecast_of, waits
 from crowd.publication import close_round
 from hits.models import Round
 from tests.console.conftest import answer_rightly, answer_wrongly
-from tests.factories import make_round
+from tests.factories import make_round, make_worker
 
 
 def arrive(made: Round, *, hours: list[float]) -> None:
@@ -29,6 +29,15 @@ def test_an_even_pace_goes_on(db):
     assert left == pytest.approx(6 * 5 / 4, rel=0.15)
     assert found.low < found.middle < found.high
     assert found.arrivals == 5
+
+
+def test_who_came_and_was_given_no_hit_is_no_arrival(db):
+    made = make_round(hits=11)
+    arrive(made, hours=[5, 4, 3, 2, 1])
+    before, now = forecast_of(made, standing_of(made)), timezone.now()
+    without = {"hit": made.hits.first(), "has_hit": False, "state": "flagged"}
+    Assignment.objects.create(**without, worker=make_worker(), deadline=now, submitted_at=now - timedelta(minutes=5))
+    assert forecast_of(made, standing_of(made)).arrivals == before.arrivals == 5
 
 
 @pytest.mark.parametrize("hours", [[5, 4, 3, 2], [80, 79, 78, 77, 76, 2]])

@@ -66,6 +66,20 @@ def test_a_job_behind_others_waits_for_them(member, job):
     assert "No worker" not in told
 
 
+@pytest.mark.parametrize(("minutes", "told"), [(1, False), (3, True)])
+def test_a_running_job_whose_worker_was_lost_says_so(member, job, minutes, told):
+    Job.objects.update(state="running", heartbeat_at=timezone.now() - timedelta(minutes=minutes))
+    assert ("It goes on where it was" in progress(member, job)["html"]) is told
+    assert ("1 job waits: no Celery worker" in member.get("/").text) is told
+
+
+def test_a_job_waits_for_no_job_whose_worker_was_lost(member, job):
+    Job.objects.update(state="running", heartbeat_at=timezone.now() - timedelta(minutes=3))
+    waiting = Job.objects.create(title="next", task="none", heartbeat_at=timezone.now() - timedelta(minutes=1))
+    told = progress(member, waiting)["html"]
+    assert ("Other jobs run first." in told, "No Celery worker is running" in told) == (False, True)
+
+
 def test_a_running_job_is_asked_to_stop(researcher, job):
     researcher.post(f"/jobs/{job.pk}/cancel/")
     job.refresh_from_db()

@@ -1,6 +1,7 @@
 """The pairs table over a pool, a round and a version."""
 
 import csv
+import re
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,7 +13,7 @@ from django.urls import reverse
 from annotation.judging.links import worker_token
 from annotation.models import Assignment, Report
 from core.models import Event
-from corpus.models import Caption
+from corpus.models import Caption, Image
 from dataset.cases import refresh_queue
 from dataset.models import Review
 from dataset.reviews import Conclusion, conclude
@@ -51,6 +52,7 @@ def shown(client, made, **filters) -> str:
     return "".join(letters.get((one.image.pk, one.caption.pk), "?") for one in response.context.get("lines", []))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("filters", "pairs"),
     [
@@ -90,7 +92,8 @@ def test_a_filter_shows_what_waits_for_a_review_or_was_reported(member, made):
     refresh_queue(made.pool.collection)
     work = Assignment.objects.first()
     said = {"assignment": work, "worker": work.worker, "problem": "other", "note": "odd"}
-    Report.objects.create(image_id=first[0], caption_id=first[1], **said)
+    item = made.hits.get().items.get(image=first[0], caption=first[1])
+    Report.objects.create(item=item, image_id=first[0], caption_id=first[1], **said)
     assert shown(member, made, flagged="review") == "b"
     assert shown(member, made, flagged="report") == "a"
 
@@ -159,6 +162,7 @@ def test_every_line_leads_to_its_pair(member, made):
         ({"level": "7"}, "7 is not one of the available choices"),
         ({"sort": "price"}, "price is not one of the available choices"),
         ({"control": "yes", "verdict": "1"}, "Controls have no verdict"),
+        ({"verdict": "none", "sort": "unsure"}, "Pairs without a verdict cannot be filtered or sorted by it"),
     ],
 )
 @pytest.mark.parametrize("page", ["pairs", "pairs_csv"])
@@ -305,10 +309,21 @@ def test_a_review_that_came_in_between_refuses_them_all(reviewer, made):
     a, b, *_ = candidates(made.hits.get())
     other = User.objects.create_user("other")
     conclude(made.pool.collection, [b], Conclusion("level", 1), by=other)
-    response = review(reviewer, [a, b], seen="0")
+    response = review(reviewer, [a, b], seen="0", reason="Both show kites.")
     assert response.status_code == 422
-    assert "other reviewed this while you looked at it" in response.content.decode()
+    picture, caption = Image.objects.get(pk=b[0]).key, Caption.objects.get(pk=b[1]).key
+    text = response.content.decode()
+    assert f"other reviewed picture {picture} with caption {caption} while you looked at it: level 1" in text
+    assert 'value="Both show kites."' in text
+    assert any(f'value="{image}-{caption}" checked' in text for image, caption in (a, b))
     assert Review.objects.count() == 1
+    review(reviewer, [a, b], seen=re.search(r'name="seen" value="(\d+)"', text)[1])  # as the page then has it
+    assert Review.objects.count() == 3
+
+
+def test_the_address_of_a_bulk_review_leads_to_its_table(reviewer, made):
+    address = table(page="pairs_review", text="dog")
+    assert reviewer.get(address).url == table(text="dog")
 
 
 def test_what_cannot_be_reviewed_changes_nothing(reviewer, made):

@@ -63,7 +63,8 @@ def test_staff_read_what_workers_reported_and_nobody_else_does(made, role):
     pair = candidates(made.hits.get())[0]
     work = Assignment.objects.first()
     said = {"assignment": work, "problem": "other", "note": "<b>Turned</b> round."}
-    Report.objects.create(worker=work.worker, image_id=pair[0], caption_id=pair[1], **said)
+    item = made.hits.get().items.get(image=pair[0], caption=pair[1])
+    Report.objects.create(worker=work.worker, item=item, image_id=pair[0], caption_id=pair[1], **said)
     client = Client() if role in ("stranger", "worker") else client_of(role)
     if role == "worker":
         client.cookies["worker"] = worker_token(work.worker, made)
@@ -188,7 +189,7 @@ def test_what_somebody_else_concluded_meanwhile_is_shown(reviewer, made, collect
     pair = candidates(made.hits.get())[0]
     give_level(made, pair, 1, by=another_person())
     response = conclude(reviewer, pair, "4", seen="0")
-    assert "kim reviewed this while you looked at it" in text_of(response)
+    assert "while you looked at it: level" in text_of(response)
     assert level_of(collection, pair) == 1
 
 

@@ -1,9 +1,11 @@
 import pytest
 
+from annotation.decisions import MassPolicy, reject
 from annotation.models import Assignment, Report
 from core.models import Event
 from corpus.models import Collection
 from hits.models import Seat
+from tests.annotation.money.moneyed import WORDS
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_round
 
@@ -43,7 +45,7 @@ def test_the_page_shows_every_answer_and_the_workers_record(member, flagged):
 
 def test_a_control_whose_picture_did_not_load_is_told_apart_from_a_wrong_one(member, flagged):
     skipped = flagged.judgments.get(item__control__polarity="positive")
-    pair = {"image": skipped.image, "caption": skipped.caption, "problem": Report.Problem.PICTURE}
+    pair = {"item": skipped.item, "image": skipped.image, "caption": skipped.caption, "problem": Report.Problem.PICTURE}
     Report.objects.create(worker=flagged.worker, assignment=flagged, **pair)
     skipped.delete()
     page = member.get(f"/review/{flagged.pk}/").text
@@ -76,6 +78,14 @@ def test_a_decision_leads_to_the_next_flagged_work(reviewer, flagged):
     following = answer_wrongly(make_round(Collection.objects.get(), name="other"))
     assert decide(reviewer, flagged).url == f"/review/{following.pk}/"
     assert decide(reviewer, following).url == "/review/"
+
+
+def test_work_that_is_proposed_to_be_rejected_waits_for_no_other_decision(reviewer, flagged, person):
+    other = answer_wrongly(flagged.hit.round)
+    reject(flagged, **WORDS, by=person, policy=MassPolicy(earliest=1, share=0.0))
+    assert list(reviewer.get("/review/").context["rows"]) == [other]
+    assert decide(reviewer, other).url == "/review/"
+    assert "flagged assignment" not in reviewer.get("/").text
 
 
 @pytest.mark.parametrize("missing", ["votes_count", "paid", "reason"])

@@ -97,6 +97,23 @@ def test_an_admin_releases_through_a_job(releaser, form, django_capture_on_commi
     assert Version.objects.get().manifest["counts"]["judged"] == 2
 
 
+def test_of_two_releases_by_one_name_the_second_is_refused(releaser, form):
+    for _ in range(2):  # a button pressed twice
+        assert releaser.post("/release/", form).status_code == 302
+    page = releaser.post("/release/", form | {"positive_levels": ["1"]})
+    assert (page.status_code, Job.objects.count()) == (422, 1)
+    assert "A version v1 is being released already. Choose another name." in page.text
+
+
+def test_a_job_does_not_claim_the_version_of_another_one(releaser, form):
+    releaser.post("/release/", form)
+    made = Round.objects.get()
+    release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
+    release(str(Job.objects.get().pk))
+    job = Job.objects.get()
+    assert (job.state, job.message.partition(".")[0]) == ("failed", "Version v1 exists already and never changes")
+
+
 def test_what_a_version_would_hold_is_shown_before_it_is_released(releaser, form):
     del form["confirmed"]
     page = releaser.post("/release/", form)
