@@ -48,8 +48,9 @@ fast: $(VENV)/.dev
 
 # By the file: what a file prepares once (COCO's captions, a browser) is prepared in one process. In their order: by the
 # number of their tests, files of few and long tests would come last, and one process would wait for the other.
+# What passed only when tried again is named at the end (-rR).
 slow: $(VENV)/.dev browser
-	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile --no-loadscope-reorder -m "slow or browser"
+	DATABASE_URL= REDIS_URL= $(PYTEST) --dist loadfile --no-loadscope-reorder -rfER -m "slow or browser"
 
 # What touches a database again, on PostgreSQL and Redis: those configured, those on this machine, or real ones from wheels.
 services: $(VENV)/.dev

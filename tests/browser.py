@@ -7,6 +7,7 @@ from threading import Lock
 from time import monotonic, sleep
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.core.signals import request_finished, request_started
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
@@ -82,3 +83,14 @@ def page(open_page) -> Page:
 @pytest.fixture
 def phone(open_page) -> Page:
     return open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+
+
+def barriers(page: Page) -> list[str]:
+    """What keeps people with disabilities out of the page, by axe. Wait for what a click leads to before."""
+    page.wait_for_load_state()
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
+
+
+def accessible(page: Page) -> None:
+    assert barriers(page) == []

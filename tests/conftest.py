@@ -42,7 +42,11 @@ COMPUTING = (
 
 
 def pytest_collection_modifyitems(config, items):
-    """On PostgreSQL leave out tests whose result cannot differ there: the run on SQLite has passed them already."""
+    """A browser's test that fails is tried once more, and told. On PostgreSQL leave out tests whose result cannot differ
+    there: the run on SQLite has passed them already."""
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     if connection.vendor == "sqlite":
         return
     left_out = [item for item in items if not depends_on_the_database(item)]

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotation.leases import lease_seat
@@ -13,6 +12,7 @@ from annotation.receipts import completion_code
 from annotation.submissions import submit_answers
 from hits.models import Round
 from tests.annotation.answering import home_of, right_answers
+from tests.browser import accessible
 from tests.factories import make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,11 +45,6 @@ def try_test(page: Page, made: Round, **how: bool) -> None:
     for key in keys_for(made, **how):
         page.keyboard.press(key)
     page.get_by_role("button", name="Submit 3 answers").click()
-
-
-def accessible(page: Page) -> None:
-    result = Axe().run(page)
-    assert result.violations_count == 0, result.generate_report()
 
 
 def test_a_worker_fails_passes_judges_their_one_hit_and_gets_a_code(page, made, open_page):

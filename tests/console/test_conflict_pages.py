@@ -3,7 +3,8 @@ from playwright.sync_api import expect
 
 from dataset.models import Case
 from tests.annotation.cast import answer, associate, candidates, sample_of
-from tests.console.test_console_browser import barriers, log_in
+from tests.browser import barriers
+from tests.console.test_console_browser import log_in
 from tests.factories import make_collection, make_round
 
 pytestmark = pytest.mark.django_db

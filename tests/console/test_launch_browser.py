@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Draft
 from hits.models import Round
+from tests.browser import barriers
 from tests.conftest import client_of
-from tests.console.test_console_browser import barriers
 from tests.corpus.files import line
 from tests.factories import picture
 

@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.test_console_browser import barriers, log_in
+from tests.browser import barriers
+from tests.console.test_console_browser import log_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -9,7 +9,8 @@ from dataset.cases import refresh_queue
 from dataset.models import Case, Review
 from dataset.reviews import Conclusion, conclude
 from tests.annotation.cast import answer, associate, candidates
-from tests.console.test_console_browser import barriers, log_in
+from tests.browser import barriers
+from tests.console.test_console_browser import log_in
 from tests.factories import make_collection, make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

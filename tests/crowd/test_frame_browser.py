@@ -5,14 +5,13 @@ from threading import Event
 from time import sleep
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import FrameLocator, Page, expect
 
 from annotation.judging import views
 from annotation.models import Assignment
 from crowd.models import Posting
-from tests.browser import Underway
+from tests.browser import PATIENCE, Underway, accessible
 from tests.crowd.framing import claims, confirm, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
 from tests.factories import make_round, make_worker
@@ -48,7 +47,7 @@ def open_frame(strict, live_server, site):
         if context is None:
             size = {"viewport": {"width": 1000, "height": 1000}} | options
             contexts.append(context := strict.new_context(reduced_motion="reduce", **size))
-            context.set_default_timeout(10_000)
+            context.set_default_timeout(PATIENCE)
         page = context.new_page()
         page.goto(site.origin)
         return page
@@ -269,15 +268,11 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeyp
     context = strict.new_context(color_scheme=scheme)
     page = context.new_page()
 
-    def accessible() -> None:
-        result = Axe().run(page)
-        assert result.violations_count == 0, result.generate_report()
-
     page.goto(live_server.url + frame_of(claims(asking) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}))
-    accessible()
+    accessible(page)
     page.goto(live_server.url + frame_of(claims(asking)))
     page.keyboard.press("2")
-    accessible()
+    accessible(page)
     page.route("**/externalSubmit", lambda route: route.fulfill(body="Not noted."))
     for key in "a1111":
         page.keyboard.press(key)
@@ -285,10 +280,10 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeyp
     page.wait_for_url("**/externalSubmit")
     page.goto(live_server.url + frame_of(claims(asking)))
     expect(page.get_by_role("button", name="Send again")).to_be_visible()
-    accessible()
+    accessible(page)
     Assignment.objects.update(platform_state="approved")
     page.reload()
-    accessible()
+    accessible(page)
     context.close()
 
 

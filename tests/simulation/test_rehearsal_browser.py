@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
 from hits.models import Round
-from tests.browser import Underway
+from tests.browser import PATIENCE, Underway
 from tests.crowd.platform import rehearsing
 from tests.crowd.platform_books import books_of, check_both_sides, check_judgments
 from tests.crowd.platform_bots import RIGHT, WRONG, Bot
@@ -36,7 +36,7 @@ def bot(chromium, there):
 
     def make(**options: object) -> Bot:
         contexts.append(chromium.new_context(reduced_motion="reduce", **(options or DESKTOP)))
-        contexts[-1].set_default_timeout(10_000)
+        contexts[-1].set_default_timeout(PATIENCE)
         return Bot(contexts[-1], there.emulator.url, contexts[-1].new_page())
 
     yield make
