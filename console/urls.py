@@ -80,6 +80,7 @@ urlpatterns = [
     path("rounds/", rounds.rounds, name="rounds"),
     path("rounds/<slug:name>/", rounds.round, name="round"),
     path("rounds/<slug:name>/live/", rounds.round_live, name="round_live"),
+    path("rounds/<slug:name>/workers/", rounds.round_workers, name="round_workers"),
     path("rounds/<slug:name>/publish/", publishing.round_publish, name="round_publish"),
     path("rounds/<slug:name>/rehearse/", rehearsal.round_rehearse, name="round_rehearse"),
     path("rounds/<slug:name>/rehearse/pictures/<int:place>/", rehearsal.rehearsal_picture, name="rehearsal_picture"),

@@ -1,6 +1,7 @@
 """Rounds: the list, a round's progress and HITs, planning, closing and counting votes."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from django.contrib import messages
@@ -64,30 +65,28 @@ def round(request: StaffRequest, name: str) -> HttpResponse:
     """A round; ``?sort=`` orders its workers. What changes while people work is fetched again by live.js."""
     found = _round_or_404(name)
     environment = market_of(found.channel, found.environment) if found.channel else usable_markets()[0]
-    asked = request.GET.get("sort", "")
-    sort = asked if asked in SORTS else "submitted"
-    workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
+    workers = _workers(request, found)
     aggregation = found.aggregations.first()
-    only_simulated = all(line.simulated for line in workers.figures)
+    only_simulated = all(line.simulated for line in workers["workers"].paginator.object_list)
     may_simulate = task_type_of(found).on_pairs and (found.rehearsal or (only_simulated and not found.settles))
-    context = _live(found, request.user) | {
-        "environment": environment,
-        "n_hits": found.hits.count(),
-        "cost": quote(found, environment.channel).total,
-        "platform": on_platform(found),
-        "has_link": found.state == "open" and not environment.has_postings,
-        "link": join_link(found),
-        "versions": found.versions.all(),
-        "aggregation": aggregation,
-        "verdict_count": verdict_count(aggregation) if aggregation else 0,
-        "n_joined": found.participants.count(),
-        "n_added": found.hits.exclude(top_up=None).count() if found.top_up else 0,
-        "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
-        "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
-        "sort": sort,
-        "workers": page_of(request, workers.figures),
-        "workers_old_since": workers.old_since,
-    }
+    context = (
+        _live(found, request.user)
+        | workers
+        | {
+            "environment": environment,
+            "n_hits": found.hits.count(),
+            "cost": quote(found, environment.channel).total,
+            "platform": on_platform(found),
+            "has_link": found.state == "open" and not environment.has_postings,
+            "link": join_link(found),
+            "versions": found.versions.all(),
+            "aggregation": aggregation,
+            "verdict_count": verdict_count(aggregation) if aggregation else 0,
+            "n_added": found.hits.exclude(top_up=None).count() if found.top_up else 0,
+            "simulate": f"python manage.py simulate {found} --workers 50" if may_simulate else "",
+            "pause": f"python manage.py set_ceiling {found} {commitment_of(found).bound}",
+        }
+    )
     return render(request, "console/round.html", context)
 
 
@@ -101,6 +100,24 @@ def round_live(request: StaffRequest, name: str) -> JsonResponse:
     return JsonResponse({"live": found.state == "open", "html": html})
 
 
+@members_only
+@never_cache
+@require_safe
+def round_workers(request: StaffRequest, name: str) -> JsonResponse:
+    """Polled by live.js: whether the round is open, and the table of its workers as ``?sort=`` and ``?page=`` say."""
+    found = _round_or_404(name)
+    context = {"round": found, "platform": is_on_platform(found)} | _workers(request, found)
+    html = render_to_string("console/_round_workers.html", context, request)
+    return JsonResponse({"live": found.state == "open", "html": html})
+
+
+def _workers(request: HttpRequest, found: Round) -> dict[str, Any]:
+    asked = request.GET.get("sort", "")
+    sort = asked if asked in SORTS else "submitted"
+    workers = kept_if_slow(f"workers-of-round:{found.pk}:{sort}", partial(workers_of, found, sort=sort))
+    return {"sort": sort, "workers": page_of(request, workers.figures), "workers_old_since": workers.old_since}
+
+
 def _live(found: Round, user: User) -> dict[str, object]:
     """What the live part shows, with a constant number of queries."""
     standing = standing_of(found)
@@ -111,6 +128,7 @@ def _live(found: Round, user: User) -> dict[str, object]:
         "standing": standing,
         "forecast": forecast_of(found, standing),
         "needs": needs_of(found, user),
+        "n_joined": found.participants.count(),
         "has_idle": found.state == "open" and found.channel == "browser",
         **judgments.figures,
         "old_since": judgments.old_since,

@@ -108,8 +108,19 @@ def address_of_rows(name: str, site) -> str:
         "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
         **dict.fromkeys(
-            ("round", "round_live", "hits", "round_aggregate", "round_close", "payments", "payments_csv"), ["open"]
+            (
+                "round",
+                "round_live",
+                "round_workers",
+                "hits",
+                "round_aggregate",
+                "round_close",
+                "payments",
+                "payments_csv",
+            ),
+            ["open"],
         ),
+        **dict.fromkeys(("payments", "payments_csv"), ["open"]),
         **dict.fromkeys(("controls", "round_effect", "round_idle", "invitations"), ["open"]),
         **dict.fromkeys(("round_judgments", "round_write", "round_captions"), ["open"]),
         "sample_captions": [site.round.pool.sample.name],

@@ -1,11 +1,10 @@
 """The staff's pages in a real browser: accessibility, keys, live progress, no sideways scroll on a phone."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Payment, WorkerIdentity
+from annotation.models import Assignment, Payment, Worker, WorkerIdentity
 from core.models import Job
 from crowd import channels
 from crowd.models import Audit, Message, Outbox
@@ -14,6 +13,7 @@ from evaluation.scoring import evaluate_version
 from hits.models import Round
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.money.moneyed import flagged, posted
+from tests.browser import barriers
 from tests.conftest import client_of
 from tests.console.conftest import Site
 from tests.crowd.fakes import FakePlatform
@@ -110,11 +110,6 @@ def staff(page, live_server) -> Page:
     return log_in(page, live_server.url)
 
 
-def barriers(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_main_pages_have_no_barriers(open_page, live_server, staged, scheme):
     page = log_in(open_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme), live_server.url)
@@ -188,8 +183,12 @@ def test_a_rounds_page_follows_a_simulated_crowd_and_keeps_the_focus(staff, db):
     staff.goto("/rounds/round-1/")
     expect(staff.get_by_text("0 of 3")).to_be_visible()
     expect(staff.get_by_text("checked every 5 seconds")).to_be_visible()
+    expect(staff.get_by_text("No answers yet")).to_be_visible()
     simulate_round(made, workers=4, seed=1)
     expect(staff.get_by_text("3 of 3")).to_be_visible(timeout=WITHIN_TWO_LOOKS)
+    expect(staff.get_by_role("region", name="Table of workers").get_by_role("row")).to_have_count(
+        1 + Worker.objects.filter(assignments__judgments__isnull=False).distinct().count()
+    )
     close = staff.get_by_role("link", name="Close it")
     close.focus()
     answer = close.evaluate_handle("link => link")

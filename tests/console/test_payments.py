@@ -156,7 +156,7 @@ def test_publishing_says_who_may_work(researcher, draft):
     draft.refresh_from_db()
     assert draft.state == "open"
     assert (draft.admission.capacity, draft.admission.per_worker, draft.admission.test) == (5, 2, test)
-    assert "0 joined of at most 5; at most 2 HITs each; after the test first" in page
+    assert "who has the link; at most 5 people; at most 2 HITs each; after the test first" in page
 
 
 def test_left_empty_they_limit_nothing(researcher, draft):

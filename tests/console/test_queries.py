@@ -74,7 +74,8 @@ def test_a_list_asks_no_more_for_more_rows(member, path):
     ("path", "queries"),
     [
         ("/rounds/round-1/", 33),
-        ("/rounds/round-1/live/", 23),
+        ("/rounds/round-1/live/", 24),
+        ("/rounds/round-1/workers/", 8),
         ("/rounds/round-1/hits/", 8),
         ("/rounds/round-1/hits/1/", 8),
     ],

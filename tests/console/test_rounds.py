@@ -332,8 +332,9 @@ def test_the_cost_in_all_is_never_below_the_cost_so_far(member, person):
     excluded = answer_wrongly(made)
     decide(excluded, votes_count=False, paid=True, reason="careless", by=person)
     answer_rightly(made), answer_rightly(made)
-    text = member.get("/rounds/round-1/").content.decode()
-    assert text.count("$1.95") == 3  # so far, owed, and expected
+    assert member.get("/rounds/round-1/").text.count("$1.95") == 2  # so far, and owed
+    close_round(made, actor="robin")
+    assert "<dt>Cost in all</dt><dd>$1.95" in member.get("/rounds/round-1/").text
 
 
 def test_a_complete_round_that_is_still_open_needs_somebody_to_close_it(researcher, db):
@@ -359,6 +360,24 @@ def test_the_live_part_tells_what_the_page_tells_and_is_never_kept_in_a_cache(re
     assert "<strong>1 of 2</strong>" in told["html"]
     assert "1 flagged assignment in round-1" in told["html"]
     assert told["html"] in releaser.get("/rounds/round-1/").text
+
+
+def test_who_joined_and_has_not_worked_is_counted_among_the_workers(member, db):
+    made = make_round()
+    made.participants.create(worker=make_worker())
+    told = "<dt>workers, of 1 who joined</dt><dd>0</dd>"
+    assert told in member.get("/rounds/round-1/live/").json()["html"]
+
+
+def test_the_live_table_of_workers_is_that_of_the_page_in_its_order(member, db):
+    made = make_round(hits=2)
+    assert "No answers yet" in member.get("/rounds/round-1/workers/").json()["html"]
+    answer_rightly(made), answer_wrongly(made)
+    page = member.get("/rounds/round-1/?sort=quality").text
+    assert 'data-live="/rounds/round-1/workers/?sort=quality"' in page
+    told = member.get("/rounds/round-1/workers/?sort=quality").json()
+    assert told["live"] is True
+    assert told["html"] in page
 
 
 def test_the_live_part_of_a_closed_round_is_not_asked_for_again(member, db):
