@@ -13,7 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from console.dashboard import next_step, stations
-from console.event_sentences import events_of, told
+from console.event_sentences import told
+from console.event_subjects import events_of
 from console.needs import needs_of_all_rounds
 from console.outcomes import outcome_of
 from console.pagination import page_of

@@ -9,7 +9,8 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Assignment, PlatformState
-from console.event_sentences import KINDS, OF_ROUND, SENTENCES, told
+from console.event_sentences import SENTENCES, told
+from console.event_subjects import KINDS, OF_ROUND
 from core import events
 from core.models import Event, Job
 from crowd.models import Posting
