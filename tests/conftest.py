@@ -42,8 +42,8 @@ COMPUTING = (
 
 
 def pytest_collection_modifyitems(config, items):
-    """A browser's test that fails is tried once more, and told. On PostgreSQL leave out tests whose result cannot differ
-    there: the run on SQLite has passed them already."""
+    """Run a browser's failed test once more. On PostgreSQL leave out tests whose result cannot differ there: the run on
+    SQLite has passed them already."""
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.flaky(reruns=1))
