@@ -265,11 +265,12 @@ def own_places(assignment: Assignment, items: Sequence[int], places: Places | No
 
     ``places`` are those of the assignment, where they have been read."""
     (current,) = _locked(assignment.pk)
-    if current.platform_state and not current.is_answerable:
+    is_answerable = current.is_answerable
+    if current.platform_state and not is_answerable:
         raise SeatLostError("The platform has this HIT already; nothing more is saved for it.")
     if current.is_claim and current.receipt:
         raise SeatLostError("Your answers are saved already; send them to the platform.")
-    if current.state not in Assignment.ANSWERABLE:
+    if not is_answerable:
         raise SeatLostError("This HIT was submitted or given back; nothing more is saved for it.")
     place_of = {item: place for place, item in (places or places_of(assignment)).items()}
     if foreign := [item for item in items if item not in place_of]:

@@ -10,7 +10,7 @@ from functools import partial
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotation import platforms
@@ -33,6 +33,7 @@ DECIDABLE = (State.FLAGGED, State.ACCEPTED, State.EXCLUDED)
 LONGEST = {"reason": 1024, "evidence": 10_000}
 COMPENSATION = "This work was rejected by mistake. It is paid as a bonus, as its reward cannot be paid any more."
 REVERSED = "The rejection was reversed."
+UNPAID = (*GONE, PlatformState.REJECTED)
 PAID_BESIDE = "This work is paid as a bonus, as the platform pays no reward for a session that it lists as ended."
 
 
@@ -86,6 +87,8 @@ def _settle_votes(assignment: Assignment, *, votes_count: bool, actor: str) -> N
         return
     if votes_count and assignment.seat_id is None:
         raise CounterpartError(f"The votes of {assignment} cannot count, as it holds no seat; keep them excluded.")
+    if votes_count and assignment.lacks_answers:
+        raise CounterpartError(f"The votes of {assignment} cannot count, as it has no answers; keep them excluded.")
     if state == State.EXCLUDED and not claim(assignment.seat_id):
         raise CounterpartError(
             f"The seat of {assignment} was given to another worker, so its votes cannot count again. "
@@ -255,9 +258,9 @@ def _is_one_of_many(round: Round, assignment: Assignment, policy: MassPolicy) ->
 
 
 def _take_effect(rejection: Rejection, assignment: Assignment) -> None:
-    """Exclude the votes of the work, take back what is owed, and have the platform refuse to pay."""
+    """Exclude the votes of the work, take back what is owed, and have the platform refuse to pay, unless it does."""
     rule(assignment, votes_count=False, paid=False, reason=rejection.reason, by=rejection.by)
-    if assignment.hit.round.settles:
+    if assignment.hit.round.settles and assignment.platform_state not in UNPAID:
         want_call(rejection)
 
 
@@ -275,7 +278,7 @@ def reverse(rejection: Rejection, *, reason: str, by: User, votes_count: bool = 
         record("rejection reversed", current, actor=str(by), rejection=rejection.pk)
         open_appeal = Appeal.objects.filter(rejection=rejection, answered_at=None)
         open_appeal.update(upheld=True, answer=REVERSED, answered_by=by, answered_at=timezone.now())
-        pay = owe if gives_reward(rejection) else partial(_compensate, actor=str(by))
+        pay = owe if gives_reward(current) else partial(_compensate, actor=str(by))
         return rule(current, votes_count=votes_count, paid=True, reason=reason, by=by, pay=pay)
 
 
@@ -284,33 +287,54 @@ def reversible_until(rejection: Rejection) -> datetime | None:
     return platforms.postings.reversible_until(rejection.assignment)
 
 
-def gives_reward(rejection: Rejection) -> bool:
-    """Whether the work can still be paid its reward. False: its platform has rejected it for good."""
-    work, until = rejection.assignment, reversible_until(rejection)
-    if work.platform_state != PlatformState.REJECTED:
+def gives_reward(work: Assignment) -> bool:
+    """Whether the work can still be paid its reward. False: its platform has rejected it for good, or lists it as
+    ended."""
+    if work.platform_state not in UNPAID:
         return True
+    until = None if work.platform_state in GONE else platforms.postings.reversible_until(work)
     return until is not None and timezone.now() < until and platforms.postings.can_pay_reward(work)
 
 
 def compensation_of(assignment: Assignment) -> Payment | None:
     """Return the bonus that was given in place of the reward, where there was one."""
-    bonuses = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS)
-    return bonuses.filter(reason__in=(COMPENSATION, PAID_BESIDE)).first()
+    return _compensations(assignment).first()
+
+
+def withdraw_compensation(assignment: Assignment) -> None:
+    """Take back a bonus that is still owed in place of a reward which the platform has paid after all."""
+    for bonus in _compensations(assignment):
+        owed = Payment.objects.filter(pk=bonus.pk, state=Payment.State.OWED).exclude(call=Payment.Call.UNDER_WAY)
+        if owed.update(state=Payment.State.WITHDRAWN, call=Payment.Call.NONE):
+            record("withdrawn", bonus, actor="platform", amount=str(bonus.amount))
 
 
 def pay_once(assignment: Assignment, *, actor: str) -> Payment | None:
     """Owe the reward, unless as much was given as a bonus already; a bonus in its place where the platform lists the
-    session as ended; nothing where it has settled the session in its own way. Raises what ``owe`` and ``withdraw``
-    raise."""
+    session as ended, or has rejected it for good; nothing where it has settled the session in its own way.
+
+    Raises what ``owe`` and ``withdraw`` raise, and CounterpartError for work with a problem that the platform does not
+    list, so that it pays nothing for it.
+    """
     if assignment.platform_state == PlatformState.SETTLED:
         withdraw(assignment, actor=actor)
         return None
     if given := compensation_of(assignment):
         return given
-    if assignment.platform_state in GONE:
+    if assignment.external_id and assignment.platform_state == PlatformState.UNCONFIRMED and assignment.problem:
+        raise CounterpartError(
+            f"{assignment} cannot be paid, as the platform does not list it for this worker. Sync the round and decide "
+            "again, or reject it."
+        )
+    if not gives_reward(assignment):
         withdraw(assignment, actor=actor)
         return _compensate(assignment, actor=actor, reason=PAID_BESIDE)
     return owe(assignment)
+
+
+def _compensations(assignment: Assignment) -> QuerySet[Payment]:
+    bonuses = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.BONUS)
+    return bonuses.filter(reason__in=(COMPENSATION, PAID_BESIDE))
 
 
 def _compensate(assignment: Assignment, *, actor: str, reason: str = COMPENSATION) -> Payment:

@@ -67,7 +67,11 @@ def wages_of(round: Round) -> list[Wage]:
 
 
 def write_wages(round: Round) -> str:
-    """Return the list as CSV, a row a worker. No cell of it can be taken for a formula by a spreadsheet."""
+    """Return the list as CSV, a row a worker. No cell of it can be taken for a formula by a spreadsheet.
+
+    Raises CounterpartError if the round's channel settles payments itself: what it pays would be paid twice.
+    """
+    _refuse_settled(round)
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -106,14 +110,18 @@ def mark_wages(round: Round, text: str, *, actor: str) -> Marked:
     Raises CounterpartError, and marks nothing, if the round's channel settles payments itself, if the text is no such
     list, and if the worker, the payments or the amount of a row are not what was owed.
     """
-    if round.settles:
-        raise CounterpartError(f"Round {round} is paid by {round.channel} itself; there is nothing to mark by hand.")
+    _refuse_settled(round)
     with transaction.atomic():
         paid = [payment for row in _rows(text) for payment in _checked(round, row)]
         if len({payment.pk for payment in paid}) != len(paid):
             raise CounterpartError("Several rows name the same payment. Use the list as it was written.")
         now = [payment for payment in paid if mark_paid(payment, actor=actor)]
     return Marked(len(now), sum((payment.amount for payment in now), Decimal("0.00")), len(paid) - len(now))
+
+
+def _refuse_settled(round: Round) -> None:
+    if round.settles:
+        raise CounterpartError(f"Round {round} is paid by {round.channel} itself; there is nothing to pay by hand.")
 
 
 def _identity(worker: Worker) -> tuple[str, str]:

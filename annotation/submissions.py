@@ -84,9 +84,10 @@ def submit_answers(
 def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: datetime | None = None) -> str | None:
     """Mark a lease as submitted and return its receipt. None: it was returned, submitted or lost before.
 
-    A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost
-    for being late. The receipt is a signature of the assignment, so it can be checked without this row.
-    ``active_seconds`` is None where nobody counted; ``at`` is the platform's time of the submission.
+    A lease that ran out may still be submitted while nobody else has the seat: nothing answered is lost for being
+    late; so may work that its platform listed before it was answered. The receipt is a signature of the assignment, so
+    it can be checked without this row. ``active_seconds`` is None where nobody counted; ``at`` is the platform's time
+    of the submission.
     """
     fields = {
         "submitted_at": at or timezone.now(),
@@ -98,6 +99,11 @@ def mark_submitted(assignment: Assignment, *, active_seconds: int | None, at: da
         if move(assignment, come_from=State.LEASED, to=State.SUBMITTED, actor=actor, **fields):
             return assignment.receipt
         if _regain(assignment) and move(assignment, come_from=State.EXPIRED, to=State.SUBMITTED, actor=actor, **fields):
+            return assignment.receipt
+        listed = Assignment.objects.listed().filter(pk=assignment.pk, receipt="")
+        flagged = listed.filter(state=State.FLAGGED).exclude(seat=None)
+        if flagged.update(receipt=fields["receipt"]):  # its platform listed it before it was answered
+            move(assignment, come_from=State.FLAGGED, to=State.SUBMITTED, actor=actor, problem="", **fields)
             return assignment.receipt
     return None
 
@@ -152,7 +158,7 @@ def _earlier_receipt(assignment: Assignment) -> Receipt | None:
     if code:
         assignment.receipt = code
         return Receipt(code, repeated=True)
-    if state not in Assignment.ANSWERABLE:
+    if state not in Assignment.ANSWERABLE and not assignment.may_be_answered_yet:
         raise _seat_lost()
     return None
 

@@ -6,9 +6,10 @@ from decimal import ROUND_UP, Decimal
 from statistics import median, quantiles
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotation.budget import check_may_give, locked
+from annotation.decisions import COMPENSATION, PAID_BESIDE
 from annotation.models import Assignment, Payment
 from annotation.payments import owe_bonus
 from core.errors import CounterpartError
@@ -217,12 +218,14 @@ def _hold_to_floor(round: Round, expected: Expectation) -> None:
 
 
 def _without_bonus(round: Round) -> QuerySet[Assignment]:
-    """Assignments whose reward is owed or paid and that had no top-up yet; of people, and on a platform of
-    those it can reach."""
+    """Assignments whose reward, or a bonus in its place, is owed or paid and that had no top-up yet; of people, and on
+    a platform of those it can reach."""
     payments = Payment.objects.filter(assignment=OuterRef("pk"))
-    rewarded = payments.filter(kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
+    in_its_place = Q(reason__in=(COMPENSATION, PAID_BESIDE))
+    rewarded = payments.filter(Q(kind=Payment.Kind.REWARD) | in_its_place, state__in=Payment.EARNED)
     given = payments.filter(kind=Payment.Kind.BONUS, reason=TOP_UP)
-    theirs = Assignment.objects.filter(Exists(rewarded), ~Exists(given), hit__round=round, worker__simulated=False)
+    of_people = Assignment.objects.with_hit().filter(hit__round=round, worker__simulated=False)
+    theirs = of_people.filter(Exists(rewarded), ~Exists(given))
     if round.settles:
         theirs = theirs.filter(worker__forgotten_at=None)
     return theirs.select_related("hit__round").order_by("pk")

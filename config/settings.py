@@ -234,7 +234,6 @@ JOINS_PER_HOUR = env.int("JOINS_PER_HOUR", 10, validate=at_least_one)
 TAKES_PER_HOUR = env.int("TAKES_PER_HOUR", 120, validate=at_least_one)
 ARRIVALS_PER_HOUR = env.int("ARRIVALS_PER_HOUR", 120, validate=at_least_one)
 PASSWORD_MAILS_PER_HOUR = env.int("PASSWORD_MAILS_PER_HOUR", 10, validate=at_least_one)
-FEEDBACK_HOURS = env.int("FEEDBACK_HOURS", 24, validate=at_least_one)
 
 # Whoever scrapes /metrics has to send it; without it there is no such page.
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")

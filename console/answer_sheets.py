@@ -91,7 +91,7 @@ class RejectionSheet:
     @property
     def gives_reward(self) -> bool:
         """Whether a reversal still pays the reward; otherwise it pays a bonus."""
-        return gives_reward(self.rejection)
+        return gives_reward(self.rejection.assignment)
 
     @property
     def appealable_until(self) -> datetime:

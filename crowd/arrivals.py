@@ -5,6 +5,7 @@ What a visitor says counts for nothing until the platform confirms it. One who c
 of the browser pool.
 """
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -25,6 +26,7 @@ from crowd.channels import Arrival, ChannelError, Outcome, SessionPlatform
 from crowd.models import Posting
 
 TWO_PEOPLE = "Two workers have come with this session. Check which of them it is before anything is paid."
+SESSION_LIFE = timedelta(days=1)  # how long the address of a session that somebody came with is valid
 NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
 
 
@@ -103,6 +105,14 @@ def strangers(workers: QuerySet[Worker]) -> QuerySet[Worker]:
     """Keep those who never consented and of whom nothing is known."""
     workers = workers.filter(consented_at=None)
     return workers.filter(assignments=None, exclusions=None, messages=None, tests=None, reports=None)
+
+
+def purge_strangers() -> int:
+    """Delete visitors who never said whether they take part, and return their number: nothing of them is kept."""
+    old = Worker.objects.filter(
+        identities__channel__in=channels.platforms(), created_at__lt=timezone.now() - SESSION_LIFE
+    )
+    return strangers(old).delete()[1].get("annotation.Worker", 0)
 
 
 def excluded() -> TurnedAwayError:

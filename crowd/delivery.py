@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.budget import locked
-from annotation.models import Assignment, Exclusion, Payment, PlatformState, Rejection
+from annotation.models import GONE, Assignment, Exclusion, Payment, PlatformState, Rejection
 from annotation.payments import mark_paid
 from core.events import record, subject_of
 from crowd import channels
@@ -19,6 +19,8 @@ from crowd.single_payments import pay_bonus
 
 Result = Callable[[], object]
 Call, State = Outbox.Call, Posting.State
+
+NOT_KNOWN = "The process that sent it was stopped. It is unknown whether it arrived."
 
 
 def make_call(row: Outbox) -> Result:
@@ -178,7 +180,7 @@ def _pay(platform: Platform, row: Outbox, key: str) -> Result:
 
 def _reject(platform: Platform, row: Outbox, key: str) -> Result:
     rejection = Rejection.objects.select_related("assignment__hit__round").get(pk=key)
-    if rejection.dropped_at is not None:
+    if rejection.dropped_at is not None or rejection.assignment.platform_state in GONE:
         return _nothing
     platform.reject(rejection, token=str(row.pk))
     return partial(mark_rejected, rejection.assignment)
@@ -187,7 +189,11 @@ def _reject(platform: Platform, row: Outbox, key: str) -> Result:
 def _message(platform: Platform, row: Outbox, key: str) -> Result:
     keys = row.payload.get("messages", [key])
     messages = list(Message.objects.filter(pk__in=keys).select_related("worker").order_by("pk"))
-    platform.message(messages, environment=row.environment, token=str(row.pk))
+    if row.unclear and channels.is_by_session(row.channel):  # It would send them twice.
+        for message in messages:
+            message.failure = NOT_KNOWN
+    else:
+        platform.message(messages, environment=row.environment, token=str(row.pk))
     return partial(Message.objects.bulk_update, messages, ["failure"])
 
 

@@ -118,7 +118,7 @@ def _of_strangers(
         call = calls.get(other.token)
         if call and call.state != Outbox.State.DONE:
             remedy, act = "make the call again, which finds it", partial(_resume, call)
-        elif other.terms_id in terms:
+        elif call or other.terms_id in terms:
             remedy, act = "close it", partial(platform.withdraw, other.external_id, environment=round.environment)
         else:
             continue

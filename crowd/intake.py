@@ -18,7 +18,7 @@ from annotation.answers import (
     places_of,
 )
 from annotation.consent import give_consent
-from annotation.decisions import held
+from annotation.decisions import held, withdraw_compensation
 from annotation.grading import count_failures, flag
 from annotation.leases import bind_seat, move
 from annotation.models import Assignment, PlatformState
@@ -90,6 +90,7 @@ def advance(assignment: Assignment, listed: Listed) -> None:
     record(f"{listed.status} on the platform", assignment, actor="sync")
     if listed.status == PlatformState.APPROVED and not assignment.is_claim:
         mark_reward_paid(assignment)
+        withdraw_compensation(assignment)
 
 
 @transaction.atomic

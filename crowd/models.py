@@ -12,8 +12,10 @@ from hits.models import HIT, Round, Seat
 
 class PostingQuerySet(models.QuerySet["Posting"]):
     def unfinished(self) -> "PostingQuerySet":
-        """Keep those that may still change: not settled, or with work that is undecided there."""
-        return self.filter(Q(settled_at=None) | Exists(undecided_work()))
+        """Keep those that may still change: not settled, or with work that is undecided there, or answered here and
+        timed out there, which may still land."""
+        late = work_on_posting().filter(platform_state=PlatformState.EXPIRED, state=Assignment.State.FLAGGED)
+        return self.filter(Q(settled_at=None) | Exists(undecided_work()) | Exists(late))
 
 
 def undecided_work() -> AssignmentQuerySet:

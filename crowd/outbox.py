@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
-from annotation.models import Exclusion, Payment, PlatformState, Rejection, WantsCall
+from annotation.models import GONE, Exclusion, Payment, PlatformState, Rejection, WantsCall
 from annotation.workers import mask_workers
 from config.celery import app
 from core.events import record, subject_of
@@ -114,10 +114,13 @@ def make_wanted_calls() -> int:
 
 def take_wanted() -> list[Outbox]:
     """Store the calls that payments, rejections and exclusions want, each once. Those about work wait until its
-    platform lists it."""
+    platform lists it; the reward of a session that has ended there waits for a person."""
     unlisted = ~Q(assignment__external_id=""), Q(assignment__platform_state=PlatformState.UNCONFIRMED)
     wanting = (
-        (Payment.objects.exclude(*unlisted), _write_pay),
+        (
+            Payment.objects.exclude(*unlisted).exclude(kind=Payment.Kind.REWARD, assignment__platform_state__in=GONE),
+            _write_pay,
+        ),
         (Rejection.objects.exclude(*unlisted), _write_reject),
         (Exclusion.objects.all(), _write_exclude),
     )

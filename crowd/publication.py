@@ -240,7 +240,8 @@ def _preflight(round: Round, channel: str, missing: Sequence[str]) -> None:
         )
     if not quote(round, channel).seats:
         raise CounterpartError(f"Round {round} has no seats to publish: pack it again.")
-    _check_ceiling(round, channel)
+    if not isinstance(channels.get(channel), AsksFees):
+        _check_ceiling(round, channel)
 
 
 def _check_ceiling(round: Round, channel: str) -> None:

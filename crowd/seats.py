@@ -36,8 +36,9 @@ class PlatformPostings(Postings):
         earned = Payment.objects.filter(assignment=OuterRef("pk"), kind=Payment.Kind.REWARD, state__in=Payment.EARNED)
         rejected = Q(platform_state=PlatformState.REJECTED) & ~Q(external_posting__in=growing)
         paid_there = Q(platform_state=PlatformState.SETTLED)
-        work = Assignment.objects.listed().filter(hit__round__in=rounds).order_by().values_list("hit__round")
-        submitted = work.annotate(
+        comes = Q(platform_state=PlatformState.UNCONFIRMED, external_posting__in=growing)  # its place pays for it
+        work = Assignment.objects.filter(comes | Q(platform_state__in=LISTED), hit__round__in=rounds).order_by()
+        submitted = work.values_list("hit__round").annotate(
             held=Count("pk", filter=Q(external_posting__in=settled)),
             done=Count("pk", filter=Q(Exists(earned)) | rejected | paid_there),
         )

@@ -2,6 +2,7 @@
 platform lists them as submitted, returned, out of time or decided."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.budget import locked
-from annotation.decisions import compensation_of
+from annotation.decisions import UNPAID, compensation_of, standing_rejection
 from annotation.leases import move
 from annotation.models import GONE, LISTED, Assignment, Payment, PlatformState, WorkerIdentity
 from annotation.payments import withdraw
@@ -24,13 +25,18 @@ State = Assignment.State
 
 NOBODY_CAME = "The platform lists a submission, but nobody opened a HIT in its session here. Decide whether it is paid."
 UNANSWERED = "The platform lists it as submitted, but its answers were not submitted here. Decide whether it is paid."
-ENDED = "Its answers are in, but the platform lists the session as ended and pays no reward. Decide: pay it by a bonus."
+ENDED = "The platform lists the session as ended and pays no reward for it. Decide: pay it by a bonus, or reject it."
 SETTLED = (
     "The platform has screened this session out or paid it in part, and approves it no more. See there what was paid, "
     "and give what is missing as a bonus. Then decide whether the votes count: to pay it adds nothing more."
 )
-FOREIGN = "The platform lists the session for another worker. Decide whether these answers count and are paid."
-UNKNOWN = "The platform does not list the session of these answers. Decide whether they count and are paid."
+REJECTED_THERE = "It was rejected on the platform itself. Decide: pay it by a bonus, or reject it here as well."
+LANDED = (
+    "A bonus was given in place of its reward, but the platform lists the session as submitted after all and would pay "
+    "the reward too. Ask the worker to return it."
+)
+FOREIGN = "The platform lists the session for another worker, and pays nothing for these answers. Reject them, or wait."
+UNKNOWN = "The platform does not list the session of these answers, and pays nothing for it. Reject them, or wait."
 
 LISTED_LATE = timedelta(hours=1)  # a list may be out of date
 
@@ -74,7 +80,7 @@ def _keep(posting: Posting, listed: Listed) -> int:
     for assignment in here.select_for_update(of=("self",)).select_related("hit__round"):
         if _is_of(assignment, listed.worker_id):
             ours = assignment
-        elif not assignment.problem:
+        else:
             ask_a_person(assignment, FOREIGN)
     if ours is None:
         return _record_stranger(posting, listed) if listed.status in LISTED else 0
@@ -120,8 +126,13 @@ def _follow(assignment: Assignment) -> None:
     if there in GONE and state == State.LEASED:
         to = State.RETURNED if there == PlatformState.RETURNED else State.EXPIRED
         move(assignment, come_from=state, to=to, actor="sync")
-    elif there in GONE and state in Assignment.SUBMITTED and _is_to_be_paid(assignment):
-        ask_a_person(assignment, ENDED)
+    elif there in UNPAID and state in Assignment.SUBMITTED and _is_to_be_paid(assignment):
+        if there == PlatformState.RETURNED and not (assignment.has_hit and assignment.receipt):
+            _let_go(assignment)
+        else:
+            ask_a_person(assignment, REJECTED_THERE if there == PlatformState.REJECTED else ENDED)
+    elif there == PlatformState.SUBMITTED and state in Assignment.SUBMITTED and compensation_of(assignment):
+        ask_a_person(assignment, LANDED)
     elif there == PlatformState.SETTLED:
         ask_a_person(assignment, SETTLED)
     elif there in LISTED and state not in Assignment.SUBMITTED:
@@ -129,15 +140,25 @@ def _follow(assignment: Assignment) -> None:
 
 
 def _is_to_be_paid(assignment: Assignment) -> bool:
-    """Whether neither its reward nor a bonus in its place has been paid or is owed beside the platform."""
+    """Whether neither its reward nor a bonus in its place has been paid or is owed beside the platform, and nobody has
+    rejected it."""
+    if compensation_of(assignment) or standing_rejection(assignment):
+        return False
     rewards = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD)
-    return not (compensation_of(assignment) or rewards.filter(state=Payment.State.PAID).exists())
+    return not rewards.filter(state=Payment.State.PAID).exists()
+
+
+def _let_go(assignment: Assignment) -> None:
+    """Whoever returns a session without answers is owed nothing."""
+    with suppress(CounterpartError):  # its payment is being made: the next list asks again
+        withdraw(assignment, actor="sync")
+        move(assignment, come_from=State.FLAGGED, to=State.EXCLUDED, actor="sync")
 
 
 def _doubt_unlisted(posting: Posting, listed: Collection[str]) -> None:
     """Ask a person about answers of sessions that the platform does not know: their visitors came while it could not be
     asked."""
     answered = posting.work.filter(platform_state=PlatformState.UNCONFIRMED, state__in=Assignment.SUBMITTED)
-    old = answered.filter(problem="", submitted_at__lt=timezone.now() - LISTED_LATE).exclude(external_id__in=listed)
-    for assignment in old.select_related("hit__round"):
+    old = answered.filter(submitted_at__lt=timezone.now() - LISTED_LATE).exclude(external_id__in=listed)
+    for assignment in old.exclude(problem=UNKNOWN).select_related("hit__round"):
         ask_a_person(assignment, UNKNOWN)

@@ -193,12 +193,16 @@ def _to_list(round: Round, at_most: int | None) -> list[Posting]:
 
 
 def _collect(posting: Posting) -> int:
-    listing = channels.platform(posting.channel).collect(posting)
+    platform = channels.platform(posting.channel)
+    listing = platform.collect(posting)
     if posting.hit:
         new = sum(keep(posting, listed) for listed in listing.assignments)
     else:
         new = keep_sessions(posting, listing.assignments)
-        open_or_pause(posting, takes_visitors=listing.takes_visitors)
+        if posting.round.state != "closed":
+            open_or_pause(posting, takes_visitors=listing.takes_visitors)
+        elif listing.takes_visitors:  # a session has ended, and its place is free again
+            platform.close(posting, token="")
     _note(posting, listing)
     return new
 

@@ -11,6 +11,7 @@ from config.celery import app
 from core.files import PART, remove_stale
 from core.jobs import resend_stale_jobs
 from crowd import outbox
+from crowd.arrivals import purge_strangers
 from crowd.claims import purge_claims
 from crowd.funds import note_funds
 from crowd.hints import purge_hints
@@ -59,6 +60,7 @@ def reconcile() -> dict[str, int]:
         "finished HITs": dispose_of_finished,
         "late calls": outbox.deliver_due,
         "claims never confirmed": purge_claims,
+        "visitors without an answer": purge_strangers,
         "old hints": purge_hints,
         "unfinished files": lambda: remove_stale(Path(settings.FILE_CACHE), f"{PART}*"),
     }

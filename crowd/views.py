@@ -7,7 +7,6 @@ signed token. No page sets or needs a cookie.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,6 +29,7 @@ from core.errors import CounterpartError
 from core.throttles import Throttle
 from crowd import channels
 from crowd.arrivals import (
+    SESSION_LIFE,
     TurnedAwayError,
     assignment_of_session,
     begin_session,
@@ -44,7 +44,7 @@ from hits.models import Round
 from hits.task_types import LEVELS
 
 ARRIVALS = Throttle("ARRIVALS_PER_HOUR")
-SESSION_SALT, SESSION_LIFE = "counterpart.crowd.session", timedelta(days=1)
+SESSION_SALT = "counterpart.crowd.session"
 FROM_THERE = "Go back to the platform and open the HIT again; your answers are saved."
 NEVER_OPENED = (
     "The platform lists it as finished, but it was not opened here before. A person checks whether it is paid; nothing "

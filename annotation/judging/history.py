@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
-from django.conf import settings
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q
 from django.utils import timezone
 
@@ -32,7 +31,7 @@ class Work:
     it is being checked; ``bonuses`` are the reasons of what it has beyond its reward.
 
     Work whose controls failed waits for a person, other work is accepted at once. So that nobody can find the controls
-    by trying, all work is "being checked" until FEEDBACK_HOURS after its submission or the end of the round.
+    by trying, all work is "being checked" until the round closes; money that has arrived is told before.
     """
 
     receipt: str
@@ -160,4 +159,4 @@ def _work(assignment: Assignment, rejections: Sequence[Rejection] = ()) -> Work:
 def _may_be_told(assignment: Assignment) -> bool:
     if assignment.submitted_at is None or assignment.hit.round.closed_at:
         return True
-    return timezone.now() >= assignment.submitted_at + timedelta(hours=settings.FEEDBACK_HOURS)
+    return any(payment.state == Payment.State.PAID for payment in assignment.payments.all())

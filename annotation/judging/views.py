@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 
-from django.conf import settings
 from django.core.signing import BadSignature
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -63,14 +62,15 @@ GIVEN_AWAY = (
 @require_http_methods(["GET", "HEAD", "POST"])
 def task(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """The HIT: its pairs, the four levels, and the one submit."""
-    if assignment.is_submitted or (assignment.receipt and request.method != "POST"):
+    is_submitted = assignment.is_submitted and not assignment.may_be_answered_yet
+    if is_submitted or (assignment.receipt and request.method != "POST"):
         return _submitted(request, assignment, at_once=request.method == "POST")
     if request.method == "POST":
         problem = _submit(request, assignment)
         if problem:
             return hit_page(request, assignment, address=request.path, problem=problem)
         return _submitted(request, assignment, at_once=True)
-    if assignment.state != Assignment.State.LEASED and not _is_late(assignment):
+    if assignment.state != Assignment.State.LEASED and not (assignment.may_be_answered_yet or _is_late(assignment)):
         raise _lost(assignment)
     return hit_page(request, assignment, address=request.path)
 
@@ -130,7 +130,6 @@ def receipt(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     permit = permit_of(visit.round, visit.worker)
     context = {
         "work": work,
-        "feedback_hours": settings.FEEDBACK_HOURS,
         "visit": visit,
         "answers": task_type_of(visit.round).screens(len(items_in(assignment.hit_id))),
         "permit": permit,
@@ -224,7 +223,7 @@ def _submitted(request: HttpRequest, assignment: Assignment, *, at_once: bool = 
     if not assignment.finish_url:
         return redirect("judging:receipt", token=assignment_token(assignment))
     context = {"assignment": assignment, "at_once": at_once, "over": copy_key(assignment), **contact()}
-    if assignment.platform_state in LISTED:
+    if assignment.platform_state in LISTED or not (assignment.receipt or assignment.is_claim):
         return render(request, "judging/confirmed.html", context | {"work": receipt_of(assignment)})
     if not assignment.is_claim:
         return render(request, "judging/finish.html", context | {"fields": assignment.finish_fields, "is_link": True})

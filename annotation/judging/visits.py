@@ -99,7 +99,6 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
         "works": works,
         "earned": earned(works),
         "promised": promised(works),
-        "feedback_hours": settings.FEEDBACK_HOURS,
         "rejected": rejected_work_of(visit.worker),
         "lost": lost_work_of(visit.worker),
         "code": completion_code_of(visit, permit, nothing_left=nothing_left),

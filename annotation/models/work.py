@@ -188,7 +188,17 @@ class Assignment(PlatformFields):
     def is_answerable(self) -> bool:
         """Whether its worker may still answer, also late: nothing answered is lost for that."""
         is_late = self.platform_state == PlatformState.EXPIRED
-        return self.state in self.ANSWERABLE and (is_late or not self.platform_state)
+        return self.may_be_answered_yet or (self.state in self.ANSWERABLE and (is_late or not self.platform_state))
+
+    @property
+    def lacks_answers(self) -> bool:
+        """Whether its platform lists it as submitted, and its worker has not answered it here."""
+        return self.platform_state in LISTED and not self.receipt
+
+    @property
+    def may_be_answered_yet(self) -> bool:
+        """Whether its worker may still answer it though its platform lists it as submitted: nobody has decided."""
+        return self.lacks_answers and self.state == self.State.FLAGGED and self.seat_id is not None
 
     @property
     def is_claim(self) -> bool:

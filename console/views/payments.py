@@ -55,7 +55,11 @@ def payments(request: StaffRequest, name: str) -> HttpResponse:
 def payments_csv(request: StaffRequest, name: str) -> HttpResponse:
     """Download the payments due. The download is recorded, because the list contains platform ids."""
     found = _round_or_404(name)
-    response = HttpResponse(write_wages(found), content_type="text/csv; charset=utf-8")
+    try:
+        response = HttpResponse(write_wages(found), content_type="text/csv; charset=utf-8")
+    except CounterpartError as error:
+        messages.error(request, str(error))
+        return redirect("payments", name)
     response["Content-Disposition"] = f'attachment; filename="{found.name}-payments.csv"'
     response["Cache-Control"] = "private, no-store"
     record("payments listed", found, actor=request.user.get_username())

@@ -150,7 +150,11 @@ def call_send(request: StaffRequest, call_id: UUID) -> HttpResponse:
 @require_POST
 def call_settle(request: StaffRequest, call_id: UUID) -> HttpResponse:
     """Note what a person has found on the platform of a payment that is unclear: it was paid, or it was not."""
-    row, was_paid = get_object_or_404(Outbox, pk=call_id), request.POST.get("was_paid") == "yes"
+    row, answer = get_object_or_404(Outbox, pk=call_id), request.POST.get("was_paid")
+    was_paid = answer == "yes"
+    if answer not in ("yes", "no"):
+        messages.error(request, "Choose whether it was paid.")
+        return redirect("calls")
     try:
         settle(row, was_paid=was_paid, by=request.user.get_username())
     except CounterpartError as error:

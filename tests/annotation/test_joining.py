@@ -150,9 +150,9 @@ def test_a_flagged_hit_reads_as_being_checked(stranger, made, assignment):
 def test_work_that_is_being_checked_tells_its_reward_and_when(stranger, made, assignment):
     submit(stranger, assignment)
     page = stranger.get(home_of(assignment.worker, made)).text
-    assert "$0.00 earned · $0.65 once it is checked. Checking takes up to 24 hours" in page
+    assert "$0.00 earned · $0.65 once it is checked. What came of it is told when it is paid" in page
     receipt = stranger.get(address("receipt", assignment)).text
-    assert "$0.65 <small>once it is checked: in up to 24 hours" in receipt
+    assert "$0.65 <small>once it is checked; what came of it is told when it is paid" in receipt
     assert "not yet decided" not in receipt
 
 

@@ -3,14 +3,12 @@ that came with a caption."""
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
-from django.utils import timezone
 
-from annotation.models import Assignment, Draft
+from annotation.models import Draft, Payment
 from annotation.submissions import submit_answers
 from corpus.models import Caption, Image
 from hits.models import Round, Seat
@@ -153,12 +151,12 @@ def test_the_outcome_of_the_controls_is_on_no_page_at_once(stranger, made, page,
     assert shown["accepted"] == shown["flagged"]
 
 
-def test_the_outcome_is_told_after_the_delay(stranger, made, settings, django_capture_on_commit_callbacks):
+def test_the_outcome_is_told_when_the_work_is_paid(stranger, made, django_capture_on_commit_callbacks):
     assignment = leased(made)
     with django_capture_on_commit_callbacks(execute=True):
         submit(stranger, assignment)
     assert "being checked" in stranger.get(address("receipt", assignment)).text
-    Assignment.objects.update(submitted_at=timezone.now() - timedelta(hours=settings.FEEDBACK_HOURS))
+    Payment.objects.update(state="paid")
     page = " ".join(stranger.get(address("receipt", assignment)).text.split())
     assert "accepted" in page
-    assert "$0.65 <small>owed" in page
+    assert "$0.65 <small>paid" in page

@@ -107,6 +107,21 @@ def test_an_unclear_bonus_is_settled_on_the_page_of_calls(made, rehearsal, commi
     assert (Payment.objects.get(kind="bonus").state, len(rehearsal.bonuses())) == (state, paid)
 
 
+def test_an_unclear_bonus_is_not_settled_without_an_answer(made, rehearsal, commit, researcher):
+    row = unclear(made, rehearsal, commit)
+    page = researcher.post(f"/calls/{row.pk}/settle/", {}, follow=True).text
+    row.refresh_from_db()
+    assert ("Choose whether it was paid." in page, row.state) == (True, "failed")
+
+
+def test_there_is_no_list_to_pay_from_where_the_platform_pays(made, releaser, tmp_path):
+    with pytest.raises(CommandError, match="is paid by prolific itself"):
+        call_command("payments", made.name, csv=tmp_path / "owed.csv")
+    assert not (tmp_path / "owed.csv").exists()
+    page = releaser.get(f"/rounds/{made}/payments.csv", follow=True).text
+    assert "is paid by prolific itself" in page
+
+
 def test_the_ledger_says_on_one_line_what_one_person_earned(made, capsys):
     capsys.readouterr()
     call_command("ledger", made.name, json=True)

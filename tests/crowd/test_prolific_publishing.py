@@ -5,9 +5,11 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
+from crowd.channels.prolific.client import Client
 from crowd.funds import ask_funds
 from crowd.models import Posting
-from tests.crowd.prolific_rehearsal import check_books, published, rehearsal, rest
+from crowd.publication import close_round
+from tests.crowd.prolific_rehearsal import check_books, published, rehearsal, rest, sync
 from tests.factories import make_collection, make_round
 
 __all__ = ["rehearsal"]
@@ -55,7 +57,7 @@ def test_a_round_without_a_stated_time_is_not_published(rehearsal):
 def test_a_reward_below_prolifics_floor_is_not_published(rehearsal):
     made = make_round(hits=2, published=False, reward="1.00")
     type(made).objects.update(wage_floor=0)
-    with pytest.raises(CommandError, match=r"floor is \$8.00 an hour: \$1.33 for 10 minutes"):
+    with pytest.raises(CommandError, match=r"floor is \$8.00 an hour: \$1.34 for 10 minutes"):
         call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(10))
     assert rehearsal.studies() == []
 
@@ -66,6 +68,41 @@ def test_a_cost_above_the_ceiling_is_not_published(rehearsal):
     with pytest.raises(CommandError, match=r"would cost \$(9.09|8.40)"):
         call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     assert rehearsal.studies() == []
+
+
+def test_a_round_is_held_to_the_cost_that_prolific_names_and_not_to_an_estimate(rehearsal, commit):
+    made = make_round(hits=2, published=False, reward="2.00")
+    type(made).objects.update(ceiling="5.60")  # the estimate says $6.06, the calculator $5.60
+    with commit(execute=True):
+        call_command("publish", made.name, channel="prolific", expected_minutes=Decimal(8))
+    assert rehearsal.study().status == "ACTIVE"
+
+
+def test_parts_of_a_cent_of_a_place_never_pass_the_ceiling(rehearsal, monkeypatch):
+    ask = Client.post
+
+    def named(self, path, body=None):
+        """42.8% on top, and 20% tax on that."""
+        if path != "study-cost-calculator/":
+            return ask(self, path, body)
+        return {"total_cost": int(body["reward"] * body["total_available_places"] * Decimal("1.5136"))}
+
+    monkeypatch.setattr(Client, "post", named)
+    made = make_round(hits=3, published=False, reward="1.35")
+    type(made).objects.update(ceiling="6.12", wage_floor="9.00")  # Prolific names $6.13
+    with pytest.raises(CommandError, match="above its ceiling"):
+        call_command("publish", made.name, channel="prolific", expected_minutes=Decimal(8))
+    assert rehearsal.studies() == []
+
+
+def test_a_round_that_is_closed_before_it_was_posted_is_never_published(rehearsal, commit):
+    rehearsal.fault(kind="status", status=503, body="json", operation="list_studies", times=1)
+    made = published(hits=2, commit=commit)
+    with commit(execute=True):
+        close_round(made, actor="robin")
+    sync(made, commit)
+    sync(made, commit)
+    assert (rehearsal.studies(), Posting.objects.get().state) == ([], "closed")
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0, 3), (2, 2), (9, 3)])

@@ -58,15 +58,6 @@ def test_a_listed_session_is_locked_after_its_round(client, made, there):
     assert locked_in_order(keep) == [Round, Assignment]
 
 
-def test_a_session_that_is_finished_without_answers_is_not_called_answered(client, made, there, commit):
-    sheet = start(client, there)
-    there.come("S1", "P1", "submitted")
-    sync(made, commit)
-    page = client.get(sheet).text
-    assert "Your answers were not submitted here" in page
-    assert "has confirmed your answers" not in page
-
-
 def test_while_the_platform_cannot_be_asked_a_visitor_is_let_in_but_not_paid(client, made, there, commit):
     there.unreachable = True
     with commit(execute=True):

@@ -25,12 +25,12 @@ class Command(ActCommand):
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         round, path = Round.objects.named(options["round"]), options["csv"]
-        wages = wages_of(round)
+        wages, listed = wages_of(round), write_wages(round)
         if not wages:
             return f"Round {round} owes people nothing; no file was written."
         try:
             with path.open("x", newline="", encoding="utf-8") as file:
-                file.write(write_wages(round))
+                file.write(listed)
         except OSError as error:
             raise CounterpartError(f"{path} cannot be written ({error.strerror}); choose another --csv.") from error
         total = sum(wage.amount for wage in wages)

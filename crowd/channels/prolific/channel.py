@@ -8,13 +8,14 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.models import Assignment, Exclusion, Payment, Rejection
+from annotation.wages import fair_reward
 from crowd.channels.base import Arrival, Bonus, ChannelError, Listing, Outcome, Standing
 from crowd.channels.prolific import groups, hooks, money, payments, studies, submissions
 from crowd.channels.prolific.client import DESCRIPTIONS, NAMES, ProlificError, client_for, environment_of
 from crowd.channels.prolific.workspaces import workspace_of
 from crowd.models import Message, Posting
 from hits.models import Round
-from hits.prices import FeeSchedule, cents
+from hits.prices import FeeSchedule
 
 FINISH_PATH = "/submissions/complete"
 ID = re.compile(r"[0-9a-f]{24}")
@@ -49,7 +50,7 @@ class ProlificChannel:
     def ask_fees(self, environment: str, round: Round, places: int) -> FeeSchedule:
         client, minutes = client_for(environment), studies.minutes_of(round)
         money.check_account(client)
-        least = cents(money.LEAST_HOURLY * minutes / 60)
+        least = fair_reward(minutes * 60, money.LEAST_HOURLY)
         if round.reward < least:
             raise ChannelError(
                 f"Prolific's floor is ${money.LEAST_HOURLY} an hour: ${least} for {minutes} minutes, more than the "

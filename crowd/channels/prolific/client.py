@@ -141,10 +141,11 @@ class Client:
             message = f"Prolific cannot be reached at {self.environment.api}. If that is its emulator, check that it is"
             raise ProlificError(f"{message} running.", reached=False) from error
         except httpx.HTTPError as error:
-            raise ProlificError(f"Prolific's response was lost: {type(error).__name__}.", reached=True) from error
+            lost = f"Prolific's response was lost: {type(error).__name__}."
+            raise ProlificError(lost, reached=method != "GET") from error
         if reply.is_success:
             return reply
-        raise _refusal(reply)
+        raise _refusal(reply, method)
 
 
 def environment_of(name: str) -> Environment:
@@ -189,13 +190,13 @@ def _json(reply: "httpx.Response") -> Any:
         raise ProlificError("Prolific's response was no JSON.", status=reply.status_code, reached=True) from error
 
 
-def _refusal(reply: "httpx.Response") -> ProlificError:
+def _refusal(reply: "httpx.Response", method: str) -> ProlificError:
     status, told = reply.status_code, _detail(reply)
     message = f"Prolific answered {status}: {told}"
     if status == 429:
         return ProlificError(message, status=status, reached=False, retry_after=_pause(reply))
     if status >= 500:
-        return ProlificError(message, status=status, reached=True)
+        return ProlificError(message, status=status, reached=method != "GET")
     if status == 400 and "enough funds" in told.lower():
         return ProlificError(message, status=status, reached=False, retry_after=FUNDS_PAUSE)
     return ProlificError(message, status=status, reached=False, permanent=True)

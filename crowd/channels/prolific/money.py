@@ -1,6 +1,6 @@
 """Money on Prolific: minor units on the wire, US dollars here; what places cost, from Prolific's own calculator."""
 
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from math import isqrt
 
 from crowd.channels.base import ChannelError
@@ -41,10 +41,10 @@ def fees(client: Client, reward: Decimal, places: int) -> FeeSchedule:
     """Ask Prolific what ``places`` at this reward cost, and return its share on top, with tax. The same share is
     expected of bonuses.
 
-    A share of a cent per place is rounded half up, so that the sum may differ from Prolific's by half a cent a place.
+    The cost of a place is rounded up to a cent, so that no sum is below Prolific's.
     """
     total = client.post("study-cost-calculator/", {"reward": minor(reward), "total_available_places": places})
-    share = (major(total["total_cost"]) / places - reward) / reward
+    share = ((major(total["total_cost"]) / places).quantize(CENT, ROUND_UP) - reward) / reward
     return FeeSchedule(reward=share, bonus=share)
 
 

@@ -9,7 +9,7 @@ from django.utils.dateparse import parse_datetime
 from annotation.models import Assignment, PlatformState, Rejection
 from crowd.channels.base import Arrival, ChannelError, Listed, Listing
 from crowd.channels.prolific.client import Client, ProlificError
-from crowd.channels.prolific.studies import FULL, stop
+from crowd.channels.prolific.studies import FULL
 from crowd.models import Posting
 
 Grounds = Rejection.Grounds
@@ -54,19 +54,13 @@ def confirm(client: Client, posting: Posting, arrival: Arrival) -> bool:
 
 
 def collect(client: Client, posting: Posting) -> Listing:
-    """Read the study, then all its submissions. In this order one that ended in between is listed.
-
-    The study of a closed round that takes people again, as a place became free, is stopped again.
-    """
+    """Read the study, then all its submissions. In this order one that ended in between is listed."""
     if not posting.external_id:
         raise ChannelError("Without the id of its study, Prolific would list the whole account.", permanent=True)
     study = client.get(f"studies/{posting.external_id}/")
     rows = client.rows("submissions/", study=posting.external_id, page_size=PAGE)
-    is_closed = posting.round.state == "closed"
-    if is_closed and study["status"] == "ACTIVE":
-        stop(client, posting.external_id)
-    pending = sum(row["status"] in WORKING for row in rows)
-    is_over = is_closed and study["status"] in FULL and not pending
+    pending = sum(row["status"] in (*WORKING, PROCESSING) for row in rows)
+    is_over = posting.round.state == "closed" and study["status"] in FULL and not pending
     return Listing(
         status=study["status"],
         max_assignments=study["total_available_places"],
@@ -74,7 +68,7 @@ def collect(client: Client, posting: Posting) -> Listing:
         is_over=is_over,
         expires_at=None,
         assignments=[_listed(row) for row in rows],
-        takes_visitors=study["status"] == "ACTIVE" and not is_closed,
+        takes_visitors=study["status"] == "ACTIVE",
     )
 
 

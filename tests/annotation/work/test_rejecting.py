@@ -293,7 +293,7 @@ def rejected_there(person, *, days: int) -> Rejection:
 
 def test_within_thirty_days_of_submission_the_platform_itself_reverses(person, platform):
     rejection = rejected_there(person, days=29)
-    assert gives_reward(rejection)
+    assert gives_reward(rejection.assignment)
     assert timezone.now() < reversible_until(rejection) < timezone.now() + timedelta(days=2)
     reverse(rejection, reason="Wrong.", by=person)
     assert Payment.objects.get().kind == Payment.Kind.REWARD
@@ -329,4 +329,4 @@ def reverse_late(person) -> Assignment:
 
 def test_in_the_house_pool_a_reversal_has_no_end(person):
     rejection = reject(flagged(pooled()), **WORDS, by=person)
-    assert (reversible_until(rejection), gives_reward(rejection)) == (None, True)
+    assert (reversible_until(rejection), gives_reward(rejection.assignment)) == (None, True)

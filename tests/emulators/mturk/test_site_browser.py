@@ -7,9 +7,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser import PATIENCE, barriers
 from tests.emulators.mturk.conftest import SCHEMAS, eventually
 
 pytestmark = pytest.mark.browser
@@ -65,7 +65,7 @@ def browse(chromium: Browser, emulator) -> Iterator[Callable[..., Page]]:
 
     def opened(**options: Any) -> Page:
         contexts.append(chromium.new_context(base_url=emulator.url, reduced_motion="reduce", **options))
-        contexts[-1].set_default_timeout(PATIENCE)
+        contexts[-1].set_default_timeout(20_000)
         page = contexts[-1].new_page()
         page.goto("/worker/")
         page.get_by_role("button", name="Register and sign in").click()
@@ -130,6 +130,11 @@ def test_a_running_clock_counts_the_time_down(page, hit_id):
     expect(page.get_by_role("timer")).to_contain_text("left")
     page.clock.fast_forward(61_000)
     expect(page.get_by_role("timer")).to_have_text(re.compile(r"8:5\d left"))
+
+
+def barriers(page: Page) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [f"{one['id']}: {node['html']}" for one in found for node in one["nodes"]]
 
 
 @pytest.fixture

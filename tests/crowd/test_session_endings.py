@@ -1,0 +1,222 @@
+"""Sessions that end in another way than planned: late, returned, rejected on the platform's own site, without answers,
+or with two people in one."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from annotation.decisions import decide, reject
+from annotation.models import Assignment, Judgment, Payment, WorkerIdentity
+from core.errors import CounterpartError
+from crowd import sessions
+from crowd.arrivals import SESSION_LIFE
+from crowd.models import Outbox, Posting
+from crowd.publication import close_round
+from crowd.sync import rounds_to_sync
+from hits.models import Seat
+from tests.annotation.answering import as_form, right_answers
+from tests.crowd.session_fakes import agree, enter, made, start, start_without_hit, sync, there, work
+from tests.crowd.test_sessions import staff
+
+__all__ = ["made", "there"]
+
+REASON = "The answers are the same for every pair, whatever the pictures show, and took four seconds in all. " * 2
+
+
+def only() -> Assignment:
+    return Assignment.objects.get()
+
+
+def pay(assignment: Assignment) -> None:
+    decide(assignment, votes_count=True, paid=True, reason="They have finished.", by=staff())
+
+
+def turn_down(assignment: Assignment) -> None:
+    reject(assignment, grounds="random", reason=REASON, evidence="4 seconds", by=staff())
+
+
+def calls(there) -> list[str]:
+    return [call for call, _ in there.calls if call != "publish"]
+
+
+def test_a_session_that_lands_after_a_bonus_was_paid_in_its_place_is_shown_to_a_person(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, listed="expired")
+    sync(made, commit)
+    with commit(execute=True):
+        pay(only())
+    sync(made, commit)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    assert (only().state, only().problem, calls(there)) == ("flagged", sessions.LANDED, ["pay"])
+
+
+def test_a_bonus_that_is_still_owed_goes_when_the_platform_pays_the_reward(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, listed="expired")
+    sync(made, commit)
+    pay(only())  # its call waits
+    there.come("S1", "P1", "approved")
+    sync(made, commit)
+    sync(made, commit)
+    assert sorted(Payment.objects.values_list("kind", "state")) == [("bonus", "withdrawn"), ("reward", "paid")]
+    assert calls(there) == []
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_work_that_was_rejected_on_the_platforms_own_site_is_paid_by_a_bonus(client, made, there, commit, wrong):
+    with commit(execute=True):
+        work(client, there, listed="rejected", wrong=wrong)
+    there.reversible = timedelta(0)
+    sync(made, commit)
+    assert (only().state, only().problem) == ("flagged", sessions.REJECTED_THERE)
+    with commit(execute=True):
+        pay(only())
+    sync(made, commit)
+    assert [(one.kind, one.state) for one in Payment.objects.exclude(state="withdrawn")] == [("bonus", "paid")]
+    assert (only().state, calls(there)) == ("accepted", ["pay"])
+
+
+@pytest.mark.parametrize("listed", ["returned", "expired", "rejected"])
+def test_a_rejection_here_of_what_is_unpaid_there_makes_no_call(client, made, there, commit, listed):
+    with commit(execute=True):
+        work(client, there, listed=listed)
+    sync(made, commit)
+    with commit(execute=True):
+        turn_down(only())
+    sync(made, commit)
+    assert (only().state, calls(there), Outbox.objects.filter(state="failed").count()) == ("excluded", [], 0)
+
+
+def test_rejected_work_that_its_worker_returns_stays_rejected(client, made, there, commit):
+    with commit(execute=True):
+        work(client, there, wrong=True)
+    sync(made, commit)
+    turn_down(only())  # its call waits
+    there.come("S1", "P1", "returned")
+    sync(made, commit)
+    assert (only().state, only().problem, calls(there)) == ("excluded", "", [])
+
+
+def test_who_returns_a_session_without_answers_is_owed_nothing(client, made, there, commit):
+    start(client, there)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    assert only().problem == sessions.UNANSWERED
+    there.come("S1", "P1", "returned")
+    sync(made, commit)
+    assert (only().state, Seat.objects.filter(state="open").count(), Payment.objects.count()) == ("excluded", 2, 0)
+
+
+@pytest.mark.parametrize(("listed", "state"), [("returned", "excluded"), ("expired", "flagged")])
+def test_who_was_given_no_hit_and_returns_the_session_is_owed_nothing(client, made, there, commit, listed, state):
+    Seat.objects.update(state="taken")
+    start_without_hit(client, there, "S1", "P1")
+    there.come("S1", "P1", listed)
+    sync(made, commit)
+    assert (only().state, Payment.objects.get().state) == (state, "withdrawn")
+
+
+def test_votes_of_work_without_answers_cannot_count(client, made, there, commit):
+    start(client, there)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    with pytest.raises(CounterpartError, match="has no answers"):
+        pay(only())
+    assert not Seat.objects.filter(state="filled").exists()
+
+
+def test_answers_that_come_after_the_platform_lists_the_session_are_stored_once(client, made, there, commit):
+    sheet = start(client, there)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    assert "1 of 4" in client.get(sheet).text
+    for _ in range(2):
+        with commit(execute=True):
+            page = client.post(sheet, as_form(only(), right_answers(only()))).text
+    assert "has confirmed your answers" in page
+    assert (only().state, only().problem, Judgment.objects.count()) == ("accepted", "", 4)
+    sync(made, commit)
+    assert (Payment.objects.get().state, calls(there)) == ("paid", ["pay"])
+
+
+def test_answers_that_come_after_a_person_has_decided_change_nothing(client, made, there, commit):
+    sheet = start(client, there)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    decide(only(), votes_count=False, paid=True, reason="They came.", by=staff())
+    page = client.post(sheet, as_form(only(), right_answers(only()))).text
+    assert "Your answers were not submitted here" in page
+    assert (only().state, Judgment.objects.count()) == ("excluded", 0)
+
+
+def test_incomplete_answers_after_the_platform_lists_the_session_are_kept_and_named(client, made, there, commit):
+    sheet = start(client, there)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    page = client.post(sheet, as_form(only(), right_answers(only())[:3])).text
+    assert "1 pair has no answer yet" in page
+    assert (only().drafts.count(), only().state) == (3, "flagged")
+
+
+def test_of_two_people_in_one_session_the_votes_of_the_wrong_one_do_not_count(client, made, there, commit):
+    there.unreachable = True
+    sheet = start(client, there, "S1", "P1")
+    there.unreachable = False
+    there.come("S1", "P2")
+    other = Client()
+    agree(other, enter(other, "S1", "P2"))
+    there.sessions["S1"] = ("P2", "")
+    wrong = Assignment.objects.earliest("pk")
+    with commit(execute=True):
+        client.post(sheet, as_form(wrong, right_answers(wrong)))
+    there.come("S1", "P2", "submitted")
+    sync(made, commit)
+    wrong.refresh_from_db()
+    assert (wrong.state, wrong.problem) == ("flagged", sessions.FOREIGN)
+
+
+def test_work_that_the_platform_does_not_list_cannot_be_paid_there(client, made, there, commit):
+    there.unreachable = True
+    with commit(execute=True):
+        work(client, there, listed="")
+    there.sessions.clear()
+    Assignment.objects.update(submitted_at=timezone.now() - timedelta(hours=2))
+    sync(made, commit)
+    with pytest.raises(CounterpartError, match="the platform does not list it"):
+        pay(only())
+    assert not Payment.objects.filter(state="owed").exists()
+
+
+def test_the_code_is_not_shown_to_who_has_answered_nothing(client, made, there, commit):
+    there.unreachable = True
+    sheet = start(client, there, "S1", "P1")
+    there.come("S1", "P2", "submitted")
+    sync(made, commit)
+    assert "DONE1" not in client.get(sheet).text
+
+
+def test_a_session_that_timed_out_after_its_answers_is_still_read_when_its_round_has_settled(
+    client, made, there, commit
+):
+    with commit(execute=True):
+        work(client, there, listed="expired")
+    sync(made, commit)
+    close_round(made, actor="robin")
+    Posting.objects.update(state="closed", settled_at=timezone.now())
+    assert rounds_to_sync() == [made]
+    with commit(execute=True):
+        turn_down(only())
+    assert rounds_to_sync() == []
+
+
+def test_visitors_who_never_said_whether_they_take_part_are_forgotten_after_a_day(client, made, there, commit):
+    enter(client, "S1", "P1")
+    call_command("reconcile")
+    known = WorkerIdentity.objects.get()
+    type(known.worker).objects.update(created_at=timezone.now() - SESSION_LIFE)
+    call_command("reconcile")
+    assert not WorkerIdentity.objects.exists()
