@@ -9,6 +9,7 @@ from annotation.disputes import BY_LEVEL, is_disputed
 from annotation.ledger import commitment_of
 from annotation.models import Assignment, Judgment
 from hits.models import HIT, Item, Round, Seat
+from hits.task_types import task_type_of
 
 State = Assignment.State
 
@@ -63,10 +64,10 @@ def status_of(round: Round, image: int, caption: int) -> PairStatus | None:
 
 
 def unfinished_pairs(round: Round) -> int:
-    """Count the round's pairs in HITs with a seat that is not filled."""
+    """Count the round's pairs in HITs with a seat that is not filled; the items, where it is not about pairs."""
     unfilled = Seat.objects.filter(hit__round=round).exclude(state=Seat.State.FILLED)
-    items = Item.objects.filter(hit__in=unfilled.values("hit"), control=None)
-    return items.order_by().values("image", "caption").distinct().count()
+    items = Item.objects.filter(hit__in=unfilled.values("hit"), control=None).order_by()
+    return items.values("image", "caption").distinct().count() if task_type_of(round).on_pairs else items.count()
 
 
 def _reasons(round: Round, hits: list[HIT], n: dict[str, int], disputed: bool, excluded: str) -> Iterator[str]:

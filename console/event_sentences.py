@@ -127,6 +127,8 @@ SENTENCES = {
 }
 """Verb → sentence. ``who`` and ``what`` are names with links; other words are data, counts with their noun."""
 
+NOTHING: tuple[object, ...] = ("", None, [], {})
+
 PROGRAMS = {
     "command": "A command",
     "grading": "The grading",
@@ -143,7 +145,7 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Told:
-    """An event as the pages show it; ``details`` is its data in words."""
+    """An event as the pages show it; ``details`` is what its data says beyond the sentence."""
 
     at: datetime
     sentence: SafeString
@@ -155,7 +157,7 @@ def told(events: Iterable[Event]) -> list[Told]:
     """Return events as sentences, with one query for each kind of subject among them."""
     listed = list(events)
     subjects = zip(listed, subjects_of(listed), strict=True)
-    return [Told(one.at, sentence_of(one, what), one.subject, one.data) for one, what in subjects]
+    return [Told(one.at, sentence_of(one, what), one.subject, _details(one)) for one, what in subjects]
 
 
 def sentence_of(event: Event, what: SafeString | str) -> SafeString:
@@ -167,6 +169,11 @@ def sentence_of(event: Event, what: SafeString | str) -> SafeString:
         for text, name, noun, _ in Formatter().parse(template)
     )
     return format_html_join("", "{}{}", parts)
+
+
+def _details(event: Event) -> dict[str, Any]:
+    told = {name for _, name, _, _ in Formatter().parse(SENTENCES.get(event.verb, ""))}
+    return {name: value for name, value in event.data.items() if name not in told and value not in NOTHING}
 
 
 def _worded(value: object, noun: str | None) -> object:

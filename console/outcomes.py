@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,6 +30,8 @@ class Outcome:
     url: str
 
 
+PACKED = ("task", "replication", "top_up", "reasons", "reward", "ceiling")
+
 Leading = Callable[[Job], Outcome | None]
 
 
@@ -39,10 +42,17 @@ def outcome_of(job: Job) -> Outcome | None:
 
 
 def planned_for(pool: Pool) -> dict[str, object]:
-    """Return what was planned for a pool that was made alone, as fields of a form."""
-    plans = Job.objects.filter(task=PLANNING, params__pool_only=True, params__collection=pool.collection.name)
-    named = plans.filter(params__round=pool.name.removesuffix("-pool")).order_by("-created_at").first()
-    return _fields_of(named.params) if named else {}
+    """Return what was planned for a pool, as fields of a form: as its latest round was packed, or as the pool was
+    planned. The name is one that no round has."""
+    name = pool.name.removesuffix("-pool")
+    plans = Job.objects.filter(task=PLANNING, params__collection=pool.collection.name, params__round=name)
+    plan, latest = plans.order_by("-created_at").first(), pool.rounds.order_by("-created_at").first()
+    fields = _fields_of(plan.params) if plan else {}
+    if latest:
+        fields |= {field: getattr(latest, field) for field in PACKED} | {"design": latest.design["name"]}
+    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    free = next(one for one in names if not Round.objects.filter(name=one).exists())
+    return {field: value for field, value in fields.items() if value not in (0, False, "")} | {"round": free}
 
 
 def _fields_of(params: Mapping[str, Any]) -> dict[str, object]:

@@ -57,7 +57,9 @@ PLOTS = {
         "The reasons that people gave at levels 2 and 3, by level, direction and annotator (ECCV Caption, table B.3).",
     ),
     "agreement": Plot(
-        "Agreement", "How far workers agree with each other, with controls, reviewers and annotators; 95% intervals."
+        "Agreement",
+        "How far workers agree with each other, with controls, reviewers and annotators; 95% intervals. Reviewers look "
+        "mostly at doubtful pairs, so that agreement with them is low by choice.",
     ),
     "positives": Plot(
         "Positives per query",
@@ -109,7 +111,9 @@ THINGS: dict[str, QuerySet[Any]] = {
 def offered(kind: str, thing: Thing) -> Sequence[str]:
     """Return the charts of a thing, those that its type of task has where it is a round."""
     if isinstance(thing, Round):
-        return OF_ANSWERS if task_type_of(thing).on_pairs else [one for one in OF_TASKS if one == thing.task]
+        if not task_type_of(thing).on_pairs:
+            return [one for one in OF_TASKS if one == thing.task]
+        return [one for one in OF_ANSWERS if one != "reasons" or thing.reasons]
     return OFFERED[kind]
 
 

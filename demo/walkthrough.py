@@ -33,7 +33,7 @@ COLLECTION, JUDGED, OPEN = "demo", "demo-round", "demo-try-it"
 VERSION, REVIEWED = "demo-v1", "demo-v2"
 CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number
 LOGIN = "demo"
-REWARD = Decimal("1.50")  # above the default wage floor of $15 an hour for the six minutes that a HIT takes
+REWARD = Decimal("2.50")  # the default wage floor of $15 an hour for the ten minutes that a slow worker may take
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,11 @@ class _Sizes:
     gallery_images: int
     gallery_captions: int
 
+    @property
+    def depth(self) -> int:
+        """The longest possible lists in both directions."""
+        return min(self.gallery_images, self.gallery_captions)
+
     def pairs(self, depth: int | None) -> int:
         """Pairs of all queries with the first ``depth`` of their lists, or with the whole gallery for None."""
         first, second = self.gallery_captions, self.gallery_images
@@ -76,7 +81,8 @@ class _Sizes:
 
 def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
     """Count what the round would take. Raises CounterpartError for an unknown collection, sample or annotator, an
-    annotator that is not trained, a collection without captions, and more queries than the gallery has."""
+    annotator that is not trained, a collection without captions, and more queries or a greater control depth than the
+    gallery has."""
     collection = Collection.objects.named(parameters.collection)
     check_searchable(collection)
     sizes = _sizes(collection, parameters)
@@ -87,6 +93,11 @@ def estimate_plan(parameters: RoundParameters) -> PlanEstimate:
             f"it on its page, or with train_annotator {untrained[0]} --collection {collection}."
         )
     depth = parameters.cascade_depth if parameters.cascade else None
+    if parameters.control_depth > sizes.depth:
+        raise CounterpartError(
+            f"Invalid control depth {parameters.control_depth}: a gallery of {counted(sizes.gallery_images, 'image')} "
+            f"and {counted(sizes.gallery_captions, 'caption')} allows at most {sizes.depth}."
+        )
     directions = Direction.values if parameters.direction == "both" else [parameters.direction]
     pooled = sizes.pooled(len(annotators) * parameters.top_k, directions)
     scorings = [_scoring(one, sizes.pairs(depth)) for one in annotators if is_cross_encoder(one)]

@@ -8,6 +8,8 @@ from annotation.models import Rejection
 from annotation.payments import LONGEST_REASON
 from crowd.returns import LONGEST as LONGEST_REQUEST
 
+ALL_RIGHT = "The answers were looked at and count."
+
 
 def _yes_or_no(question: str, yes: str, no: str) -> forms.TypedChoiceField:
     """Two radio buttons without a default; cleaned to a bool."""
@@ -25,7 +27,10 @@ class DecisionForm(forms.Form):
     votes_count = _yes_or_no("Do the votes count?", "Count them", "Exclude them")
     paid = _yes_or_no("Is the work paid?", "Pay the worker", "Do not pay")
     reason = forms.CharField(
-        max_length=1024, widget=forms.Textarea(attrs={"rows": 2}), help_text="The worker sees it if you do not pay."
+        max_length=1024,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Optional if you count the votes and pay. The worker sees it if you do not pay.",
     )
     grounds = forms.ChoiceField(
         choices=[("", "choose if you do not pay"), *Rejection.Grounds.choices],
@@ -42,6 +47,10 @@ class DecisionForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
+        if cleaned.get("votes_count") and cleaned.get("paid"):
+            cleaned["reason"] = cleaned.get("reason") or ALL_RIGHT
+        elif "reason" in cleaned and not cleaned["reason"]:
+            self.add_error("reason", "Required unless you count the votes and pay.")
         if cleaned.get("paid") is False:
             if cleaned.get("votes_count"):
                 self.add_error("paid", "Work that counts must be paid. Pay it, or exclude its votes.")

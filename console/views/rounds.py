@@ -185,7 +185,7 @@ def pool_pack(request: StaffRequest, name: str) -> HttpResponse:
     number and the wage, ``choose`` the fields of the chosen type of task."""
     pool = get_object_or_404(Pool.objects.select_related("collection", "sample"), name=name)
     sent = request.POST if "choose" in request.POST else request.GET
-    known = {"round": pool.name.removesuffix("-pool")} | planned_for(pool) | sent.dict()
+    known = planned_for(pool) | sent.dict()
     form = PackForm(None if "choose" in request.POST else request.POST or None, initial=known)
     context: dict[str, object] = {"pool": pool, "form": form}
     if not form.is_bound:

@@ -34,7 +34,7 @@ export function countActiveSeconds(form, screens, copy, shown) {
   const kept = copy?.remembered("clock") ?? {};
   const all = form.elements.active_seconds;
   const fields = screens.map((screen) => fieldOf(form, screen)).filter(Boolean);
-  for (const own of fields) own.value = Math.max(Number(own.value), kept[own.name] ?? 0) || "";
+  for (const own of fields) own.value = Math.max(Number(own.value), kept[own.name] ?? 0);
   const onScreens = fields.reduce((sum, own) => sum + Number(own.value), 0);
   all.value = Math.max(kept.active_seconds ?? 0, onScreens) || "";
   let used = performance.now();

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Draft
+from annotation.models import Assignment, Draft, Judgment
 from hits.models import Round
 from tests.annotation.answering import levels_by_place
 from tests.annotation.test_judging_browser import at, press, saved, take
@@ -51,6 +51,14 @@ def test_a_key_held_down_after_the_last_answer_submits_nothing(page, made):
     press(page, "1" * 4)
     held = "new KeyboardEvent('keydown', {key: 'Enter', repeat: true, bubbles: true, cancelable: true})"
     assert page.locator("#submit-all").evaluate(f"button => button.dispatchEvent({held})") is False
+
+
+def test_an_answer_given_within_a_second_is_timed_too(page, made):
+    take(page, made)
+    press(page, "1" * 4)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/receipt/")
+    assert None not in Judgment.objects.values_list("seconds", flat=True)
 
 
 def test_an_answer_can_be_undone_by_its_button_after_a_reload(page, made):

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from annotation.models import Worker
 from annotation.retirement import retire
-from console.plots import OFFERED, PLOTS, THEME, drawn, state_of
+from console.plots import OFFERED, PLOTS, THEME, drawn, offered, state_of
 from evaluation.analyses import subjects
 from hits.models import Control
 from mitl.bars import LEVEL_COLOURS, bar_chart
@@ -66,6 +66,13 @@ def test_a_round_about_captions_shows_its_result_and_no_chart_of_pairs(member, d
     assert page.context["n_rows"] == 20
     assert [name for name, _ in page.context["tabs"]] == ["determinate"]
     assert member.get("/charts/round/captions/agreement/").status_code == 404
+
+
+def test_only_a_round_that_asks_for_reasons_has_a_chart_of_them(db):
+    made = make_round()
+    assert "reasons" not in offered("round", made)
+    made.reasons = True
+    assert "reasons" in offered("round", made)
 
 
 def test_a_round_about_pairs_has_no_chart_of_captions(member, site):

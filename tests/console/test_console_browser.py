@@ -239,6 +239,14 @@ def test_tables_are_cards_on_a_phone_and_stay_tables_for_screen_readers(phone, l
     assert barriers(phone) == []
 
 
+@pytest.mark.parametrize("subject", ["workers", "agreement"])
+def test_a_chart_fits_a_laptop(staff, site, subject):
+    staff.goto(f"/charts/round/done/{subject}/")
+    chart = staff.get_by_role("region", name="Chart:")
+    expect(chart.get_by_role("img")).to_be_visible()
+    assert chart.evaluate("region => region.scrollWidth <= region.clientWidth")
+
+
 def test_the_leaderboard_of_a_model_with_a_long_name_fits_a_laptop(staff, staged):
     Run.objects.update(model="vsrn-finetuned-on-everything")
     staff.goto("/collections/zoo/leaderboard/")

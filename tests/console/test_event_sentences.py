@@ -128,6 +128,12 @@ def test_one_thing_is_counted_in_the_singular(db):
     assert told_of(zoo).startswith("ada imported 1,200 matches of cxc into collection ")
 
 
+def test_details_leave_out_what_is_empty_and_what_the_sentence_says(db):
+    made = make_round()
+    record("published", made, actor="robin", channel="browser", environment="", missing=2)
+    assert told(Event.objects.filter(actor="robin"))[0].details == {"missing": 2}
+
+
 def test_names_are_escaped(db):
     record("roles changed", make_collection("zoo", images=1), actor="<b>ada</b>")
     assert "&lt;b&gt;ada&lt;/b&gt;" in told(Event.objects.filter(verb="roles changed"))[0].sentence

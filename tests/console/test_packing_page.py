@@ -1,5 +1,7 @@
 """The page of a pool that packs it into HITs, the second half of planning a round."""
 
+from decimal import Decimal
+
 import pytest
 
 from core.errors import CounterpartError
@@ -51,6 +53,17 @@ def test_planning_can_stop_at_the_pool_and_leads_there(researcher, pool):
 def test_what_was_planned_with_the_pool_is_suggested_for_its_hits(researcher, order_of_pool):
     form = researcher.get("/pools/zebra-pool/pack/").context["form"]
     assert {name: str(form[name].value()) for name in order_of_pool} == order_of_pool
+
+
+def test_who_packs_again_is_suggested_what_the_latest_round_has_under_a_free_name(researcher):
+    made = make_round(name="zebra", replication=2, reasons=True, reward="2.10", published=False)
+    form = researcher.get(f"/pools/{made.pool}/pack/").context["form"]
+    wanted = {"replication": 2, "reasons": True, "reward": Decimal("2.10"), "ceiling": made.ceiling}
+    assert {name: form[name].value() for name in wanted} == wanted
+    assert form["round"].value() == made.pool.name.removesuffix("-pool")
+    Round.objects.update(name=made.pool.name.removesuffix("-pool"))
+    form = researcher.get(f"/pools/{made.pool}/pack/").context["form"]
+    assert form["round"].value() == f"{made.pool.name.removesuffix('-pool')}-2"
 
 
 def test_a_packing_that_failed_can_be_changed_and_tried_again(

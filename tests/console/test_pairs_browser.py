@@ -83,6 +83,7 @@ def test_all_pairs_of_a_page_are_selected_and_reviewed_at_once(page, live_server
     log_in(page, live_server.url)
     page.goto("/rounds/round-1/pairs/?level=4")
     page.get_by_label("Select all pairs of this page").check()
+    expect(page.get_by_text("Review the selected pairs: 2")).to_be_in_viewport()
     page.get_by_role("button", name="100% NO").click()
     expect(page.get_by_role("status")).to_contain_text("2 pairs reviewed")
     page.wait_for_url("**/rounds/round-1/pairs/?level=4")

@@ -89,11 +89,18 @@ def test_work_that_is_proposed_to_be_rejected_waits_for_no_other_decision(review
 
 
 @pytest.mark.parametrize("missing", ["votes_count", "paid", "reason"])
-def test_a_decision_needs_both_answers_and_a_reason(reviewer, flagged, missing):
+def test_an_exclusion_needs_both_answers_and_a_reason(reviewer, flagged, missing):
     answer = reviewer.post(f"/review/{flagged.pk}/decide/", {k: v for k, v in EXCLUDE.items() if k != missing})
     assert answer.status_code == 422
-    assert "This field is required" in answer.content.decode()
+    told = "Required unless you count" if missing == "reason" else "This field is required"
+    assert told in answer.content.decode()
     assert not flagged.decisions.exists()
+
+
+def test_work_that_counts_and_is_paid_needs_no_reason(reviewer, flagged):
+    decide(reviewer, flagged, votes_count="yes", paid="yes", reason="")
+    decision = flagged.decisions.get()
+    assert (decision.votes_count, decision.reason) == (True, "The answers were looked at and count.")
 
 
 def test_a_reason_of_blanks_is_no_reason(reviewer, flagged):

@@ -23,7 +23,13 @@ def zoo():
 
 def plan(**more) -> RoundParameters:
     order = {"round": "zebra", "collection": "zoo", "annotators": "vilt", "images": 4, "captions": 6, "top_k": 2}
-    return RoundParameters(**(order | more))
+    return RoundParameters(**(order | {"control_depth": 10} | more))
+
+
+def test_a_control_depth_beyond_the_gallery_is_refused_before_anything_is_searched(zoo):
+    make_annotator("vilt", "vilt", checkpoint="weights.npz")
+    with pytest.raises(CounterpartError, match="a gallery of 10 images and 30 captions allows at most 10"):
+        estimate_plan(plan(control_depth=11))
 
 
 def test_a_cross_encoder_scores_every_query_with_the_whole_gallery(zoo):

@@ -16,6 +16,7 @@ from hits.models import HIT, Item, Round, Seat
 from tests.annotation.cast import candidates
 from tests.annotation.controlling import judge
 from tests.annotation.disagreeing import make_topped_up, vote
+from tests.annotation.task_types.rounds import open_round
 from tests.factories import make_round, make_worker, put_on_platform
 
 YES, NO = 1, 4
@@ -128,6 +129,11 @@ def test_a_control_is_no_pair_of_the_round(db):
     made = make_round()
     control = made.controls.first()
     assert status_of(made, control.image_id, control.caption_id) is None
+
+
+def test_what_is_unfinished_of_a_round_that_is_not_about_pairs_are_its_questions(db):
+    made = open_round("preference")
+    assert unfinished_pairs(made) == Item.objects.filter(hit__round=made, control=None).count()
 
 
 def test_unfinished_pairs_are_counted_once(db):
