@@ -6,6 +6,7 @@ Every condition is a lookup of one pair in an index, so that a page of a million
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
@@ -102,6 +103,11 @@ class PairFilter(forms.Form):
         if chosen.get("verdict") == "none" and (chosen.get("sort") or chosen.get("disagreement")):
             raise forms.ValidationError("Pairs without a verdict cannot be filtered or sorted by it.")
         return chosen
+
+    @property
+    def query(self) -> str:
+        """The conditions that are set, as a query string."""
+        return urlencode({name: self.data[name] for name in self.fields if self.data.get(name)})
 
     def pairs(self) -> QuerySet[Any, tuple[int, int]]:
         """Return the ids of image and caption of the pairs that pass, each pair once, in order."""

@@ -78,7 +78,7 @@ def migrated(request) -> Path:
     """Where an earlier run has left an empty SQLite database of these migrations, if one has."""
     digest = sha256()
     for path in sorted(Path(settings.BASE_DIR).glob("*/migrations/*.py")):
-        digest.update(path.read_bytes())
+        digest.update(path.name.encode() + path.read_bytes())
     return request.config.cache.mkdir("databases") / f"{digest.hexdigest()[:16]}.sqlite3"
 
 

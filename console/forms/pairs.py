@@ -37,3 +37,9 @@ class ConclusionForm(forms.Form):
         if self.cleaned_data["group"]:
             return list(group_of(image, caption))
         return [(image.pk, caption.pk)]
+
+
+class SavedFilterForm(forms.Form):
+    """The name of a filter that a person keeps."""
+
+    name = forms.CharField(max_length=40)

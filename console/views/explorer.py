@@ -8,10 +8,10 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Judgment
-from console.forms.pairs import ConclusionForm
+from console.forms.pairs import ConclusionForm, SavedFilterForm
 from console.last_act import last_act, remember_act
 from console.pagination import page_of
 from console.pair_filters import PairFilter, Place
@@ -20,7 +20,7 @@ from console.permissions import StaffRequest, members_only, reviewers_only
 from core.errors import CounterpartError
 from core.text import counted
 from corpus.models import Collection
-from dataset.models import Version
+from dataset.models import SavedFilter, Version
 from dataset.reviews import conclude, latest_review
 from hits.models import Round
 from mitl.models import Pool
@@ -75,6 +75,28 @@ def pairs_review(request: StaffRequest, kind: str, name: str) -> HttpResponse:
 
 
 @members_only
+@require_POST
+def filter_save(request: StaffRequest, kind: str, name: str) -> HttpResponse:
+    """Keep the filter of the address under a name; one of that name is replaced."""
+    place = _place_or_404(kind, name)
+    form, named = PairFilter(place, request.GET), SavedFilterForm(request.POST)
+    if not (form.is_valid() and form.query and named.is_valid()):
+        return _page(request, place, "Set a filter, and name it in at most 40 characters.")
+    kept = {"owner": request.user, "name": named.cleaned_data["name"]}
+    SavedFilter.objects.update_or_create(**kept, defaults={"query": form.query})
+    messages.success(request, f"The filter {kept['name']} is saved.")
+    return redirect(f"{reverse('pairs', args=[kind, name])}?{form.query}")
+
+
+@members_only
+@require_POST
+def filter_remove(request: StaffRequest, kind: str, name: str, filter_id: int) -> HttpResponse:
+    """Remove a filter of one's own."""
+    get_object_or_404(SavedFilter, pk=filter_id, owner=request.user).delete()
+    return redirect(f"{reverse('pairs', args=[kind, name])}?{request.GET.urlencode()}")
+
+
+@members_only
 @require_safe
 def judgments(request: HttpRequest) -> HttpResponse:
     """Lead to the pairs of the round that was judged last."""
@@ -115,6 +137,7 @@ def _page(request: HttpRequest, place: Place, trouble: str = "") -> HttpResponse
     form = PairFilter(place, request.GET)
     context: dict[str, Any] = {"place": place, "form": form, "trouble": trouble, "most": MOST}
     context |= {"selected": request.POST.getlist("pair"), "reason": request.POST.get("reason", "")}
+    context["saved"] = SavedFilter.objects.filter(owner=request.user.pk)
     context["last"] = last_act(request, at=reverse("pairs", args=[place.kind, place.row.name]))
     if form.is_valid():
         rows = page_of(request, list(form.pairs()[:MOST]))  # one query, where a count would be a second one

@@ -54,7 +54,7 @@ STEWARDS_DO = {
     "clean_up",
     "conflicts_send",
 }
-MEMBERS_DO = {"version_export", "version_measure", "version_verify", "chart_measure"}
+MEMBERS_DO = {"version_export", "version_measure", "version_verify", "chart_measure", "filter_save", "filter_remove"}
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {
     *("round_pause", "round_costs", "round_sync", "round_prolong"),

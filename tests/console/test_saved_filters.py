@@ -1,0 +1,52 @@
+"""Filters of the pairs table that a person keeps under a name."""
+
+import pytest
+from django.contrib.auth.models import User
+
+from dataset.models import SavedFilter
+from tests.conftest import client_of
+from tests.factories import make_round
+
+SAVE = "/rounds/round-1/pairs/filters/"
+
+
+@pytest.fixture
+def made(db):
+    return make_round()
+
+
+def test_a_filter_is_saved_under_a_name_and_leads_to_the_same_pairs_anywhere(member, made):
+    page = member.post(f"{SAVE}?text=dog+%26+cat&level=1&page=2&sort=", {"name": "Dogs"}, follow=True)
+    assert page.redirect_chain == [("/rounds/round-1/pairs/?text=dog+%26+cat&level=1", 302)]
+    assert "The filter Dogs is saved." in page.text
+    pool = f"/pools/{made.pool}/pairs/"
+    assert f'href="{pool}?text=dog+%26+cat&amp;level=1">Dogs</a>' in member.get(pool).text
+
+
+def test_a_filter_saved_again_under_its_name_is_replaced(member, made):
+    for level in "12":
+        member.post(f"{SAVE}?level={level}", {"name": "Mine"})
+    assert list(SavedFilter.objects.values_list("name", "query")) == [("Mine", "level=2")]
+
+
+@pytest.mark.parametrize(
+    ("query", "name"), [("", "Empty"), ("?level=1", ""), ("?level=1", "a" * 41), ("?level=9", "No")]
+)
+def test_no_filter_or_no_name_saves_nothing(member, made, query, name):
+    assert member.post(SAVE + query, {"name": name}).status_code == 422
+    assert not SavedFilter.objects.exists()
+
+
+def test_everybody_sees_and_removes_only_their_own(member, made):
+    other = client_of("reviewer")
+    theirs = SavedFilter.objects.create(owner=User.objects.get(username="reviewer"), name="Theirs", query="level=1")
+    assert "Theirs" not in member.get("/rounds/round-1/pairs/").text
+    assert member.post(f"{SAVE}{theirs.pk}/").status_code == 404
+    assert "Theirs" in other.get("/rounds/round-1/pairs/").text
+    assert other.post(f"{SAVE}{theirs.pk}/?level=2").url == "/rounds/round-1/pairs/?level=2"
+    assert not SavedFilter.objects.exists()
+
+
+def test_a_name_is_escaped(member, made):
+    member.post(f"{SAVE}?level=1", {"name": "<b>x</b>"})
+    assert "<b>x</b>" not in member.get("/rounds/round-1/pairs/").text
