@@ -34,6 +34,7 @@ VERSION, REVIEWED = "demo-v1", "demo-v2"
 CASCADE, CASCADE_DEPTH = "pvse", 40  # the annotator whose best candidates ViLT scores, and their number
 LOGIN = "demo"
 REWARD = Decimal("2.50")  # the default wage floor of $15 an hour for the ten minutes that a slow worker may take
+CEILING = Decimal(1_000)
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def _plan(name: str, annotators: list[str], *, images: int, captions: int, seed:
         images=images,
         captions=captions,
         reward=REWARD,
+        ceiling=CEILING,
         cascade=CASCADE,
         cascade_depth=CASCADE_DEPTH,
         seed=seed,
