@@ -81,7 +81,8 @@ def claim(seat_id: int | None) -> bool:
 
 
 def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
-    """Lease a seat of the round to the worker for LEASE_MINUTES; the one they have, if it is still running.
+    """Lease a seat of the round to the worker for LEASE_MINUTES; the one they have, if it is still running. Where there
+    is none, leases of the round that are past their deadline are ended, and their seats looked at as well.
 
     None: the round is not open or full, its ceiling is reached, the worker has had as many of its HITs as one may, or
     every open seat has a pair, candidate or control, that they hold or have answered in whatever round, or met in a
@@ -97,7 +98,17 @@ def lease_seat(round: Round, *, worker: Worker) -> Assignment | None:
             return running[0]
         if held:
             _expire(_overdue(_leased(worker.pk, round.pk)))
-        return _lease_next(round, worker, _lease_time()) if admit(round, worker) and has_room_for_seat(round) else None
+        if not admit(round, worker):
+            return None
+        found = _lease_in(round, worker)
+        # The clock ends overdue leases too; a worker who waits for a seat need not wait for it.
+        if found is None and _expire(_overdue(Assignment.objects.filter(hit__round=round))[:AT_ONCE]):
+            found = _lease_in(round, worker)
+        return found
+
+
+def _lease_in(round: Round, worker: Worker) -> Assignment | None:
+    return _lease_next(round, worker, _lease_time()) if has_room_for_seat(round) else None
 
 
 def _leased(worker: int, round: int) -> AssignmentQuerySet:

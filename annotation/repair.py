@@ -1,10 +1,8 @@
-"""Repair: what crashes and abandoned work leave behind. ``crowd`` runs it periodically, and the worker's pages do."""
+"""Repair of what crashes and abandoned work leave behind. The task ``reconcile`` of ``crowd`` runs it periodically."""
 
 import logging
 from collections.abc import Callable, Mapping
 
-from django.conf import settings
-from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
@@ -36,19 +34,6 @@ def repair() -> dict[str, int]:
 def run_each(repairs: Mapping[str, Callable[[], int]]) -> dict[str, int]:
     """Run each repair; one that fails is logged and counts 0, and the others run all the same."""
     return {name: _run(name, one) for name, one in repairs.items()}
-
-
-def repair_if_due() -> bool:
-    """Repair, unless a process that shares the cache has in the last RECONCILE_SECONDS. Without a cache nothing is
-    repaired: a worker who waits for a HIT gets it all the same."""
-    try:
-        is_due = cache.add("annotation.repair", True, timeout=settings.RECONCILE_SECONDS)
-    except Exception:
-        logger.exception("the cache could not be asked when rows were last repaired")
-        is_due = False
-    if is_due:
-        repair()
-    return is_due
 
 
 def free_orphaned_seats() -> int:

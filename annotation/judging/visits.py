@@ -41,7 +41,6 @@ from annotation.judging.links import (
 from annotation.judging.sheet import terms_of
 from annotation.leases import lease_seat
 from annotation.models import Assignment, Invitation, Rejection
-from annotation.repair import repair_if_due
 from annotation.workers import actor_of, worker_for
 from core.errors import CounterpartError
 from core.throttles import Throttle
@@ -116,7 +115,6 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     visit = visit_of(token)
     if not (visit.worker.simulated or TAKES.admits(request, visit.round.pk)):
         return _back_to_held(visit)
-    repair_if_due()
     try:
         assignment = lease_seat(visit.round, worker=visit.worker)
     except NotAdmittedError:

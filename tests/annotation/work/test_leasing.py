@@ -193,6 +193,40 @@ def test_submitted_work_never_expires(db):
     assert expire_leases() == 0
 
 
+def test_a_worker_who_finds_no_seat_gets_one_whose_lease_is_overdue(db):
+    made = make_round(hits=1)
+    late = overdue(lease_seat(made, worker=make_worker()))
+    assert lease_seat(made, worker=make_worker()).seat == late.seat
+    late.refresh_from_db()
+    assert late.state == State.EXPIRED
+
+
+def test_an_overdue_lease_that_takes_the_last_of_the_ceiling_keeps_nobody_out(db):
+    made = make_round(hits=2, reward="0.65")
+    Round.objects.update(ceiling="0.65")
+    made.refresh_from_db()
+    overdue(lease_seat(made, worker=make_worker()))
+    assert lease_seat(made, worker=make_worker()) is not None
+
+
+def test_a_worker_who_finds_a_seat_ends_no_overdue_lease(db):
+    made = make_round(hits=2)
+    late = overdue(lease_seat(made, worker=make_worker()))
+    lease_seat(made, worker=make_worker())
+    late.refresh_from_db()
+    assert late.state == State.LEASED
+
+
+def test_a_worker_who_finds_no_seat_ends_no_overdue_lease_of_another_round(db):
+    collection = make_collection(images=10, pictures=True)
+    made, other = make_round(collection), make_round(collection, name="round-2")
+    lease_seat(made, worker=make_worker())
+    late = overdue(lease_seat(other, worker=make_worker()))
+    assert lease_seat(made, worker=make_worker()) is None
+    late.refresh_from_db()
+    assert late.state == State.LEASED
+
+
 def test_who_comes_back_after_the_deadline_leases_anew(db):
     made, worker = make_round(), make_worker()
     late = overdue(lease_seat(made, worker=worker))

@@ -4,13 +4,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from django.core.cache import cache
 from django.core.management import call_command
 from django.utils import timezone
 
 from annotation.leases import lease_seat
 from annotation.models import Assignment
-from annotation.repair import free_orphaned_seats, repair_if_due
+from annotation.repair import free_orphaned_seats
 from core.events import subject_of
 from core.models import Event, Job
 from crowd import tasks
@@ -20,11 +19,6 @@ from hits.models import HIT, Seat
 from tests.factories import make_assignment, make_round, make_worker
 
 LONG_AGO = timezone.now() - timedelta(days=1)
-
-
-@pytest.fixture(autouse=True)
-def nothing_healed_lately():
-    cache.delete("annotation.repair")
 
 
 def late_lease():
@@ -114,30 +108,6 @@ def test_what_cannot_be_repaired_does_not_hold_up_the_rest(db, monkeypatch, capl
     assert "repairing stale jobs failed" in caplog.text
 
 
-def test_pages_repair_on_the_way_but_not_each_time(db):
-    assert [repair_if_due(), repair_if_due(), repair_if_due()] == [True, False, False]
-
-
-def test_pages_call_no_platform(db, platform):
-    call = due_call()
-    assert repair_if_due()
-    call.refresh_from_db()
-    assert (call.state, platform.calls) == ("sending", [])
-
-
-def test_a_worker_who_asks_for_a_hit_sends_no_lost_job(db):
-    job = Job.objects.create(title="pack", task="hits.tasks.pack", heartbeat_at=LONG_AGO)
-    assert repair_if_due()
-    job.refresh_from_db()
-    assert job.heartbeat_at == LONG_AGO
-
-
-def test_a_page_that_need_not_reconcile_asks_the_database_nothing(db, django_assert_num_queries):
-    repair_if_due()
-    with django_assert_num_queries(0):
-        repair_if_due()
-
-
 def test_the_command_prints_the_counts(db, capsys):
     late_lease()
     call_command("reconcile")
@@ -148,11 +118,3 @@ def test_the_command_prints_json(db, capsys):
     late_lease()
     call_command("reconcile", json=True)
     assert json.loads(capsys.readouterr().out)["expired leases"] == 1
-
-
-def test_a_cache_that_is_not_there_keeps_nobody_from_their_hit(db, monkeypatch):
-    def refuse(*args, **kwargs):
-        raise ConnectionError("Redis is not there")
-
-    monkeypatch.setattr(cache, "add", refuse)
-    assert not repair_if_due()
