@@ -1,19 +1,22 @@
-"""Logs without the secret parts of addresses: nobody who reads a log can work or be paid as a worker by it."""
+"""Logs without the secret parts of addresses: nobody who reads a log can work or be paid as a worker, or take an
+account, by it."""
 
 import json
 import logging
 import re
 from datetime import UTC, datetime
 
-# After /judge/, or the site of a platform, comes a link's token, a join link's key or a platform's claims.
+# After /judge/, or the site of a platform, comes a link's token, a join link's key or a platform's claims; after
+# /password/ and a number comes the token of a password link.
 _SECRETS = re.compile(
-    r"""(?P<page>/judge/(?:at/[^/\s]+/[^/\s]+|[a-z-]+)/)(?:[^/\s?"'<>]+|\?[^\s"'<>]+)"""
+    r"""(?P<page>/(?:judge/(?:at/[^/\s]+/[^/\s]+(?:/session)?|[a-z-]+)|password/[^/\s]+)/)(?:[^/\s?"'<>]+|\?[^\s"'<>]+)"""
     r"|[\w.-]+:[0-9A-Za-z]{6}:[\w-]{43}"  # a token by itself, as in the message of an exception
+    r"|\b[0-9a-z]{6}-[0-9a-f]{32}\b"  # the same of a password link
 )
 
 
 def masked(text: str) -> str:
-    """Return the text with *** in place of worker tokens, join keys and what platforms add to our addresses."""
+    """Return the text with *** in place of the tokens of links, join keys and what platforms add to our addresses."""
     return _SECRETS.sub(r"\g<page>***", text)
 
 

@@ -66,6 +66,7 @@ SENTENCES = {
     "paid though late": "{who} paid {what} although it was late",
     "password link made": "{who} made a password link for {what}",
     "password link mailed": "{who} asked for a password link by mail",
+    "password link used": "{who} used a password link",
     "password set": "{who} set a password",
     "paused": "{who} paused {what}",
     "payments listed": "{who} listed the payments of {what}",

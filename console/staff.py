@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.core.cache import cache
@@ -83,8 +84,8 @@ def set_active(person: User, active: bool, *, by: User) -> bool:
 
 
 def password_link(person: User, *, by: User) -> str:
-    """Return an address where the person sets a password, once, within PASSWORD_RESET_TIMEOUT; their present password
-    is valid until then.
+    """Return an address where the person sets a password, once, within PASSWORD_RESET_TIMEOUT. Their present password
+    is valid until they use it (``use_link``).
 
     Raises as ``set_active`` does, and for an account that is not active.
     """
@@ -94,6 +95,18 @@ def password_link(person: User, *, by: User) -> str:
             raise CounterpartError(f"{person} is deactivated. Activate the account first.")
         record("password link made", person, actor=by.get_username())
     return _link_of(fresh)
+
+
+def use_link(person: User) -> str:
+    """Take the person's password away, which makes all of their links void; return the token with which they set the
+    next one, empty if somebody has used a link since ``person`` was read."""
+    with transaction.atomic():
+        unchanged = User.objects.filter(pk=person.pk, password=person.password)
+        if not unchanged.update(password=make_password(None)):
+            return ""
+        record("password link used", person, actor=person.get_username())
+    person.refresh_from_db()
+    return default_token_generator.make_token(person)
 
 
 def mail_forgotten(email: str) -> int:

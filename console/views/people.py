@@ -5,7 +5,13 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.contrib.auth.views import LoginView, PasswordChangeView, PasswordResetConfirmView, PasswordResetView
+from django.contrib.auth.views import (
+    INTERNAL_RESET_SESSION_TOKEN,
+    LoginView,
+    PasswordChangeView,
+    PasswordResetConfirmView,
+    PasswordResetView,
+)
 from django.db import transaction
 from django.forms import Form
 from django.http import Http404, HttpResponse
@@ -18,7 +24,17 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.forms.people import InviteForm, RolesForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, admins_only
-from console.staff import invite, is_operator, mail_link, password_link, people, roles_of, set_active, set_roles
+from console.staff import (
+    invite,
+    is_operator,
+    mail_link,
+    password_link,
+    people,
+    roles_of,
+    set_active,
+    set_roles,
+    use_link,
+)
 from console.tasks import mail_forgotten
 from core.errors import CounterpartError
 from core.events import record
@@ -105,10 +121,24 @@ class _Recorded:
 
 
 class SetPassword(_Recorded, PasswordResetConfirmView):
-    """Where a password link leads: it works once."""
+    """Where a password link leads. A click uses it up: then only the browser that clicked can set the password.
+
+    Mail scanners open links before their readers do, so opening one changes nothing.
+    """
 
     template_name = "console/password_set.html"
     success_url = reverse_lazy("login")
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        person = self.get_user(kwargs["uidb64"])
+        if not self.token_generator.check_token(person, kwargs["token"]):
+            return super().dispatch(*args, **kwargs)  # the form after the click, or the page of a void link
+        if self.request.method != "POST":
+            return render(self.request, "console/password_link.html", {"person": person})
+        if token := use_link(person):
+            self.request.session[INTERNAL_RESET_SESSION_TOKEN] = token
+            return redirect("password_set", kwargs["uidb64"], self.reset_url_token)
+        return super().dispatch(*args, **kwargs)
 
     def form_valid(self, form: Form) -> HttpResponse:
         response = super().form_valid(form)

@@ -60,7 +60,7 @@ def test_every_verb_that_the_code_writes_has_a_sentence(settings):
 
 def test_every_sentence_names_what_it_is_about():
     words = {verb: {name for _, name, _, _ in Formatter().parse(text) if name} for verb, text in SENTENCES.items()}
-    about_the_actor = {"arrived", "consented", "password set", "password link mailed"}
+    about_the_actor = {"arrived", "consented", "password set", "password link mailed", "password link used"}
     assert {verb for verb, named in words.items() if "what" not in named} == about_the_actor
 
 

@@ -30,17 +30,20 @@ def ask(email: str, client: Client | None = None, **where: str):
     return (client or Client()).post("/password/forgotten/", {"email": email}, follow=True, **where)
 
 
-def test_the_link_sets_a_password_and_the_old_one_is_valid_until_then(robin):
+def test_the_link_sets_a_password_and_the_old_one_is_valid_until_it_is_used(robin):
     ask("Robin@Example.org")
     assert mail.outbox[0].to == ["robin@example.org"]
     link = re.search(r"http://127\.0\.0\.1:8000(/password/\S+)", mail.outbox[0].body)[1]
     assert User.objects.get().check_password("forgotten")
     visitor = Client()
     chosen = {"new_password1": "correct horse battery", "new_password2": "correct horse battery"}
-    visitor.post(visitor.get(link).url, chosen)
+    visitor.post(visitor.post(link).url, chosen)
     assert User.objects.get().check_password("correct horse battery")
     verbs = list(Event.objects.order_by("pk").values_list("verb", "actor"))
-    assert verbs == [("password link mailed", "robin"), ("password set", "robin")]
+    assert verbs == [
+        *(("password link mailed", "robin"), ("password link used", "robin")),
+        ("password set", "robin"),
+    ]
 
 
 def test_the_answer_is_the_same_whether_or_not_somebody_has_the_address(robin):

@@ -7,6 +7,7 @@ from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.test import Client
 
+from console.staff import use_link
 from core.models import Event
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +24,7 @@ def link_in(answer) -> str:
 
 def set_password(link: str, password: str = PASSWORD):
     visitor = Client()
-    form = visitor.get(link)
+    form = visitor.post(link)
     if form.status_code != 302:
         return form
     return visitor.post(form.url, {"new_password1": password, "new_password2": password})
@@ -45,7 +46,52 @@ def test_an_invited_person_sets_a_password_once_and_logs_in_with_the_role(releas
     assert visitor.get("/review/").status_code == 200
     assert visitor.get("/staff/").status_code == 403
     verbs = list(Event.objects.order_by("pk").values_list("verb", "actor"))
-    assert verbs == [("invited", "admin"), ("password link made", "admin"), ("password set", "robin")]
+    assert verbs == [
+        *(("invited", "admin"), ("password link made", "admin")),
+        *(("password link used", "robin"), ("password set", "robin")),
+    ]
+
+
+def test_only_the_browser_that_used_a_password_link_sets_the_password(releaser):
+    """The link may stand in the log of a proxy, and its owner may have left before a password was set."""
+    link = link_in(invite(releaser))
+    owner, thief = Client(), Client()
+    form = owner.post(link).url
+    assert "was used already" in thief.get(link).content.decode()
+    assert thief.post(link).status_code == 200
+    chosen = {"new_password1": PASSWORD, "new_password2": PASSWORD}
+    assert "was used already" in thief.post(form, chosen).content.decode()
+    assert not User.objects.get(username="robin").has_usable_password()
+    assert owner.post(form, chosen).url == "/login/"
+    assert User.objects.get(username="robin").check_password(PASSWORD)
+    assert Event.objects.filter(verb="password link used").count() == 1
+
+
+def test_a_mail_scanner_that_opens_a_password_link_changes_nothing(releaser, robin):
+    link = link_in(releaser.post(f"/staff/{robin.pk}/link/"))
+    scanner = Client()
+    for opened in (scanner.get(link), scanner.head(link)):
+        assert opened.status_code == 200
+        assert opened["Cache-Control"] == "max-age=0, no-cache, no-store, must-revalidate, private"
+    robin.refresh_from_db()
+    assert robin.check_password(PASSWORD)
+    assert set_password(link, "another long passphrase").url == "/login/"
+
+
+def test_a_password_link_that_is_used_makes_the_others_of_the_person_void(releaser, robin):
+    links = [link_in(releaser.post(f"/staff/{robin.pk}/link/")) for _ in range(2)]
+    form = Client().post(links[0])
+    assert form.status_code == 302
+    assert "was used already" in Client().post(links[1]).content.decode()
+    robin.refresh_from_db()
+    assert not robin.has_usable_password()
+
+
+def test_of_two_who_use_a_password_link_at_once_one_gets_it(robin):
+    first, second = User.objects.get(), User.objects.get()
+    assert use_link(first)
+    assert use_link(second) == ""
+    assert Event.objects.count() == 1
 
 
 def test_a_weak_password_and_a_forged_link_are_refused(releaser):

@@ -1,4 +1,4 @@
-"""What logs keep of addresses: nothing by which a reader could work, or be paid, as a worker."""
+"""What logs keep of addresses: nothing by which a reader could work, be paid, or log in as somebody."""
 
 import logging
 import sys
@@ -13,6 +13,7 @@ from config.logs import MaskedFormatter, mask_gunicorn, masked
 
 # Of no key and always the same: it stands in the tests' names, and each process of a run must collect the same names.
 TOKEN = "WyIwMTIzNDU2Nzg5YWIiLDcsMF0:1xVAta:EmYWVsZUViUUQyierZP0u0LlWjckUAIYScl4Dlsgd-s"
+PASSWORD_TOKEN = "d3k2v7-0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,9 @@ TOKEN = "WyIwMTIzNDU2Nzg5YWIiLDcsMF0:1xVAta:EmYWVsZUViUUQyierZP0u0LlWjckUAIYScl4
         (f"/judge/at/mturk/emulator/{TOKEN}/draft/", "/judge/at/mturk/emulator/***/draft/"),
         ("/judge/at/mturk/emulator/?workerId=AWORKERONE&x=1", "/judge/at/mturk/emulator/***"),
         (f"/judge/me/{TOKEN.replace(':', '%3A')}/", "/judge/me/***/"),
+        (f"/password/MQ/{PASSWORD_TOKEN}/", "/password/MQ/***/"),
+        ("/password/forgotten/", "/password/forgotten/"),
+        (f"no view for token {PASSWORD_TOKEN!r}", "no view for token '***'"),
         (f"no view for argument {TOKEN!r}", "no view for argument '***'"),
         ("/rounds/round-1/", "/rounds/round-1/"),
         ("2026-11-22 14:05:15 Error: 12:30:45", "2026-11-22 14:05:15 Error: 12:30:45"),
