@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.wages import was_played
 from console.measured_charts import stored_chart
-from console.permissions import StaffRequest, members_only
+from console.permissions import StaffRequest, members_only, researchers_only
 from console.plots import (
     OF_ANNOTATORS,
     OFFERED,
@@ -71,7 +71,7 @@ def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpRespo
     return render(request, "console/chart.html", context)
 
 
-@members_only
+@researchers_only
 @require_POST
 def chart_measure(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
     """Start the job that measures a chart which takes long."""

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from console.permissions import StaffRequest, members_only
+from console.permissions import StaffRequest, members_only, researchers_only
 from console.records import kept_if_slow
 from console.tasks import start_measuring
 from console.trust_figures import stored_trust
@@ -28,7 +28,7 @@ def version_trust(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/trust.html", {"version": found, "figures": stored_trust(found)})
 
 
-@members_only
+@researchers_only
 @require_POST
 def version_measure(request: StaffRequest, name: str) -> HttpResponse:
     """Start the job that measures how far to trust a version."""

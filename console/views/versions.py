@@ -50,7 +50,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "console/version.html", context)
 
 
-@members_only
+@researchers_only
 @require_POST
 def version_verify(request: StaffRequest, name: str) -> HttpResponse:
     """Start a job that rebuilds the version from its judgments."""
@@ -114,7 +114,7 @@ def version_file(request: HttpRequest, name: str, file_name: str) -> FileRespons
     return FileResponse(content, as_attachment=True, filename=file_name)
 
 
-@members_only
+@researchers_only
 @require_POST
 def version_export(request: StaffRequest, name: str) -> HttpResponse:
     """Start a job that makes a download."""

@@ -34,6 +34,7 @@ RESEARCHERS_DO = {
     "round_ceiling",
     "two_reviewers",
     *("round_top_up", "round_judgments", "benchmarks"),
+    *("version_export", "version_measure", "version_verify", "chart_measure"),
     *("run_register", "run_score"),
     *("round_pause", "round_costs"),
     *("round_sync", "round_prolong", "audit_start", "audit_repair", "call_send", "call_settle", "round_calls_send"),
@@ -54,7 +55,7 @@ STEWARDS_DO = {
     "clean_up",
     "conflicts_send",
 }
-MEMBERS_DO = {"version_export", "version_measure", "version_verify", "chart_measure", "filter_save", "filter_remove"}
+MEMBERS_DO = {"filter_save", "filter_remove"}  # their own
 ACTS = RESEARCHERS_DO | REVIEWERS_DO | ADMINS_DO | STEWARDS_DO
 OF_PLATFORMS = {
     *("round_pause", "round_costs", "round_sync", "round_prolong"),
@@ -96,14 +97,16 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("run", "run_score"), [run_of(site).pk]),
         **dict.fromkeys(("annotator", "annotator_origin", "training", "curve", "train"), ["overlap"]),
         **dict.fromkeys(("pool", "pool_pack"), ["pool"]),
-        **dict.fromkeys(("pairs", "pairs_csv", "pairs_review"), ["round", "open"]),
-        "chart": ["round", "done", "workers"],
+        **dict.fromkeys(("pairs", "pairs_csv", "pairs_review", "filter_save"), ["round", "open"]),
+        "filter_remove": ["round", "open", 1],
+        **dict.fromkeys(("chart", "chart_measure"), ["round", "done", "workers"]),
         "chart_file": ["round", "done", "workers", "csv"],
         "hit": ["open", 1],
         **dict.fromkeys(
             ("assignment", "assignment_decide", "assignment_bonus", "assignment_return"), [site.flagged.pk]
         ),
         **dict.fromkeys(("version", "version_changes", "version_trust", "version_score"), ["v1"]),
+        **dict.fromkeys(("version_export", "version_measure", "version_verify"), ["v1"]),
         "version_file": ["v1", "manifest.json"],
         "version_download": ["v1", make_download(site.version, "eccv-json_lenient").what],
         **dict.fromkeys(("job", "job_progress", "job_cancel"), [job.pk]),
@@ -192,6 +195,12 @@ def test_a_member_without_a_role_may_change_nothing(member):
         assert "You do not have permission" in answer.content.decode()
 
 
+def test_a_member_without_a_role_sends_no_form_but_for_their_filters_and_password(member, site):
+    """So they start no job either, at whatever address."""
+    answers = statuses(sorted(GUARDED), lambda name: member.post(address_of_rows(name, site)))
+    assert {name for name, status in answers.items() if status not in (403, 405)} == MEMBERS_DO | {"password"}
+
+
 def test_a_researcher_neither_decides_nor_releases(researcher):
     allowed = [name for name in REVIEWERS_DO | ADMINS_DO if researcher.post(address(name)).status_code != 403]
     assert allowed == []
@@ -246,6 +255,10 @@ def test_pages_show_only_the_buttons_that_may_be_pressed(member, researcher, sit
     url = reverse("round", args=["draft"])
     assert "Publish" not in member.get(url).content.decode()
     assert "Publish 1 HIT for $0.65" in researcher.get(url).content.decode()
+    for page, acts in {"version": {"version_verify", "version_export"}, "version_trust": {"version_measure"}}.items():
+        for client, is_shown in ((member, False), (researcher, True)):
+            shown = client.get(reverse(page, args=["v1"])).text
+            assert {f'action="{reverse(act, args=["v1"])}"' in shown for act in acts} == {is_shown}
 
 
 @pytest.mark.parametrize(

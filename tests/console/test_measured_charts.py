@@ -19,12 +19,12 @@ OF_VERSION = "/charts/version/v1/uncertainty"
 
 
 @pytest.fixture
-def measured(member, django_capture_on_commit_callbacks):
+def measured(member, researcher, django_capture_on_commit_callbacks):
     """Press the button; the page of the job."""
 
     def press(address: str, **fields: str):
         with django_capture_on_commit_callbacks(execute=True):
-            answer = member.post(f"{address}/measure/", fields)
+            answer = researcher.post(f"{address}/measure/", fields)
         return member.get(answer.url)
 
     return press
@@ -62,16 +62,16 @@ def test_several_annotators_have_a_chart_each(member, doubter, measured):
     assert member.get(f"{OF_VERSION}.csv?annotator=doubter").status_code == 404
 
 
-def test_without_such_an_annotator_the_page_says_how_to_get_one(member, site):
-    page = member.get(f"{OF_VERSION}/").text
+def test_without_such_an_annotator_the_page_says_how_to_get_one(researcher, site):
+    page = researcher.get(f"{OF_VERSION}/").text
     assert "add one of kind pcme" in page
-    assert member.post(f"{OF_VERSION}/measure/").status_code == 404
-    assert member.get(f"{OF_VERSION}/?annotator=overlap").status_code == 404
+    assert researcher.post(f"{OF_VERSION}/measure/").status_code == 404
+    assert researcher.get(f"{OF_VERSION}/?annotator=overlap").status_code == 404
 
 
-def test_pressed_twice_one_job_measures(member, doubter, settings):
+def test_pressed_twice_one_job_measures(researcher, doubter, settings):
     settings.CELERY_TASK_ALWAYS_EAGER = False
-    assert member.post(f"{OF_VERSION}/measure/").url == member.post(f"{OF_VERSION}/measure/").url
+    assert researcher.post(f"{OF_VERSION}/measure/").url == researcher.post(f"{OF_VERSION}/measure/").url
     assert Job.objects.count() == 1
 
 

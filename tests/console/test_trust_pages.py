@@ -36,11 +36,13 @@ def page(client, name: str, *arguments: str) -> str:
     return answer.content.decode()
 
 
-def test_a_version_shows_how_far_to_trust_it_once_that_is_measured(member, version, django_capture_on_commit_callbacks):
+def test_a_version_shows_how_far_to_trust_it_once_that_is_measured(
+    member, researcher, version, django_capture_on_commit_callbacks
+):
     assert reverse("version_trust", args=["v1"]) in page(member, "version", "v1")
     assert "not measured yet" in page(member, "version_trust", "v1")
     with django_capture_on_commit_callbacks(execute=True):
-        job = member.post(reverse("version_measure", args=["v1"]))
+        job = researcher.post(reverse("version_measure", args=["v1"]))
     assert reverse("version_trust", args=["v1"]) in member.get(job.url).content.decode()
     shown = page(member, "version_trust", "v1")
     assert "At least (Chao)" in shown
@@ -52,23 +54,25 @@ def test_a_version_shows_how_far_to_trust_it_once_that_is_measured(member, versi
     assert "#ffffff" not in chart  # in the page's own colours, also in the dark
 
 
-def test_a_version_of_one_annotator_shows_its_completeness_and_why_no_bias(member, django_capture_on_commit_callbacks):
+def test_a_version_of_one_annotator_shows_its_completeness_and_why_no_bias(
+    member, researcher, django_capture_on_commit_callbacks
+):
     alone = known_round(names=["a"])
     judge_all(alone)
     release_version("v1", collection=alone.pool.collection, sample=alone.pool.sample, rounds=[alone])
     with django_capture_on_commit_callbacks(execute=True):
-        member.post(reverse("version_measure", args=["v1"]))
+        researcher.post(reverse("version_measure", args=["v1"]))
     shown = page(member, "version_trust", "v1")
     assert "At least (Chao)" in shown
     assert "Bias compares 2 to 12 annotators; version v1 has judged pairs of 1." in shown
 
 
-def test_a_version_without_rounds_has_nothing_to_measure(member, django_capture_on_commit_callbacks):
+def test_a_version_without_rounds_has_nothing_to_measure(member, researcher, django_capture_on_commit_callbacks):
     zoo = make_collection()
     release_version("bare", collection=zoo, sample=make_sample(zoo), merge="original")
     assert reverse("version_trust", args=["bare"]) not in page(member, "version", "bare")
     with django_capture_on_commit_callbacks(execute=True):
-        job = member.post(reverse("version_measure", args=["bare"]))
+        job = researcher.post(reverse("version_measure", args=["bare"]))
     assert "has no pairs that annotators proposed" in member.get(job.url).content.decode()
 
 

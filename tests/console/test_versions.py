@@ -182,8 +182,8 @@ def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
     assert releaser.post("/release/", {**form, "partial": "on"}).status_code == 302
 
 
-def test_an_export_is_started_made_by_its_job_and_downloaded(member, site):
-    answer = member.post("/versions/v1/export/", {"what": "qrels_graded"})
+def test_an_export_is_started_made_by_its_job_and_downloaded(member, researcher, site):
+    answer = researcher.post("/versions/v1/export/", {"what": "qrels_graded"})
     job = Job.objects.get(task="console.tasks.export")
     assert answer.url == f"/jobs/{job.pk}/"
     export(str(job.pk))
@@ -195,8 +195,8 @@ def test_an_export_is_started_made_by_its_job_and_downloaded(member, site):
     assert served["Content-Disposition"] == 'attachment; filename="v1_qrels_graded.zip"'
 
 
-def test_an_export_whose_job_runs_twice_is_the_same(member, site):
-    member.post("/versions/v1/export/", {"what": "parquet"})
+def test_an_export_whose_job_runs_twice_is_the_same(member, researcher, site):
+    researcher.post("/versions/v1/export/", {"what": "parquet"})
     job = Job.objects.get(task="console.tasks.export")
     export(str(job.pk))
     before = member.get("/versions/v1/").context["downloads"]
@@ -205,8 +205,8 @@ def test_an_export_whose_job_runs_twice_is_the_same(member, site):
     assert member.get("/versions/v1/").context["downloads"] == before
 
 
-def test_an_unknown_export_is_not_started(member, site):
-    assert member.post("/versions/v1/export/", {"what": "xml"}).status_code == 400
+def test_an_unknown_export_is_not_started(researcher, site):
+    assert researcher.post("/versions/v1/export/", {"what": "xml"}).status_code == 400
     assert not Job.objects.filter(task="console.tasks.export").exists()
 
 
@@ -222,9 +222,9 @@ def second(site):
     return release_version("v2", positive_levels=(4,), partial=True, **release)
 
 
-def test_a_version_is_verified_by_a_job_and_shows_the_outcome(member, site):
+def test_a_version_is_verified_by_a_job_and_shows_the_outcome(member, researcher, site):
     assert "not yet on this site" in member.get("/versions/v1/").content.decode()
-    job = Job.objects.get(pk=member.post("/versions/v1/verify/").url.split("/")[-2])
+    job = Job.objects.get(pk=researcher.post("/versions/v1/verify/").url.split("/")[-2])
     write_file("versions/v1/pairs.csv", b"changed")
     verify(str(job.pk))
     job.refresh_from_db()
@@ -233,8 +233,8 @@ def test_a_version_is_verified_by_a_job_and_shows_the_outcome(member, site):
     assert "<strong>failed</strong>" in member.get("/versions/v1/").content.decode()
 
 
-def test_pressing_verify_twice_starts_one_job(member, site):
-    assert member.post("/versions/v1/verify/").url == member.post("/versions/v1/verify/").url
+def test_pressing_verify_twice_starts_one_job(researcher, site):
+    assert researcher.post("/versions/v1/verify/").url == researcher.post("/versions/v1/verify/").url
 
 
 def test_changes_are_listed_with_their_cause(member, site, second):

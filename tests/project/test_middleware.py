@@ -9,8 +9,8 @@ def test_an_address_with_a_nul_leads_nowhere(admin_client, address):
     assert (answer.status_code, "Page not found" in answer.text) == (404, True)
 
 
-def test_an_address_that_only_takes_forms_says_so_when_it_is_opened(member, db):
-    answer = member.get("/versions/v1/verify/")
+def test_an_address_that_only_takes_forms_says_so_when_it_is_opened(researcher, db):
+    answer = researcher.get("/versions/v1/verify/")
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
     assert "Nothing to show here" in answer.text
     assert "Back to the home page" in answer.text
