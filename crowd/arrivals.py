@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotation.admission import is_excluded
 from annotation.budget import CeilingError
+from annotation.consent import give_consent
 from annotation.leases import lease_for_visitor, move
 from annotation.models import Assignment, AssignmentQuerySet, Decision, Worker
 from annotation.payments import owe
@@ -67,7 +68,7 @@ def assignment_of_session(posting: Posting, session_id: str, worker: Worker) -> 
 
 
 def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignment:
-    """Give the HIT of a new session to its worker, who has consented; the one that they were given before, if there is
+    """Note the consent of a new session's worker and give them its HIT; the one they were given before, if there is
     one. Where no HIT is left for them, they get an assignment without a seat, which is paid.
 
     A session that the platform cannot confirm now is let in: its payment waits for the platform's list all the same.
@@ -87,6 +88,7 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
             return found
         if is_excluded(worker):
             raise excluded()
+        give_consent(worker)  # Anybody can come with somebody else's id; the platform has told by now whose it is.
         known = {**posting.market, "external_id": session_id, "external_posting": posting.external_id}
         time, finish = platform.longest_session(posting), _finish(platform, posting, Outcome.DONE)
         assignment = lease_for_visitor(posting.round, worker=worker, time=time, **known, **finish)

@@ -20,7 +20,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.consent import current_sheet, give_consent
+from annotation.consent import current_sheet
 from annotation.judging.links import Trouble, View, answered, assignment_token, read_assignment_token, refuse_large
 from annotation.judging.sheet import SAMPLE, terms_of
 from annotation.models import Assignment, Worker, WorkerIdentity
@@ -158,7 +158,6 @@ def session(request: HttpRequest, site: Site, token: str) -> HttpResponse:
         forget_stranger(worker)
         return _ended(request, site, posting, Outcome.NO_CONSENT)
     if answer == "yes" and is_current:
-        give_consent(worker)
         try:
             return _to_hit(request, site, begin_session(posting, arrival, worker))
         except TurnedAwayError as error:

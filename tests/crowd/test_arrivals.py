@@ -123,10 +123,23 @@ def test_a_forged_session_is_refused(client, made, there):
     assert not Assignment.objects.exists()
 
 
+def test_nobody_consents_for_somebody_whose_id_they_know(client, made, there):
+    there.come("S1", "P1")
+    assert agree(client, enter(client, "S2", "P1")).status_code == 403
+    victim = Worker.objects.get()
+    assert (victim.consented_at, victim.consent_sheet) == (None, None)
+    assert not Event.objects.filter(verb="consented").exists()
+    start(client, there, "S1", "P1")
+    victim.refresh_from_db()
+    assert victim.consented_at
+    assert Event.objects.filter(verb="consented").count() == 1
+
+
 def test_a_session_that_two_people_bring_waits_for_a_person(client, made, there):
     there.unreachable = True
     start(client, there, "S1", "P1")
     assert agree(client, enter(client, "S1", "P2")).status_code == 409
+    assert Worker.objects.get(consented_at__isnull=False) == Assignment.objects.get().worker
     assert Assignment.objects.get().problem == TWO_PEOPLE
 
 
