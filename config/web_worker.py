@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+from gunicorn.util import write_error
 from gunicorn.workers.gthread import _DEFER, ThreadWorker
 
 from config.bodies import LARGEST_BODY
 
 LARGEST_HEAD = 64 * 1024
+MOST_DIGITS = 18  # of a body's length; Python reads no number of thousands of digits
 LINGER = 2  # seconds in which a client may read why its request was refused
 _BLOCK = 64 * 1024
 
@@ -28,6 +30,8 @@ class Arrival:
     data: bytearray = field(default_factory=bytearray)
     size: int | None = None  # unknown while the headers are incomplete
     is_large: bool = False  # not kept in memory: its headers say enough to refuse it or to read on
+    is_endless: bool = False  # so large that nobody but us can say how large
+    is_awaited: bool = False  # The client sends the body when it is told to.
     is_refused: bool = False  # and answered: what still arrives is thrown away
     is_lost: bool = False
 
@@ -41,6 +45,9 @@ class Arrival:
         try:
             self._measure()
             while not (self.is_ready or self.is_lost or monotonic() > self.deadline):
+                if self.is_awaited:
+                    connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                    self.is_awaited = False
                 block = connection.recv(_BLOCK)
                 self.is_lost = not block
                 if not self.is_refused:
@@ -58,10 +65,14 @@ class Arrival:
         if end < 0:
             self.is_lost |= len(self.data) > LARGEST_HEAD
             return
-        headers = dict(line.partition(b":")[::2] for line in bytes(self.data[:end]).lower().split(b"\r\n")[1:])
+        start, *lines = bytes(self.data[:end]).lower().split(b"\r\n")
+        headers = dict(line.partition(b":")[::2] for line in lines)
         length = headers.get(b"content-length", b"0").strip()
-        self.size = end + 4 + (int(length) if length.isdigit() else 0)
-        self.is_large = self.size > end + 4 + LARGEST_BODY or b"transfer-encoding" in headers
+        self.is_endless = length.isdigit() and len(length) > MOST_DIGITS
+        body = int(length) if length.isdigit() and not self.is_endless else 0
+        self.size = end + 4 + body
+        self.is_large = self.is_endless or body > LARGEST_BODY or b"transfer-encoding" in headers
+        self.is_awaited = start.endswith(b"http/1.1") and headers.get(b"expect", b"").strip() == b"100-continue"
 
 
 class Worker(ThreadWorker):
@@ -88,6 +99,11 @@ class Worker(ThreadWorker):
         return conn.arrival
 
     def _serve(self, conn: Any, arrival: Arrival) -> Any:
+        if arrival.is_endless:
+            arrival.data.clear()
+            with suppress(OSError):
+                write_error(conn.sock, 413, "Request Entity Too Large", "Send less.")
+            return _linger(conn.sock, arrival)
         conn.init()
         conn.parser.unreader.unread(bytes(arrival.data))
         arrival.data.clear()
@@ -96,21 +112,30 @@ class Worker(ThreadWorker):
             return True
         if not arrival.is_large:
             return _hang_up(conn.sock)
-        # Closed with bytes unread, the connection would be reset before the client has read its answer.
-        with suppress(OSError):
-            conn.sock.shutdown(socket.SHUT_WR)
-        arrival.is_refused, arrival.deadline = True, monotonic() + LINGER
-        return _DEFER
+        return _linger(conn.sock, arrival)
 
     def handle_request(self, req: Any, conn: Any) -> Any:
-        """A connection that will be closed after a large request is announced as such, or its client would use it."""
+        """A connection that will be closed after a large request is announced as such, or its client would use it.
+
+        A body that is here was waited for already: gunicorn is not to ask for it again."""
         if conn.arrival.is_large:
             req.force_close()
+        else:
+            req._expected_100_continue = False
         return super().handle_request(req, conn)
 
     def _keepalive_after(self, conn: Any, keepalive: bool) -> bool:
         """Gunicorn would wait five seconds for the rest of a body that was refused, and then close the connection."""
         return bool(not conn.arrival.is_large and super()._keepalive_after(conn, keepalive))
+
+
+def _linger(connection: socket.socket, arrival: Arrival) -> Any:
+    """Throw away what the client still sends: closed with bytes unread, the connection would be reset before the client
+    has read its answer."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_WR)
+    arrival.is_refused, arrival.deadline = True, monotonic() + LINGER
+    return _DEFER
 
 
 def _hang_up(connection: socket.socket) -> bool:

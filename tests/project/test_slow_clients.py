@@ -97,6 +97,26 @@ def test_a_large_body_is_refused_before_it_is_sent(port):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("digits", [4_000, 5_000])
+def test_a_length_of_thousands_of_digits_is_too_large(port, digits):
+    request = f"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {'9' * digits}\r\n\r\n"
+    assert told(send(port, request + "username=")) == "HTTP/1.1 413 Request Entity Too Large"
+    assert answers(port)
+
+
+@pytest.mark.slow
+def test_a_client_that_waits_to_be_told_is_told_once_to_send_its_form(port):
+    request = "POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nExpect: 100-continue\r\n"
+    client = send(port, f"{request}Content-Length: 3\r\n\r\n")
+    answer = client.makefile()
+    assert [answer.readline(), answer.readline()] == ["HTTP/1.1 100 Continue\n", "\n"]
+    client.sendall(b"a=b")
+    rest = answer.read()
+    assert rest.startswith("HTTP/1.1 403 Forbidden")
+    assert "100 Continue" not in rest
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "connection"), [(1000, "keep-alive"), (300_000, "close")])
 def test_a_connection_that_will_be_closed_is_announced_as_such(port, size, connection):
     with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as visitor:
@@ -139,3 +159,33 @@ def test_a_request_that_is_late_is_not_received_to_its_end():
         arrival = Arrival(deadline=monotonic())
         arrival.receive(ours)
         assert not arrival.is_ready
+
+
+@pytest.mark.parametrize(
+    ("start", "expect", "told_so"),
+    [
+        ("POST / HTTP/1.1", "100-Continue", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        ("POST / HTTP/1.0", "100-continue", b""),
+        ("POST / HTTP/1.1", "something", b""),
+    ],
+)
+def test_a_client_is_told_once_to_send_a_small_body_if_it_asks(start, expect, told_so):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        arrival = Arrival(deadline=monotonic() + 60)
+        for part in (f"{start}\r\nExpect: {expect}\r\nContent-Length: 2\r\n", "\r\n", "a", "b"):
+            assert not arrival.is_ready
+            theirs.sendall(part.encode())
+            arrival.receive(ours)
+        assert arrival.is_ready
+        ours.shutdown(socket.SHUT_WR)
+        assert theirs.makefile("rb").read() == told_so
+
+
+def test_a_request_whose_length_cannot_be_read_has_arrived_and_is_not_collected():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(b"POST / HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\na")
+        arrival = Arrival(deadline=monotonic() + 60)
+        arrival.receive(ours)
+        assert (arrival.is_ready, arrival.is_large, arrival.is_endless) == (True, True, True)
