@@ -16,6 +16,8 @@ from core.text import counted
 MOST_FILES = 1_000_000
 LARGEST_UNPACKED = 64 * 1024**3  # bytes of all files
 MOST_TIMES = 100  # pictures shrink by nothing and captions by ten; a zip bomb by a thousand
+DEEPEST = 50  # folders in each other; making thousands of them ends in a RecursionError
+LONGEST_SHOWN = 200  # characters of a name
 SMALL = 64 * 1024**2  # bytes that may be unpacked whatever they are packed in
 BESIDE = ("__MACOSX", "Thumbs.db", "desktop.ini")  # files that systems add by themselves; so are hidden ones
 ENCRYPTED = 0x1
@@ -26,8 +28,9 @@ def unpack(path: Path, folder: Path, *, suffixes: Collection[str], progress: Pro
     all in it.
 
     Hidden files and those that systems add are left out. Raises CounterpartError for a file that is no zip file or is
-    damaged, and for names that lead out of the folder, links, encrypted files, files without one of ``suffixes``, too
-    many files, and more bytes than are allowed, plausible or free. What was unpacked until then is left to the caller.
+    damaged, and for names that lead out of the folder or very deep into it, links, encrypted files, files without one
+    of ``suffixes``, too many files, and more bytes than are allowed, plausible or free. What was unpacked until then is
+    left to the caller.
     """
     try:
         with ZipFile(path) as archive:
@@ -53,6 +56,8 @@ def _checked(path: Path, members: list[ZipInfo], suffixes: Collection[str]) -> l
         raise CounterpartError(f"{path.name} has {len(members):,} files, more than {MOST_FILES:,}. Divide it.")
     _refuse(path, [info for info in members if _leads_out(info.filename)], "a name that leads out of the folder")
     files = [info for info in members if not info.is_dir() and not _is_beside(info.filename)]
+    deep = [info for info in files if info.filename.count("/") > DEEPEST]
+    _refuse(path, deep, f"more than {DEEPEST} folders above it")
     _refuse(path, [info for info in files if _is_special(info)], "a link or a device instead of a file")
     _refuse(path, [info for info in files if info.flag_bits & ENCRYPTED], "a password")
     other = [info for info in files if PurePosixPath(info.filename).suffix.lower() not in suffixes]
@@ -67,7 +72,7 @@ def _checked(path: Path, members: list[ZipInfo], suffixes: Collection[str]) -> l
 def _refuse(path: Path, wrong: list[ZipInfo], why: str) -> None:
     if wrong:
         has = counted(len(wrong), "file has", "files have")
-        names = some_of([info.filename for info in wrong])
+        names = some_of([info.filename[:LONGEST_SHOWN] for info in wrong])
         raise CounterpartError(f"In {path.name}, {has} {why}: {names}. Remove them and pack it again.")
 
 

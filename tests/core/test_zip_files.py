@@ -44,6 +44,18 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path, name):
     assert sorted(os.listdir(tmp_path)) == ["x.zip"]
 
 
+def test_a_file_too_many_folders_deep_is_refused_before_anything_is_unpacked(tmp_path):
+    allowed = packed(tmp_path / "x.zip", {"x/" * zip_files.DEEPEST + "a.jpg": b"a"})
+    found = unpack(allowed, tmp_path / "in", suffixes=(".jpg",))
+    assert len(list(found.rglob("a.jpg"))) == 1
+    for depth in (zip_files.DEEPEST + 1, 1500):
+        archive = packed(tmp_path / "y.zip", {"x/" * depth + "a.jpg": b"a"})
+        told = refusal(archive, tmp_path)
+        assert told.startswith("In y.zip, 1 file has more than 50 folders above it: x/x/")
+        assert len(told) < 400
+    assert not (tmp_path / "out").exists()
+
+
 def test_links_are_refused(tmp_path):
     link = ZipInfo("a.jpg")
     link.external_attr = 0o120777 << 16
