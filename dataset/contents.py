@@ -1,6 +1,6 @@
 """The contents of a release, in the collection's own ids: queries, positives and their sources, verdicts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -119,13 +119,20 @@ def gather_contents(
     reviewed: Reviewed,
     proposals: pd.DataFrame | None,
     policies: Policies,
+    captions: Container[str] | None = None,
 ) -> Contents:
     """Unite the positive verdicts on ``votes`` and reviews with the pairs of the merged sources, on the queries.
 
     ``votes`` (``dataset.judgment_rows.read_votes``) is None for a release without rounds. Captions and images that
     reviewers excluded are dropped, as queries and as items. ``conflicts`` are pairs that are no match by their verdict
-    and one by a merged source.
+    and one by a merged source. ``captions`` are the keys of a release's own: matches of captions that were added later
+    are left out.
     """
+
+    def pairs_of(term: MergeTerm) -> set[Pair]:
+        merged = merged_pairs(collection, term, positive_levels=policies.positive_levels)
+        return queries.touching(pair for pair in merged if captions is None or pair[1] in captions)
+
     found = {} if votes is None else verdicts_on(votes, policies=policies, proposals=proposals)
     found |= {pair: _reviewed(found.get(pair), level) for pair, level in reviewed.levels.items()}
     verdicts = {pair: found[pair] for pair in queries.touching(found)}
@@ -133,19 +140,17 @@ def gather_contents(
     if votes is not None or verdicts:
         by_source[JUDGED] = {pair for pair, one in verdicts.items() if one.level in policies.positive_levels}
     for term in policies.merge:
-        merged = merged_pairs(collection, term, positive_levels=policies.positive_levels)
-        by_source[str(term)] = queries.touching(merged)
+        by_source[str(term)] = pairs_of(term)
     positives = {pair for pairs in by_source.values() for pair in pairs}
     conflicts = (positives & verdicts.keys()) - by_source.get(JUDGED, set())
     if policies.precedence == "judged":
         positives -= conflicts
-    original = merged_pairs(collection, MergeTerm(Match.ORIGINAL), positive_levels=policies.positive_levels)
     return Contents(
         queries=Queries(queries.images - reviewed.images, queries.captions - reviewed.captions),
         positives=frozenset(filter(reviewed.keeps, positives)),
         verdicts={pair: verdict for pair, verdict in verdicts.items() if reviewed.keeps(pair)},
         by_source=by_source,
-        original=queries.touching(original),
+        original=pairs_of(MergeTerm(Match.ORIGINAL)),
         conflicts=frozenset(filter(reviewed.keeps, conflicts)),
     )
 

@@ -1,7 +1,7 @@
 """Rebuild a round's HITs from its pool and seed, and compare them with the stored items."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -9,18 +9,35 @@ import numpy as np
 from django.db.models import QuerySet
 
 from core.errors import CounterpartError
-from core.progress import Progress
+from core.progress import Progress, silent
 from hits.designs import parse_design
 from hits.models import Item, Round
 from hits.packing.plan import ROLES, Items, Plan
+from hits.pair_plans import Newest
 from hits.rounds import make_plan
 from hits.task_types import task_type_of
 from hits.top_ups import plan_again
 
 
-def check_packing(round: Round, released: dict[str, Any], progress: Progress) -> Iterator[str]:
-    """Yield what differs between the released plans of a round and of its top-ups (their hashes, as the manifest's
-    description of the round has them), the stored items, and the same pairs packed again."""
+@dataclass(frozen=True)
+class Replay:
+    """What differs between the HITs of a round and its plan packed again. ``unchecked`` names the plans that come out
+    otherwise where the round has not ``noted`` what it was packed from: more may have been added until the release."""
+
+    noted: bool
+    problems: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
+
+
+def check_packing(
+    round: Round, released: dict[str, Any], *, newest: Newest | None = None, progress: Progress = silent
+) -> Replay:
+    """Compare the released plans of a round and of its top-ups (their hashes, as the manifest's description of the
+    round has them), the stored items, and the same pairs packed again from what the round was packed from.
+
+    ``newest`` is what the release held; it stands for what the round was packed from, if an earlier program packed it.
+    """
+    replay = Replay(noted="newest" in round.summary)
     packed_again = partial(
         make_plan,
         round.pool,
@@ -29,30 +46,37 @@ def check_packing(round: Round, released: dict[str, Any], progress: Progress) ->
         seed=round.seed,
         sharing=round.summary.get("sharing", "avoid"),
         avoided=round.summary.get("avoided"),
+        newest=round.summary.get("newest", newest),
         progress=progress,
     )
     items = Item.objects.filter(hit__round=round, hit__top_up=None)
-    yield from _check(f"round {round}", released["plan_hash"], round.plan_hash, items, packed_again)
+    _check(replay, f"round {round}", (released["plan_hash"], round.plan_hash), items, packed_again)
     # Top-ups that came after the release are not part of it.
     for top_up, plan_hash in zip(round.top_ups.order_by("number"), released["top_ups"], strict=False):
         name, items = f"top-up {top_up.number} of round {round}", Item.objects.filter(hit__top_up=top_up)
-        yield from _check(name, plan_hash, top_up.plan_hash, items, partial(plan_again, top_up))
+        packed_again = partial(plan_again, top_up, newest=newest)
+        _check(replay, name, (plan_hash, top_up.plan_hash), items, packed_again)
+    return replay
 
 
 def _check(
-    name: str, released: str, noted: str, items: QuerySet[Item], packed_again: Callable[[], Plan]
-) -> Iterator[str]:
-    if noted != released:
-        yield f"The plan of {name} is {noted}; the release was made from {released}."
+    replay: Replay, name: str, hashes: tuple[str, str], items: QuerySet[Item], packed_again: Callable[[], Plan]
+) -> None:
+    """Check the released hash of a plan, the stored one, and the stored items."""
+    released, stored = hashes
+    if stored != released:
+        replay.problems.append(f"The plan of {name} is {stored}; the release was made from {released}.")
     try:
         again = packed_again()
     except CounterpartError as error:
-        yield f"The HITs of {name} cannot be packed again: {error}"
+        replay.problems.append(f"The HITs of {name} cannot be packed again: {error}")
         return
-    if again.hash != noted:
-        yield f"Packing {name} again gives the plan {again.hash}, not {noted}."
-    if _with_items(again, items).hash != noted:
-        yield f"The stored items of {name} are not those of its plan {noted}."
+    if again.hash != stored and replay.noted:
+        replay.problems.append(f"Packing {name} again gives the plan {again.hash}, not {stored}.")
+    elif again.hash != stored:
+        replay.unchecked.append(name)
+    if _with_items(again, items).hash != stored:
+        replay.problems.append(f"The stored items of {name} are not those of its plan {stored}.")
 
 
 def _with_items(plan: Plan, items: QuerySet[Item]) -> Plan:

@@ -1,6 +1,7 @@
 """Verify a version: rebuild everything from the released judgments, and compare with its files and the database."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -33,6 +34,7 @@ from dataset.version_files import (
     sha256_of,
     stored_sha256,
 )
+from hits.pair_plans import Newest
 
 SHOWN = 3  # problems of a kind that are named
 Problems = Iterable[str]
@@ -101,16 +103,17 @@ def _check_collection(version: Version, check: Check, progress: Progress) -> Non
     released = {(row.kind, row.key): row for row in load_gallery(version)}
     now = {(row.kind, row.key): row for row in gallery_rows(version.collection)}
     check.problems.extend(_shown(_gallery_problems(released, now)))
-    if added := len(now.keys() - released.keys()):
-        check.notes.append(
-            f"{counted(added, 'image or caption was', 'images and captions were')} added to {version.collection} since "
-            "the release."
-        )
+    added = Counter(kind for kind, _key in now.keys() - released.keys())
+    added["picture"] = sum(_is_pictured(row, now.get(name)) for name, row in released.items())
+    for kind in ("image", "caption", "picture"):
+        if added[kind]:
+            were = counted(added[kind], f"{kind} was", f"{kind}s were")
+            check.notes.append(f"{were} added to {version.collection} since the release.")
     pictures = version.collection.images.gallery().exclude(file="").values_list("key", "file", "sha256")
     changed = (
         f"The picture {file} of image {key} is missing or was changed."
         for key, file, sha256 in tracked(pictures, "pictures", progress, total=len(pictures))
-        if not default_storage.exists(file) or stored_sha256(file) != sha256
+        if ("image", key) in released and (not default_storage.exists(file) or stored_sha256(file) != sha256)
     )
     check.problems.extend(_shown(changed))
     sample = version.manifest["sample"]
@@ -124,14 +127,36 @@ def _gallery_problems(
     for (kind, key), row in released.items():
         if (kind, key) not in now:
             yield f"The {kind} {key} is not in the collection any more."
-        elif now[kind, key] != row:
+        elif now[kind, key] != row and not _is_pictured(row, now[kind, key]):
             yield f"The {kind} {key} was changed."
+
+
+def _is_pictured(row: GalleryRow, now: GalleryRow | None) -> bool:
+    """Whether the picture of an image was imported since the release."""
+    return bool(now) and not row.sha256 and row == now._replace(sha256="") != now
 
 
 def _check_packing(version: Version, check: Check, progress: Progress) -> None:
     described = {one["name"]: one for one in version.manifest["rounds"]}
+    newest = _newest_released(version)
     for round in version.rounds.select_related("pool__collection", "pool__sample"):
-        check.problems.extend(check_packing(round, described[round.name], progress))
+        replay = check_packing(round, described[round.name], newest=newest, progress=progress)
+        check.problems.extend(replay.problems)
+        check.notes.extend(
+            f"cannot be checked: whether {name} follows from its pool and seed. An earlier program packed it and did "
+            "not note what the collection held then; packed again, it has another plan."
+            for name in replay.unchecked
+        )
+
+
+def _newest_released(version: Version) -> Newest:
+    """Return the newest image and the newest caption of the released gallery."""
+    released = {(row.kind, row.key) for row in load_gallery(version)}
+    sides = {"image": version.collection.images, "caption": version.collection.captions}
+    return {
+        f"{kind}s": max((pk for pk, key in rows.values_list("pk", "key") if (kind, key) in released), default=0)
+        for kind, rows in sides.items()
+    }
 
 
 def _check_judgments(version: Version, check: Check, progress: Progress) -> None:
@@ -229,6 +254,7 @@ def rebuild_contents(version: Version) -> tuple[Contents, Policies]:
         reviewed=Reviewed.of(read_reviews(checked_file(version, REVIEWS))),
         proposals=proposals_of(list(version.rounds.all())) if policies.method == "consensus" else None,
         policies=policies,
+        captions={row.key for row in load_gallery(version) if row.kind == "caption"},
     )
     return contents, policies
 

@@ -43,10 +43,11 @@ class Avoided:
 
     @classmethod
     def of(cls, keys: Keys, sides: Sides) -> "Avoided":
-        """Return the codes of ``keys``; -1 for all of a side."""
+        """Return the codes of ``keys``, -1 for all of a side, without keys that are not numbered."""
         places = ({key: code for code, key in enumerate(side.keys)} for side in (sides.images, sides.captions))
         image_codes, caption_codes = ({**codes, None: -1} for codes in places)
-        rows = [(image_codes[image], caption_codes[caption]) for image, caption in keys]
+        numbered = [(image, caption) for image, caption in keys if image in image_codes and caption in caption_codes]
+        rows = [(image_codes[image], caption_codes[caption]) for image, caption in numbered]
         images, captions = np.array(rows, np.int64).reshape(-1, 2).T
         both = (images >= 0) & (captions >= 0)
         return cls(np.stack([images, captions], axis=1)[both], images[captions < 0], captions[images < 0])
@@ -142,8 +143,8 @@ def _domain(pool: Pool, sides: Sides, avoided: Avoided) -> _Domain:
     }
     images = list(asked["images"]) or list(pool.collection.images.gallery().values_list("pk", flat=True))
     captions = list(asked["captions"]) or list(pool.collection.captions.gallery().values_list("pk", flat=True))
-    shown = np.setdiff1d(sides.images.codes(images), avoided.images)
-    asked_about = np.setdiff1d(sides.captions.codes(captions), avoided.captions)
+    shown = np.setdiff1d(sides.images.known(images), avoided.images)
+    asked_about = np.setdiff1d(sides.captions.known(captions), avoided.captions)
     return _Domain(shown, asked_about, sides.shape)
 
 

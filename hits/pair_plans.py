@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from django.db.models import Max
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
@@ -13,6 +14,9 @@ from hits.designs import Design
 from hits.packing.dealing import Deck, deal_controls
 from hits.packing.plan import NEGATIVE, POSITIVE, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
 from mitl.models import Pool
+
+Newest = dict[str, int]
+"""The database ids of the newest of the ``images`` and ``captions`` that a round was packed from."""
 
 
 def plan_pairs(
@@ -42,9 +46,18 @@ def plan_pairs(
     return Plan(sides, design, seed, items, places)
 
 
-def number_collection(collection: Collection) -> Sides:
-    """Number a collection's images and captions by their keys."""
-    return Sides(_number(collection.images), _number(collection.captions))
+def newest_of(collection: Collection) -> Newest:
+    """Return what ``number_collection`` needs to number later what the collection holds now."""
+    sides = {"images": collection.images, "captions": collection.captions}
+    return {side: rows.aggregate(newest=Max("pk"))["newest"] or 0 for side, rows in sides.items()}
+
+
+def number_collection(collection: Collection, newest: Newest | None = None) -> Sides:
+    """Number a collection's images and captions by their keys; those up to the ``newest``, or all."""
+    images, captions = collection.images.all(), collection.captions.all()
+    if newest:
+        images, captions = images.filter(pk__lte=newest["images"]), captions.filter(pk__lte=newest["captions"])
+    return Sides(_number(images), _number(captions))
 
 
 def _number(rows: Any) -> Numbering:

@@ -19,7 +19,7 @@ from hits.controls import Avoided, Keys, avoided_pairs
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.plan import ROLES, Codes, Plan, Sharing
-from hits.pair_plans import number_collection
+from hits.pair_plans import Newest, newest_of, number_collection
 from hits.prices import Costs, costs_by_channel
 from hits.round_parameters import PackParameters
 from hits.task_types import TASK_TYPES
@@ -42,7 +42,8 @@ def pack_round(
     Every pair is a candidate of exactly one HIT, unless a review excluded its image or caption; the last HIT is filled
     up with further gold controls. With ``sharing`` "avoid" no two items of a HIT share an image or a caption if the
     pool allows it; the summary counts the exceptions. No pair is a control that was retired in another round or has an
-    excluded image or caption; the summary lists what was ``avoided`` and counts the ``excluded_pairs``. The ceiling
+    excluded image or caption; the summary lists what was ``avoided`` and counts the ``excluded_pairs``, and notes the
+    ``newest`` image and caption, so that the round can be packed again when others were added. The ceiling
     must cover at least the cost on the cheapest channel. The same name, pool and parameters again return the existing
     round. The same pool and seed give the same plan in every database where the same is avoided; without a seed one is
     drawn at random, as who knows it can compute which pairs are controls.
@@ -54,6 +55,7 @@ def pack_round(
     existing, seed = _find(name), parameters.seed
     if seed is None:
         seed = existing.seed if existing else secrets.randbelow(LARGEST_SEED + 1)
+    newest = existing.summary.get("newest") if existing else newest_of(pool.collection)
     avoided = existing.summary.get("avoided", []) if existing else avoided_pairs(pool.collection)
     plan = make_plan(
         pool,
@@ -62,6 +64,7 @@ def pack_round(
         seed=seed,
         sharing=parameters.sharing,
         avoided=avoided,
+        newest=newest,
         positives=parameters.positives,
         progress=progress,
     )
@@ -81,7 +84,8 @@ def pack_round(
     asked = plan.counts()["pairs"] - plan.padded
     excluded = pool.n_pairs - asked if TASK_TYPES[parameters.task].on_pairs else 0
     left_out = {"avoided": avoided, "excluded_pairs": excluded, "positives_of": parameters.positives}
-    fields["summary"] = _summary(plan, parameters, costs) | {name: what for name, what in left_out.items() if what}
+    noted = {"newest": newest} | {name: what for name, what in left_out.items() if what}
+    fields["summary"] = _summary(plan, parameters, costs) | noted
     try:
         return _write(name, fields, plan, actor, progress)
     except IntegrityError:
@@ -93,7 +97,8 @@ def pack_round(
 def figures_of(packed: Round) -> dict[str, Any]:
     """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them."""
     summary = dict(packed.summary)
-    summary.pop("avoided", None)
+    for inner in ("avoided", "newest"):
+        summary.pop(inner, None)
     costs = {f"cost_{channel}": Decimal(cost["total"]) for channel, cost in summary.pop("cost").items()}
     return {"round": packed.name, **summary, "reward": packed.reward, **costs, "ceiling": packed.ceiling}
 
@@ -113,15 +118,17 @@ def make_plan(
     seed: int,
     sharing: Sharing,
     avoided: Keys | None = None,
+    newest: Newest | None = None,
     positives: str = "",
     progress: Progress,
 ) -> Plan:
-    """Pack a pool's distinct pairs into HITs as their type wants them, with controls and without what is ``avoided``.
+    """Pack a pool's distinct pairs into HITs as their type wants them, with controls and without what is ``avoided`` or
+    was added after the ``newest`` (``hits.pair_plans.Newest``; None: nothing was).
 
     Raises CounterpartError if the pool does not fill one HIT or has no controls.
     """
     progress("reading the pool", 0, None)
-    sides = number_collection(pool.collection)
+    sides = number_collection(pool.collection, newest)
     proposed = pool.proposals.values_list("image_id", "caption_id").distinct()
     pairs = sides.pair_codes(proposed.iterator(chunk_size=20_000))
     coded = Avoided.of(avoided or [], sides)

@@ -14,18 +14,21 @@ from hits.controls import Avoided, Keys
 from hits.designs import parse_design
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
-from hits.pair_plans import number_collection, plan_pairs
+from hits.pair_plans import Newest, number_collection, plan_pairs
 from hits.rounds import write_hits
 
 
-def plan_top_up(round: Round, pairs: Iterable[tuple[int, int]], *, number: int, avoided: Keys) -> Plan:
+def plan_top_up(
+    round: Round, pairs: Iterable[tuple[int, int]], *, number: int, avoided: Keys, newest: Newest | None = None
+) -> Plan:
     """Pack ``pairs`` (ids of image and caption) into HITs with controls that the round has not shown before, as far as
-    there are enough, and without what is ``avoided``. The seed follows from the round's and ``number``.
+    there are enough, and without what is ``avoided`` or was added since the round was packed. ``newest`` stands for
+    what the round was packed from, if it did not note that. The seed follows from the round's and ``number``.
 
     The last HIT is filled up with controls. The same arguments give the same plan in every database. Raises
     CounterpartError if there are not enough controls.
     """
-    sides = number_collection(round.pool.collection)
+    sides = number_collection(round.pool.collection, round.summary.get("newest", newest))
     earlier = Item.objects.filter(hit__round=round).exclude(hit__top_up__number__gte=number)
     shown = sides.pair_codes(earlier.values_list("image_id", "caption_id").distinct())
     coded = Avoided.of(avoided, sides)
@@ -46,10 +49,10 @@ def add_top_up(round: Round, plan: Plan, *, number: int, avoided: Keys, actor: s
     return top_up
 
 
-def plan_again(top_up: TopUp) -> Plan:
+def plan_again(top_up: TopUp, *, newest: Newest | None = None) -> Plan:
     """Return the plan of a top-up, packed again from the pairs that it asks. Its hash is the stored one."""
     asked: Any = Item.objects.filter(hit__top_up=top_up, control=None).values_list("image_id", "caption_id")
-    return plan_top_up(top_up.round, asked, number=top_up.number, avoided=top_up.avoided)
+    return plan_top_up(top_up.round, asked, number=top_up.number, avoided=top_up.avoided, newest=newest)
 
 
 def _plan(

@@ -50,6 +50,11 @@ class Numbering:
         """Return the database id of every code, masked for -1."""
         return np.ma.masked_where(codes < 0, np.append(self.ids, -1)[codes])
 
+    def known(self, ids: Any) -> Codes:
+        """Return the codes of those of the database ids that are numbered."""
+        codes = self.codes(list(ids))
+        return codes[codes >= 0]
+
     def codes(self, ids: Any) -> Codes:
         """Return the code of every database id, -1 for unknown ids. Same shape as ``ids``."""
         places = np.asarray(ids, np.int64) - self._lowest + 1
@@ -68,9 +73,11 @@ class Sides:
         return len(self.images), len(self.captions)
 
     def pair_codes(self, rows: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
-        """Return rows of (image id, caption id) as distinct rows of codes (n, 2), ascending."""
+        """Return rows of (image id, caption id) as distinct rows of codes (n, 2), ascending, without ids that are not
+        numbered."""
         pairs = np.fromiter(rows, np.dtype((np.int64, 2)))
-        cells = self.images.codes(pairs[:, 0]) * len(self.captions) + self.captions.codes(pairs[:, 1])
+        images, captions = self.images.codes(pairs[:, 0]), self.captions.codes(pairs[:, 1])
+        cells = (images * len(self.captions) + captions)[(images >= 0) & (captions >= 0)]
         return np.stack(np.divmod(distinct(cells), max(len(self.captions), 1)), axis=1)
 
 

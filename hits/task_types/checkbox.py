@@ -51,7 +51,7 @@ def plan_boxes(
     streams = np.random.default_rng(seed).spawn(4)
     progress("filling HITs", 0, None)
     originals = original_pairs(pool.sample, sides)
-    gallery = sides.captions.codes(list(pool.collection.captions.gallery().values_list("pk", flat=True)))
+    gallery = sides.captions.known(pool.collection.captions.gallery().values_list("pk", flat=True))
     fit = np.setdiff1d(gallery, avoided.captions)
     boxes = list(_boxes(pairs, originals, fit, streams[0]))
     hits = _spread(boxes, streams[1])

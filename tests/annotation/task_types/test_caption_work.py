@@ -19,6 +19,8 @@ from dataset.cases import refresh_queue, reported_pairs
 from dataset.judgment_import import import_judgments
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
+from dataset.verification import verify_version
+from dataset.version_files import stored_sha256
 from hits.models import Round
 from hits.task_types import CAPTION
 from simulation.simulated_rounds import simulate_round
@@ -270,6 +272,21 @@ def test_the_export_is_appended_to_the_collection_of_the_pictures(accepted, tmp_
     summary = import_collection(accepted.pool.collection.name, format="jsonl", path=path, append=True)
     assert (summary.captions_added, summary.images_added) == (6, 0)
     assert accepted.pool.collection.captions.count() == before + 6
+
+
+def test_a_version_verifies_after_written_captions_were_appended(accepted, tmp_path):
+    pool, path = accepted.pool, tmp_path / "captions.jsonl"
+    for image in pool.collection.images.all():
+        image.sha256 = stored_sha256(image.file)
+        image.save()
+    version = release_version("v1", collection=pool.collection, sample=pool.sample, merge="original")
+    call_command("export_captions", "written", str(path))
+    import_collection(pool.collection.name, format="jsonl", path=path, append=True)
+    checks = verify_version(version)
+    assert all(check.passed for check in checks)
+    assert [note for check in checks for note in check.notes] == [
+        "6 captions were added to zoo-written since the release."
+    ]
 
 
 def test_the_export_names_no_worker_and_writes_the_same_bytes_again(accepted, tmp_path):
