@@ -24,7 +24,9 @@ class Cause(TextChoices):
     SAMPLE = "sample", "only one version has its image or caption as a query"
     CLEAN_UP = "clean-up", "its image or caption was excluded from one version"
     REVIEW = "review", "a reviewer gave it a level, or took one back"
-    NEW_VOTE = "new vote", "votes on it were added to a round, or a round was added"
+    ROUND_ADDED = "round added", "a round with votes on it is in the second version only"
+    ROUND_LEFT_OUT = "round left out", "a round with votes on it is in the first version only"
+    NEW_VOTE = "new vote", "votes on it were added to a round that both versions have"
     WORKER_EXCLUDED = "worker excluded", "votes on it were excluded, or count again"
     CONTROL_RETIRED = "control retired", "votes on it count since a control was retired, or no longer"
     AGGREGATION = (
@@ -63,6 +65,10 @@ class Released:
     @cached_property
     def policies(self) -> Policies:
         return Policies.from_json(self.version.manifest["policies"])
+
+    @cached_property
+    def rounds(self) -> frozenset[str]:
+        return frozenset(round["name"] for round in self.version.manifest["rounds"])
 
     @cached_property
     def votes(self) -> Mapping[Pair, Mapping[AnswerSet, ReleasedJudgment]]:
@@ -138,7 +144,11 @@ def _cause_of_votes(pair: Pair, a: Released, b: Released) -> Cause | None:
         old, new = before.get(answers), after.get(answers)
         if (old.counted if old else 0) == (new.counted if new else 0):
             continue
-        if old is None or new is None:
+        if answers[0] not in a.rounds:
+            causes[Cause.ROUND_ADDED] += 1
+        elif answers[0] not in b.rounds:
+            causes[Cause.ROUND_LEFT_OUT] += 1
+        elif old is None or new is None:
             causes[Cause.NEW_VOTE] += 1
         elif (answers in a.retired) != (answers in b.retired):
             causes[Cause.CONTROL_RETIRED] += 1

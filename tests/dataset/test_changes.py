@@ -164,6 +164,44 @@ def test_another_policy_for_ties_is_aggregation(round):
     assert {change.cause for change in changes_between(middle, after)} == {Cause.AGGREGATION}
 
 
+@pytest.fixture
+def second(round) -> Round:
+    """Another round over the pool, whose answers differ; it has what it takes to be released by itself."""
+    made = pack("round-2", round.pool, design=SMALL, seed=1)
+    made.published_at = timezone.now()
+    made.save()
+    for hit in made.hits.all():
+        answer(hit, 3, 3, 3, 3)
+    return made
+
+
+def test_a_round_that_was_added_or_left_out_is_the_cause_of_what_its_votes_change(round, second):
+    one, both = release(round, "v1"), release(round, "v2", rounds=[round, second])
+    other = release(round, "v3", rounds=[second])
+    assert {change.cause for change in changes_between(one, both)} == {Cause.ROUND_ADDED}
+    assert {change.cause for change in changes_between(both, one)} == {Cause.ROUND_LEFT_OUT}
+    assert {change.cause for change in changes_between(both, other)} == {Cause.ROUND_LEFT_OUT}
+    assert {change.cause for change in changes_between(other, both)} == {Cause.ROUND_ADDED}
+
+
+def test_pairs_that_lose_all_votes_with_their_round_are_told_so(round):
+    judged, sources = release(round, "v1"), release(round, "v2", rounds=[])
+    lost = [change for change in changes_between(judged, sources) if not (change.after and change.after.level)]
+    assert len(lost) == 12
+    assert {change.cause for change in lost} == {Cause.ROUND_LEFT_OUT}
+    assert count_causes(list(changes_between(sources, judged))) == {"round added": 12}
+
+
+def test_a_vote_is_new_in_a_round_that_both_versions_have(round, second):
+    before = release(round, "v1", rounds=[round])
+    vote_again(round, {})
+    voted, both = release(round, "v2", rounds=[round]), release(round, "v3", rounds=[round, second])
+    assert {change.cause for change in changes_between(before, voted)} == {Cause.NEW_VOTE}
+    assert {change.cause for change in changes_between(voted, before)} == {Cause.NEW_VOTE}
+    # Of as many votes of a new round as new ones of an old round, the round is the cause.
+    assert {change.cause for change in changes_between(before, both)} == {Cause.ROUND_ADDED}
+
+
 def test_an_undone_review_is_a_review_too(round):
     review_a_pair(round, {})
     before = release(round, "v1")
