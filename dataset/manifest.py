@@ -13,7 +13,6 @@ from dataset.provenance import provenance_of
 from dataset.review_rows import Row
 from dataset.version_files import FORM, GALLERY
 from hits.models import Round
-from hits.task_types import LEVELS
 
 
 def describe(
@@ -82,7 +81,7 @@ def _describe_round(round: Round) -> dict[str, Any]:
     retrievals = round.pool.retrievals.select_related("annotator").order_by("annotator__name")
     return {
         "name": round.name,
-        **({} if round.task == LEVELS.name else {"task": round.task}),
+        "task": round.task,
         "seed": round.seed,
         "plan_hash": round.plan_hash,
         "top_ups": list(round.top_ups.order_by("number").values_list("plan_hash", flat=True)),

@@ -1,6 +1,6 @@
 """Where the votes of a round came from, and whether they are all there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count, Max, Min, Q
@@ -9,6 +9,7 @@ from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
 from dataset.judgment_rows import BROWSER
 from hits.models import Round, Seat
+from hits.task_types import TASK_TYPES
 
 State = Assignment.State
 
@@ -56,6 +57,23 @@ def refuse_unfinished(rounds: Sequence[Round]) -> None:
                 f"Round {round} is unfinished: {left.get('seats', 0):,} of {wanted:,} answer sets missing{waiting}. "
                 f"{way_out} it as it is (--partial), which the version's manifest records."
             )
+
+
+def refuse_mixed_tasks(rounds: Sequence[Round]) -> None:
+    """Raise CounterpartError for rounds of different tasks, whose votes would be aggregated as if they were of one."""
+    if mixed := mixed_tasks({round.name: round.task for round in rounds}):
+        raise CounterpartError(
+            f"The rounds have different tasks: {mixed}. Release them apart, or count all of their votes alike "
+            "(--mixed-tasks), which the version's manifest and card tell."
+        )
+
+
+def mixed_tasks(tasks: Mapping[str, str]) -> str:
+    """Name the task of each round, with the levels that its answers can have; "" if all have the same task."""
+    if len(set(tasks.values())) < 2:
+        return ""
+    levels = {task: ", ".join(str(int(level)) for level in sorted(TASK_TYPES[task].labels)) for task in tasks.values()}
+    return "; ".join(f"{name} has {task} (levels {levels[task]})" for name, task in sorted(tasks.items()))
 
 
 def _answer_sets(round: Round) -> dict[str, int]:

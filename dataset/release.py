@@ -31,7 +31,7 @@ from dataset.judgment_rows import judgment_rows, pseudonym_key
 from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
 from dataset.models import Version, released
-from dataset.provenance import refuse_unfinished
+from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
 from dataset.released_votes import label_errors, read_votes
 from dataset.rendering import render_contents, render_gallery, render_judgments, render_reviews
 from dataset.review_rows import Reviewed, Row, review_rows
@@ -57,6 +57,7 @@ def release_version(
     precedence: Precedence = "union",
     positive_levels: Sequence[int] = (Level.YES, Level.PARTIALLY_YES),
     exclude_captions: Sequence[str] = (),
+    mixed_tasks: bool = False,
     partial: bool = False,
     licence: str = "",
     released_by: User | None = None,
@@ -73,8 +74,9 @@ def release_version(
     source has it) and every judged negative (score 0, grade 3-4). The merged sources are sealed.
 
     Raises CounterpartError and changes nothing if the name is taken by a version or by a folder of the storage, a
-    source or caption is unknown, neither rounds nor sources are given, a round is unfinished and not ``partial`` or
-    has no judgments that count, or no pair would be positive.
+    source or caption is unknown, neither rounds nor sources are given, the rounds have different tasks and not
+    ``mixed_tasks``, a round is unfinished and not ``partial`` or has no judgments that count, or no pair would be
+    positive.
     """
     policies = Policies(
         method=_checked(method, METHODS, "aggregation method"),
@@ -87,6 +89,8 @@ def release_version(
     rounds = sorted(rounds, key=lambda one: one.name)
     for round in rounds:
         require_pairs(round)
+    if not mixed_tasks:
+        refuse_mixed_tasks(rounds)
     if not partial:
         refuse_unfinished(rounds)
     with transaction.atomic(), tempfile.TemporaryDirectory() as temporary:

@@ -13,7 +13,7 @@ from corpus.models import Sample
 from dataset.aggregation import TIES, Method
 from dataset.exports.downloads import choices
 from dataset.models import Version
-from dataset.provenance import refuse_unfinished
+from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
 from evaluation.benchmark_scores import ORDER
 from evaluation.ranking_files import FORMS
 from evaluation.runs import MAX_MODEL, check_model
@@ -162,6 +162,7 @@ class ReleaseForm(forms.Form):
     )
     licence = forms.CharField(required=False, max_length=80, help_text="For example CC-BY-4.0")
     partial = forms.BooleanField(required=False, label="Release unfinished rounds as they are (--partial)")
+    mixed_tasks = forms.BooleanField(required=False, label="Count votes of different tasks alike (--mixed-tasks)")
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
@@ -175,9 +176,10 @@ class ReleaseForm(forms.Form):
         foreign = [str(one) for one in chosen.get("rounds", ()) if collection and one.pool.collection != collection]
         if foreign:
             self.add_error("rounds", f"The queries are of {collection}, and these rounds are not: {some_of(foreign)}.")
-        if not chosen.get("partial"):
+        for consent, refuse in (("partial", refuse_unfinished), ("mixed_tasks", refuse_mixed_tasks)):
             try:
-                refuse_unfinished(list(chosen.get("rounds", ())))
+                if not chosen.get(consent):
+                    refuse(list(chosen.get("rounds", ())))
             except CounterpartError as error:
                 self.add_error("rounds", str(error))
         return chosen
@@ -190,5 +192,5 @@ class ReleaseForm(forms.Form):
             "version": chosen["name"],
             "sample": chosen["sample"].name,
             "rounds": [one.name for one in chosen["rounds"]],
-            "options": {name: chosen[name] for name in same},
+            "options": {name: chosen[name] for name in (*same, "mixed_tasks")},
         }

@@ -15,6 +15,7 @@ from core.errors import CounterpartError
 from core.files import local_copy
 from dataset.changes import Cause, changes_between, count_causes
 from dataset.exports.downloads import downloads_of
+from dataset.exports.statements import mixed_tasks_of
 from dataset.models import Case, Version
 from dataset.version_files import MANIFEST, checked_file, manifest_in_storage
 from evaluation.leaderboard import board_of
@@ -45,6 +46,7 @@ def version(request: HttpRequest, name: str) -> HttpResponse:
         "export": ExportForm(),
         "downloads": downloads_of(found),
         "verification": last_verification(found),
+        "mixed_tasks": mixed_tasks_of(found),
         "others": Version.objects.filter(collection=found.collection).exclude(pk=found.pk),
     }
     return render(request, "console/version.html", context)

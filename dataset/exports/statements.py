@@ -9,7 +9,9 @@ from core.progress import silent
 from core.text import counted
 from dataset.exports.tables import pair_batches
 from dataset.models import Version
+from dataset.provenance import mixed_tasks
 from hits.question import Level
+from hits.task_types import LEVELS
 
 
 def simulated_votes(version: Version) -> str:
@@ -102,7 +104,16 @@ def limits(version: Version) -> Iterator[str]:
     yield "Pairs that are not listed are unknown, not wrong. Judged pairs that do not match are listed too."
     if version.manifest["partial"]:
         yield "The version is partial: it was released before its rounds were complete."
+    if mixed := mixed_tasks_of(version):
+        yield mixed
     yield simulated_votes(version)
+
+
+def mixed_tasks_of(version: Version) -> str:
+    """Say that the rounds have different tasks; "" if they have one."""
+    # Of a round of levels, programs before 0.3.2 did not name the task.
+    mixed = mixed_tasks({round["name"]: round.get("task", LEVELS.name) for round in version.manifest["rounds"]})
+    return mixed and f"The rounds have different tasks, and their votes count alike: {mixed}."
 
 
 def facts(version: Version) -> dict[str, Any]:

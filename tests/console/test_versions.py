@@ -182,6 +182,20 @@ def test_an_unfinished_round_is_released_only_on_purpose(releaser, form):
     assert releaser.post("/release/", {**form, "partial": "on"}).status_code == 302
 
 
+def test_rounds_of_different_tasks_are_released_only_on_purpose(releaser, form):
+    boxes = make_round(Round.objects.get().pool.collection, name="boxes")
+    answer_rightly(boxes)
+    Round.objects.filter(name="boxes").update(task="checkbox")
+    form["rounds"].append("boxes")
+    refused = releaser.post("/release/", form)
+    assert refused.status_code == 422
+    assert "boxes has checkbox (levels 1, 4); round-1 has levels (levels 1, 2, 3, 4)" in refused.text
+    assert not Job.objects.exists()
+    assert releaser.post("/release/", {**form, "mixed_tasks": "on"}).status_code == 302
+    release(str(Job.objects.get().pk))
+    assert "The rounds have different tasks, and their votes count alike" in releaser.get("/versions/v1/").text
+
+
 def test_an_export_is_started_made_by_its_job_and_downloaded(member, researcher, site):
     answer = researcher.post("/versions/v1/export/", {"what": "qrels_graded"})
     job = Job.objects.get(task="console.tasks.export")

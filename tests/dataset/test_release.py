@@ -9,9 +9,11 @@ from core.errors import CounterpartError
 from core.models import Event
 from corpus.matches import import_matches
 from corpus.models import Match, Sample
+from dataset.exports.statements import limits
 from dataset.models import Aggregation, Review
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
+from dataset.verification import verify_version
 from dataset.version_files import load_pairs, load_positives
 from mitl.models import Direction
 from tests.annotation.cast import answer, associate, candidates
@@ -135,6 +137,46 @@ def test_an_unfinished_round_is_refused_and_released_only_as_partial(round):
     manifest = release(round, rounds=[bigger], partial=True).manifest
     assert manifest["partial"]
     assert manifest["provenance"]["round-2"]["unfinished"] == {"seats": 1, "waiting_for_review": 1}
+
+
+@pytest.fixture
+def boxes(round):
+    """A round of check boxes over the same collection, with the votes 1 and 4."""
+    made = make_round(round.pool.collection, name="boxes", candidates=2)
+    made.task = "checkbox"
+    made.save()
+    answer(made.hits.get(), 1, 4)
+    return made
+
+
+def test_rounds_of_different_tasks_are_refused_by_name_and_released_only_as_mixed(round, boxes):
+    refuses(
+        round,
+        r"boxes has checkbox \(levels 1, 4\); round-1 has levels \(levels 1, 2, 3, 4\)\. .*--mixed-tasks",
+        rounds=[round, boxes],
+    )
+    version = release(round, rounds=[round, boxes], mixed_tasks=True)
+    assert {one["name"]: one["task"] for one in version.manifest["rounds"]} == {
+        "boxes": "checkbox",
+        "round-1": "levels",
+    }
+    assert (
+        "The rounds have different tasks, and their votes count alike: boxes has checkbox (levels 1, 4); round-1 has "
+        "levels (levels 1, 2, 3, 4)." in limits(version)
+    )
+    assert all(check.passed for check in verify_version(version) if check.name in ("files", "judgments", "contents"))
+
+
+def test_rounds_of_one_task_need_no_consent_and_are_not_called_mixed(round, boxes):
+    version = release(round, rounds=[boxes])
+    assert version.manifest["rounds"][0]["task"] == "checkbox"
+    assert not any("different tasks" in limit for limit in limits(version))
+
+
+def test_a_manifest_of_an_earlier_program_names_no_task_of_a_round_of_levels(round, boxes):
+    version = release(round, rounds=[round, boxes], mixed_tasks=True)
+    del version.manifest["rounds"][1]["task"]
+    assert any("round-1 has levels (levels 1, 2, 3, 4)" in limit for limit in limits(version))
 
 
 def test_a_review_overrules_the_votes_and_an_undone_one_does_not(round, django_user_model):

@@ -7,6 +7,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Assignment
 from dataset.aggregation import METHODS
 from dataset.models import Version
+from hits.models import Round
 from tests.annotation.cast import answer
 from tests.factories import make_collection, make_round, make_sample
 
@@ -85,6 +86,18 @@ def test_release_refuses_bad_wishes_in_one_line(round, arguments, message):
         release(*arguments)
     assert "\n" not in str(refused.value)
     assert not Version.objects.exists()
+
+
+def test_release_counts_votes_of_different_tasks_alike_only_where_it_is_told_to(round):
+    boxes = make_round(round.pool.collection, name="boxes", candidates=2)
+    answer(boxes.hits.get(), 1, 4)
+    Round.objects.filter(name="boxes").update(task="checkbox")
+    with pytest.raises(CommandError, match="boxes has checkbox .*; round-1 has levels .*--mixed-tasks") as refused:
+        release("--rounds", "round-1,boxes")
+    assert "\n" not in str(refused.value)
+    assert not Version.objects.exists()
+    release("--rounds", "round-1,boxes", "--mixed-tasks")
+    assert Version.objects.get().manifest["counts"]["votes"] == 4
 
 
 def test_export_prints_the_files_it_wrote(tmp_path):

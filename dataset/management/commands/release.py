@@ -40,6 +40,9 @@ class Command(ActCommand):
             default="lenient",
             help="levels that are a match: strict (1), lenient (1,2; the default), or some separated by commas",
         )
+        parser.add_argument(
+            "--mixed-tasks", action="store_true", help="count votes of different tasks alike, and record it"
+        )
         parser.add_argument("--exclude-captions", type=Path, help="file of caption ids to drop, one per line")
         parser.add_argument("--partial", action="store_true", help="release rounds that are unfinished, and record it")
         parser.add_argument("--licence", default="", help="licence of the version, as in CC-BY-4.0")
@@ -52,6 +55,7 @@ class Command(ActCommand):
             sample=Sample.objects.named(options["queries"]),
             rounds=[Round.objects.named(name) for name in split(options["rounds"])],
             **{name: options[name] for name in ("method", "ties", "seed", "merge", "precedence", "partial", "licence")},
+            mixed_tasks=options["mixed_tasks"],
             positive_levels=levels_of(options["positive_levels"]),
             exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
             progress=progress,
