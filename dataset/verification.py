@@ -133,7 +133,7 @@ def _gallery_problems(
 
 def _is_pictured(row: GalleryRow, now: GalleryRow | None) -> bool:
     """Whether the picture of an image was imported since the release."""
-    return bool(now) and not row.sha256 and row == now._replace(sha256="") != now
+    return now is not None and not row.sha256 and row == now._replace(sha256="") != now
 
 
 def _check_packing(version: Version, check: Check, progress: Progress) -> None:
@@ -152,7 +152,7 @@ def _check_packing(version: Version, check: Check, progress: Progress) -> None:
 def _newest_released(version: Version) -> Newest:
     """Return the newest image and the newest caption of the released gallery."""
     released = {(row.kind, row.key) for row in load_gallery(version)}
-    sides = {"image": version.collection.images, "caption": version.collection.captions}
+    sides: dict[str, Any] = {"image": version.collection.images, "caption": version.collection.captions}
     return {
         f"{kind}s": max((pk for pk, key in rows.values_list("pk", "key") if (kind, key) in released), default=0)
         for kind, rows in sides.items()
