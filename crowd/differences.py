@@ -22,7 +22,7 @@ from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Stand
 from crowd.delivery import mark_closed, mark_disposed, mark_over
 from crowd.models import Outbox, Posting
 from crowd.outbox import put, send_again
-from crowd.sessions import keep_sessions
+from crowd.sessions import is_work, keep_sessions
 from crowd.sync import keep
 from hits.models import Round
 from hits.prices import cents
@@ -156,6 +156,8 @@ def _of_work(posting: Posting, listing: Listing) -> Iterator[Difference]:
             continue
         name = f"assignment {listed.external_id}"
         assignment = here.pop(listed.external_id, None)
+        if assignment is None and not is_work(listed):
+            continue
         if assignment is None:
             take = partial(_keep, posting, listed)
             yield Difference(Kind.ONLY_THERE, name, "-", listed.status, "collect it", take)

@@ -39,6 +39,7 @@ FOREIGN = "The platform lists the session for another worker, and pays nothing f
 UNKNOWN = "The platform does not list the session of these answers, and pays nothing for it. Reject them, or wait."
 
 LISTED_LATE = timedelta(hours=1)  # a list may be out of date
+PAID_THERE = (PlatformState.APPROVED, PlatformState.SETTLED)
 
 
 def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: bool = True) -> int:
@@ -48,6 +49,12 @@ def keep_sessions(posting: Posting, sessions: Sequence[Listed], *, all_of_them: 
     if all_of_them:
         _doubt_unlisted(posting, {listed.external_id for listed in sessions})
     return new
+
+
+def is_work(listed: Listed) -> bool:
+    """Whether a session in which nobody has worked here has to be recorded: it was submitted, but not by somebody who
+    declined to take part, unless the platform has paid them all the same."""
+    return listed.status in (PAID_THERE if listed.has_declined else LISTED)
 
 
 @transaction.atomic
@@ -83,7 +90,10 @@ def _keep(posting: Posting, listed: Listed) -> int:
         else:
             ask_a_person(assignment, FOREIGN)
     if ours is None:
-        return _record_stranger(posting, listed) if listed.status in LISTED else 0
+        return _record_stranger(posting, listed) if is_work(listed) else 0
+    has_left = listed.has_declined or listed.status == PlatformState.RETURNED
+    if has_left and not is_work(listed) and _drop_stranger(ours):
+        return 0
     was = ours.platform_state
     advance(ours, listed)
     ours.refresh_from_db()
@@ -118,6 +128,17 @@ def _record_stranger(posting: Posting, listed: Listed) -> int:
     record("flagged", assignment, actor="sync")
     advance(assignment, listed)
     return 1
+
+
+def _drop_stranger(assignment: Assignment) -> bool:
+    """Delete the record of somebody who never came here, as nothing is to be decided any more. False: they did come,
+    or a person has decided."""
+    strangers = Assignment.objects.filter(has_hit=False, receipt="", decisions=None, rejections=None, payments=None)
+    if not strangers.filter(pk=assignment.pk).exists():
+        return False
+    record("deleted as nobody came", assignment, actor="sync")
+    Assignment.objects.filter(pk=assignment.pk).delete()
+    return True
 
 
 def _follow(assignment: Assignment) -> None:

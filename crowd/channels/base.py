@@ -50,7 +50,8 @@ class Arrival:
 @dataclass(frozen=True)
 class Listed:
     """One submission as the platform lists it: ``status`` is a PlatformState, ``content`` unparsed. A session that is
-    not submitted is unconfirmed, or returned, or expired; its time of submission is None."""
+    not submitted is unconfirmed, or returned, or expired; its time of submission is None. ``has_declined``: it ended
+    with the code of somebody who does not consent."""
 
     external_id: str
     worker_id: str
@@ -59,6 +60,7 @@ class Listed:
     auto_approval_at: datetime | None
     decided_at: datetime | None
     content: str
+    has_declined: bool = False
 
 
 @dataclass(frozen=True)

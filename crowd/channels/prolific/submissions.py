@@ -7,9 +7,9 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from annotation.models import Assignment, PlatformState, Rejection
-from crowd.channels.base import Arrival, ChannelError, Listed, Listing
+from crowd.channels.base import Arrival, ChannelError, Listed, Listing, Outcome
 from crowd.channels.prolific.client import Client, ProlificError
-from crowd.channels.prolific.studies import FULL
+from crowd.channels.prolific.studies import FULL, code_of
 from crowd.models import Posting
 
 Grounds = Rejection.Grounds
@@ -60,6 +60,7 @@ def collect(client: Client, posting: Posting) -> Listing:
     study = client.get(f"studies/{posting.external_id}/")
     rows = client.rows("submissions/", study=posting.external_id, page_size=PAGE)
     pending = sum(row["status"] in (*WORKING, PROCESSING) for row in rows)
+    declined = code_of(posting, Outcome.NO_CONSENT)
     is_over = posting.round.state == "closed" and study["status"] in FULL and not pending
     return Listing(
         status=study["status"],
@@ -67,7 +68,7 @@ def collect(client: Client, posting: Posting) -> Listing:
         pending=pending,
         is_over=is_over,
         expires_at=None,
-        assignments=[_listed(row) for row in rows],
+        assignments=[_listed(row, declined) for row in rows],
         takes_visitors=study["status"] == "ACTIVE",
     )
 
@@ -109,7 +110,7 @@ def _may_decide(client: Client, assignment: Assignment, *, done: str) -> bool:
     return bool(status != done)
 
 
-def _listed(row: dict[str, Any]) -> Listed:
+def _listed(row: dict[str, Any], declined: str) -> Listed:
     state = STATES.get(row["status"], PlatformState.UNCONFIRMED)
     completed = _instant(row.get("completed_at"))
     return Listed(
@@ -120,6 +121,7 @@ def _listed(row: dict[str, Any]) -> Listed:
         auto_approval_at=completed + APPROVED_AFTER if completed and state == PlatformState.SUBMITTED else None,
         decided_at=timezone.now() if state in (PlatformState.APPROVED, PlatformState.REJECTED) else None,
         content="",
+        has_declined=row.get("study_code") == declined,
     )
 
 
