@@ -86,7 +86,8 @@ class Balance:
 @dataclass(frozen=True)
 class Earner:
     """What one worker has earned in a round in US dollars, by pseudonym: for how many rewards and bonuses, ``base`` by
-    rewards and ``extra`` by bonuses, paid and owed. Fees are the platform's. Nobody pays a ``simulated`` one."""
+    rewards and ``extra`` by bonuses, paid and owed. Fees are the platform's. Nobody pays a ``simulated`` one with real
+    money; on an emulator all are."""
 
     pseudonym: str
     simulated: bool
@@ -135,8 +136,10 @@ def accounts_of(round: Round) -> list[tuple[str, str, Decimal]]:
 
 
 def owed_to_simulated(round: Round) -> Decimal:
-    """Return what of the money that the round owes, fees included, simulated workers have earned: nobody pays them."""
-    theirs = Payment.objects.filter(round=round, state=Payment.State.OWED, assignment__worker__simulated=True)
+    """Return what of the money that the round owes, fees included, simulated workers have earned, on an emulator all:
+    nobody pays them."""
+    owed = Payment.objects.filter(round=round, state=Payment.State.OWED)
+    theirs = owed if round.rehearsal else owed.filter(assignment__worker__simulated=True)
     return cents(theirs.aggregate(sum=Sum(F("amount") + F("fee")))["sum"] or NOTHING)
 
 
@@ -160,7 +163,7 @@ def earners_of(round: Round) -> list[Earner]:
     earners = [
         Earner(
             row["assignment__worker__pseudonym"],
-            row["assignment__worker__simulated"],
+            row["assignment__worker__simulated"] or round.rehearsal,
             row["rewards"],
             row["bonuses"],
             *(cents(row[name] or NOTHING) for name in ("base", "extra", "owed", "paid", "fees")),
@@ -187,7 +190,7 @@ def payments_as_csv(round: Round) -> Iterator[str]:
                 payment.fee,
                 payment.state,
                 payment.paid_at.isoformat(timespec="seconds") if payment.paid_at else "",
-                int(payment.assignment.worker.simulated),
+                int(payment.assignment.worker.simulated or round.rehearsal),
             )
         )
 

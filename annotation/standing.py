@@ -21,8 +21,8 @@ class Standing:
     """Counts of one round, and US dollars with the platform's fees.
 
     ``seats`` and ``work`` count by state, every state present; ``workers`` have submitted work; ``arrived`` counts what
-    is ARRIVED; ``owed`` is earned and not yet paid. ``seat_cost`` is that of one answer set; ``due`` counts those that
-    may still come to be paid.
+    is ARRIVED; ``owed`` is earned and not yet paid, ``spent`` is paid to workers and platform. ``seat_cost`` is that of
+    one answer set; ``due`` counts those that may still come to be paid.
     """
 
     seats: dict[str, int]
@@ -30,7 +30,7 @@ class Standing:
     workers: int
     arrived: int
     owed: Decimal
-    paid: Decimal
+    spent: Decimal
     ceiling: Decimal
     seat_cost: Decimal
     due: int
@@ -66,7 +66,7 @@ class Standing:
     @property
     def cost(self) -> Decimal:
         """What the round has cost so far, paid or owed."""
-        return self.owed + self.paid
+        return self.owed + self.spent
 
     @property
     def expected_cost(self) -> Decimal:
@@ -130,7 +130,7 @@ def _standing(round: Round, seats: dict[str, int], work: dict[str, int], money: 
         workers=work.get("workers", 0),
         arrived=work.get("arrived", 0),
         owed=money.get(Pay.OWED, Decimal(0)),
-        paid=money.get(Pay.PAID, Decimal(0)),
+        spent=money.get(Pay.PAID, Decimal(0)),
         ceiling=round.ceiling,
         seat_cost=round.seat_cost,
         due=sum(seats.get(state, 0) for state in due),

@@ -150,7 +150,7 @@ def round_details(round: Round) -> Figures:
         "collection": round.pool.collection.name,
         "queries": round.pool.sample.name,
         "workers": standing.workers,
-        "paid": standing.paid,
+        "spent": standing.spent,
         "owed": standing.owed,
         "owed_to_simulated_workers": owed_to_simulated(round),
         "expected_cost": standing.expected_cost,

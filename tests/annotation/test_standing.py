@@ -34,7 +34,7 @@ def test_a_round_on_its_way_counts_seats_work_people_and_money(person):
     standing = standing_of(made)
     assert standing.seats == {"open": 1, "taken": 2, "filled": 2}
     assert (standing.work["leased"], standing.work["accepted"], standing.waiting) == (1, 2, 1)
-    assert (standing.owed, standing.paid, standing.cost) == (Decimal("0.65"), Decimal("0.65"), Decimal("1.30"))
+    assert (standing.owed, standing.spent, standing.cost) == (Decimal("0.65"), Decimal("0.65"), Decimal("1.30"))
     assert (standing.workers, standing.share, standing.ceiling) == (3, 0.4, Decimal("500.00"))
 
 

@@ -75,6 +75,11 @@ def test_a_list_has_a_line_for_each_thing(zoo):
     ]  # fmt: skip
 
 
+def test_of_a_round_paid_is_what_workers_got_and_spent_has_the_fees_with_it(draft):
+    shown = figures("show", "round", "round-1")
+    assert (shown["spent"], shown.get("paid")) == ("0", None)
+
+
 def test_a_round_shows_what_it_waits_for(draft):
     assert figures("show", "round", "round-1")["waits_for"] == "its publication (publish)"
     opened = make_round(make_collection("farm", images=6), "round-2")

@@ -342,6 +342,18 @@ def test_a_worker_finds_nothing_where_the_ceiling_is_reached(db):
     assert lease_seat(made, worker=make_worker()) is None
 
 
+def test_on_an_emulator_every_worker_is_a_program(db, platform, capsys):
+    made = posted(hits=2)
+    type(made).objects.update(rehearsal=True)
+    accepted(made)
+    call_command("ledger", "round-1", json=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["owed"] == printed["owed_to_simulated_workers"] == "0.78"
+    assert [one["simulated"] for one in printed["workers"]] == [True]
+    made.refresh_from_db()
+    assert [line.strip()[-1] for line in payments_as_csv(made)][1:] == ["1"]
+
+
 def test_what_programs_earned_is_told_apart(db, capsys):
     made = pooled(hits=2)
     accepted(made)
