@@ -5,6 +5,7 @@ What a visitor says counts for nothing until the platform confirms it. One who c
 of the browser pool.
 """
 
+import logging
 from datetime import timedelta
 from typing import Any
 
@@ -26,8 +27,14 @@ from crowd import channels
 from crowd.channels import Arrival, ChannelError, Outcome, SessionPlatform
 from crowd.models import Posting
 
+logger = logging.getLogger(__name__)
+
 TWO_PEOPLE = "Two workers have come with this session. Check which of them it is before anything is paid."
 SESSION_LIFE = timedelta(days=1)  # how long the address of a session that somebody came with is valid
+NO_ANSWER = (
+    "The platform does not answer our question about it, and we have been told. Try again later: reload this page in "
+    "a few minutes. If that does not help, return the study, which costs you nothing."
+)
 NOTHING_LEFT = "No HIT was left for this person, who is paid for coming."
 
 
@@ -72,13 +79,16 @@ def begin_session(posting: Posting, arrival: Arrival, worker: Worker) -> Assignm
     one. Where no HIT is left for them, they get an assignment without a seat, which is paid.
 
     A session that the platform cannot confirm now is let in: its payment waits for the platform's list all the same.
-    Raises TurnedAwayError for a session that the platform refuses or has given to somebody else, and for an excluded
-    worker.
+    Raises TurnedAwayError for a session that the platform refuses or has given to somebody else, for an excluded
+    worker, and while the platform refuses to tell us anything.
     """
     platform, session_id = channels.session_platform(posting.channel), arrival.assignment_id
     try:
         is_confirmed = platform.confirm(posting, arrival)
     except ChannelError as error:
+        if not error.permanent:
+            logger.error("no visitor is let in to %s, as the platform refuses our question: %s", posting, error)
+            raise TurnedAwayError("We cannot check your session now", NO_ANSWER, status=503) from error
         raise TurnedAwayError("The platform does not know this session", str(error), status=403) from error
     if _doubt_others(posting, session_id, worker) and not is_confirmed:
         raise not_theirs()

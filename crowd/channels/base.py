@@ -216,7 +216,7 @@ class SessionPlatform(Platform, Protocol):
 
     def confirm(self, posting: Posting, arrival: Arrival) -> bool:
         """Ask whether the session is this worker's and goes on. False: the platform cannot be asked now. Raises
-        ChannelError if it is not."""
+        ChannelError if it is not, and one that is not permanent if the platform refuses to tell us."""
 
     def finish(self, posting: Posting, outcome: Outcome) -> tuple[str, Mapping[str, str]]:
         """Return the address that ends a session on the platform, and the fields to open it with."""

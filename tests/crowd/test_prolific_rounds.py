@@ -78,6 +78,20 @@ def test_a_session_that_ends_gives_its_hit_to_the_next_visitor(rehearsal, commit
     check(made, rehearsal)
 
 
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_prolific_refuses_lets_nobody_in_until_it_is_repaired(rehearsal, commit, status, caplog):
+    published(hits=1, commit=commit)
+    rehearsal.fault(kind="status", status=status, body="json", operation="show_submission", times=1)
+    submission, person = rehearsal.reserve()
+    address = rehearsal.start(submission, person)
+    page = rehearsal.come(address, person)
+    assert (page.status_code, "Try again later" in page.text) == (503, True)
+    assert not Assignment.objects.exists()
+    assert f"Prolific answered {status}" in caplog.text
+    assert rehearsal.come(address, person).status_code == 303
+    assert Assignment.objects.get().state == "leased"
+
+
 def test_who_runs_out_of_time_after_answering_is_paid_by_a_bonus(rehearsal, commit):
     made = published(hits=2, commit=commit)
     with commit(execute=True):

@@ -39,12 +39,14 @@ NOT_YET = timedelta(seconds=30)
 
 def confirm(client: Client, posting: Posting, arrival: Arrival) -> bool:
     """Ask whether the session is this participant's, of this study, and goes on. False: Prolific cannot be asked now.
-    Raises ChannelError if it is not."""
+    Raises ChannelError if it is not, and one that is not permanent if Prolific refuses us, as for a revoked token."""
     try:
         found = client.get(f"submissions/{arrival.assignment_id}/")
     except ProlificError as error:
         if error.status == 404:
             raise ChannelError("Prolific does not know this session.", permanent=True) from error
+        if error.permanent:
+            raise ChannelError(str(error)) from error
         return False
     if (found["participant"], found["study_id"]) != (arrival.worker_id, posting.external_id):
         raise ChannelError("Prolific has given this session to somebody else or to another study.", permanent=True)
