@@ -19,10 +19,12 @@ from core.events import record, subject_of
 from core.progress import Progress, silent
 from crowd import channels
 from crowd.channels import Bonus, ChannelError, Listed, Listing, Platform, Standing
+from crowd.channels.patience import patiently
 from crowd.delivery import mark_closed, mark_disposed, mark_over
 from crowd.models import Outbox, Posting
 from crowd.outbox import put, send_again
 from crowd.sessions import is_work, keep_sessions
+from crowd.single_payments import is_listed, payment_of, settle, unclear_payments
 from crowd.sync import keep
 from hits.models import Round
 from hits.prices import cents
@@ -90,14 +92,15 @@ def repair(round: Round, differences: Sequence[Difference], *, actor: str) -> in
 
 
 def _differences(round: Round, platform: Platform, progress: Progress) -> Iterator[Difference]:
-    standing = {hit.external_id: hit for hit in platform.standing(round.environment)}
+    standing = {hit.external_id: hit for hit in patiently(partial(platform.standing, round.environment))}
     postings = list(Posting.objects.filter(round=round).select_related("hit", "round"))
     yield from _of_strangers(round, platform, postings, standing)
+    yield from _of_unclear(round)
     for done, posting in enumerate(postings):
         progress("comparing with the platform", done, len(postings))
         yield from _of_posting(posting, standing.get(posting.external_id))
         if posting.external_id in standing:
-            yield from _of_work(posting, platform.collect(posting))
+            yield from _of_work(posting, patiently(partial(platform.collect, posting)))
             yield from _of_bonuses(posting, platform.bonuses(posting))
 
 
@@ -206,6 +209,15 @@ def _of_bonuses(posting: Posting, paid: Sequence[Bonus]) -> Iterator[Difference]
     for (assignment_id, _), missing in here.items():
         name, again = f"bonus for assignment {assignment_id}", partial(_pay_again, missing)
         yield Difference(Kind.ONLY_HERE, name, f"${missing.amount}", "-", "pay it", again)
+
+
+def _of_unclear(round: Round) -> Iterator[Difference]:
+    """Payments that were sent without a clear result, and that the platform lists by now."""
+    for row in unclear_payments().filter(round=round):
+        if patiently(partial(is_listed, row)):
+            payment, note = payment_of(row), partial(settle, row, was_paid=True, by="audit")
+            name = f"bonus for assignment {payment.assignment.external_id}"
+            yield Difference(Kind.OTHER_STATUS, name, "unclear", f"${payment.amount} paid", "record the payment", note)
 
 
 def _of_sums(paid: Sequence[Bonus], ours: QuerySet[Payment]) -> Iterator[Difference]:

@@ -1,5 +1,6 @@
 """Payments by a call that pays again each time it is made: such a call is made once, and its effect is read back."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +12,10 @@ from annotation.models import Payment
 from annotation.payments import mark_paid
 from core.errors import CounterpartError
 from core.events import record, subject_of
+from crowd import channels
 from crowd.channels import ChannelError, OneShotBonuses
 from crowd.models import Outbox
+from hits.models import Round
 
 State = Outbox.State
 
@@ -46,8 +49,28 @@ def unclear_payments() -> QuerySet[Outbox]:
     return Outbox.objects.filter(call=Outbox.Call.PAY, state=State.FAILED, sent__isnull=False)
 
 
+def is_listed(row: Outbox) -> bool:
+    """Whether the platform lists an unclear payment by now. Raises ChannelError if it cannot be asked."""
+    platform, payment = channels.platform(row.channel), payment_of(row)
+    return isinstance(platform, OneShotBonuses) and platform.is_bonus_paid(payment, row.sent or {})
+
+
+def settle_listed(round: Round) -> None:
+    """Mark the round's unclear payments as paid that the platform lists by now. The others wait for it or a person."""
+    for row in unclear_payments().filter(round=round):
+        with suppress(ChannelError, CounterpartError):  # the next sync reads it again, or a person was faster
+            if is_listed(row):
+                settle(row, was_paid=True, by="sync")
+
+
+def payment_of(row: Outbox) -> Payment:
+    """Return the payment that a call is about."""
+    return Payment.objects.select_related("assignment").get(pk=row.subject.partition(":")[2])
+
+
 def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
-    """Let a person decide whether an unclear payment was made: it is then marked as paid, or made again.
+    """Let a person decide, or the platform's list, whether an unclear payment was made: it is then marked as paid, or
+    made again.
 
     Raises CounterpartError for a row that is not unclear.
     """
@@ -60,7 +83,7 @@ def settle(row: Outbox, *, was_paid: bool, by: str) -> None:
             changed = unclear.update(**again, sent=None, unclear=False)
         if not changed:
             raise CounterpartError(f"The {row} is not unclear any more; reload the page.")
-        payment = Payment.objects.get(pk=row.subject.partition(":")[2])
+        payment = payment_of(row)
         call = Payment.Call.NONE if was_paid else Payment.Call.UNDER_WAY
         Payment.objects.filter(pk=payment.pk).update(call=call)
         record("settled", row, actor=by, was_paid=was_paid)

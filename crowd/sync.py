@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F
+from django.db.models import Exists, F, Q
 from django.utils import timezone
 
 from annotation.budget import locked
@@ -32,6 +32,7 @@ from crowd.outbox import deliver_due
 from crowd.pauses import open_or_pause
 from crowd.postings import post_open_seats
 from crowd.sessions import keep_sessions
+from crowd.single_payments import settle_listed, unclear_payments
 from hits.models import Round
 
 MOST_ERRORS = 5  # messages may name their HIT, so that there are as many errors as HITs
@@ -110,6 +111,7 @@ def sync_round(round: Round, *, at_most: int | None = None, progress: Progress =
     grade_waiting(round)
     top_up(round, actor="sync")
     asked_for = post_open_seats(round)
+    settle_listed(round)
     made = deliver_due(round, progress=progress)
     calls = Outbox.objects.filter(round=round)
     failed = calls.filter(state=Outbox.State.FAILED)
@@ -132,9 +134,10 @@ def sync_round(round: Round, *, at_most: int | None = None, progress: Progress =
 
 
 def rounds_to_sync() -> list[Round]:
-    """Return the rounds whose platform may still list something new."""
+    """Return the rounds whose platform may still list something new: submissions, or a payment that is unclear."""
     unfinished = Posting.objects.unfinished().filter(channel__in=channels.platforms())
-    return list(Round.objects.filter(postings__in=unfinished).order_by().distinct())
+    unclear = Q(pk__in=unclear_payments().values("round"))
+    return list(Round.objects.filter(Q(postings__in=unfinished) | unclear).order_by().distinct())
 
 
 def collect_round(round: Round, *, at_most: int | None = None, progress: Progress = silent) -> Collected:

@@ -13,11 +13,24 @@ from annotation.payments import owe_bonus
 from annotation.wages import pay_shortfall
 from core.errors import CounterpartError
 from crowd import single_payments
+from crowd.channels import patience
 from crowd.channels.prolific import payments
-from crowd.models import Outbox
+from crowd.differences import find_differences, repair
+from crowd.models import Outbox, Posting
 from crowd.outbox import send_failed_again
+from crowd.publication import close_round
 from crowd.single_payments import settle, unclear_payments
-from tests.crowd.prolific_rehearsal import CALL_FAULTS, check_books, published, rehearsal, rest, sync, work
+from crowd.sync import rounds_to_sync
+from tests.crowd.prolific_rehearsal import (
+    CALL_FAULTS,
+    check_books,
+    published,
+    quiet_sync,
+    rehearsal,
+    rest,
+    sync,
+    work,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -83,6 +96,56 @@ def test_a_person_may_find_that_an_unclear_bonus_was_paid(rehearsal, commit, pai
     settle(row, was_paid=True, by="robin")
     rest(paid, rehearsal, commit)
     assert (rehearsal.bonuses(), Payment.objects.get(kind="bonus").state) == ([], "paid")
+
+
+def listed_after_hours(rehearsal, commit, paid) -> Outbox:
+    """A bonus that Prolific pays and lists only after its call has failed as unclear."""
+    rehearsal.fault(kind="late", operation="pay_bonuses", seconds=3 * 3600)
+    give(commit)
+    rest(paid, rehearsal, commit, times=10)
+    row = Outbox.objects.get(state="failed")
+    rehearsal.later(hours=4)
+    return row
+
+
+@pytest.mark.slow
+def test_an_unclear_bonus_is_settled_by_the_sync_that_finds_it_listed(rehearsal, commit, paid):
+    row = listed_after_hours(rehearsal, commit, paid)
+    close_round(paid, actor="robin")
+    Posting.objects.update(state="closed", settled_at=timezone.now())
+    assert rounds_to_sync() == [paid]
+    for _ in range(2):
+        quiet_sync(paid, commit)
+    row.refresh_from_db()
+    assert (row.state, row.unclear, Payment.objects.get(kind="bonus").state) == ("done", False, "paid")
+    assert (rehearsal.bonuses(), rounds_to_sync()) == ([Decimal("0.50")], [])
+    with pytest.raises(CounterpartError, match="not unclear any more"):
+        settle(row, was_paid=False, by="robin")
+
+
+@pytest.mark.slow
+def test_an_audit_names_an_unclear_bonus_that_is_listed_and_its_repair_settles_it(rehearsal, commit, paid):
+    listed_after_hours(rehearsal, commit, paid)
+    found = find_differences(paid)
+    assert ("unclear", "$0.50 paid") in [(one.here, one.there) for one in found]
+    assert Payment.objects.get(kind="bonus").state == "owed"
+    repair(paid, found, actor="robin")
+    assert (Payment.objects.get(kind="bonus").state, find_differences(paid)) == ("paid", [])
+
+
+def test_an_audit_waits_where_it_asks_too_often(rehearsal, commit, paid, monkeypatch):
+    waits: list[float] = []
+    monkeypatch.setattr(patience, "sleep", waits.append)
+    rehearsal.fault(kind="throttle", operation="show_submission", times=2)
+    assert find_differences(paid) == []
+    assert waits == [20.0, 20.0]
+    for operation in ("list_studies", "list_submissions"):
+        rehearsal.fault(kind="throttle", operation=operation, times=1)
+    assert (find_differences(paid), len(waits)) == ([], 4)
+    rehearsal.fault(kind="throttle", operation="show_submission")
+    with pytest.raises(CounterpartError, match="429"):
+        find_differences(paid)
+    assert len(waits) == 4 + patience.MOST_WAITS
 
 
 def test_a_bonus_that_is_listed_late_is_waited_for(rehearsal, commit, paid):

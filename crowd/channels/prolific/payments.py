@@ -2,10 +2,12 @@
 
 from collections import Counter
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from annotation.models import Payment
 from crowd.channels.base import Bonus
+from crowd.channels.patience import patiently
 from crowd.channels.prolific.client import Client
 from crowd.channels.prolific.money import major, minor
 from crowd.models import Posting
@@ -33,9 +35,9 @@ def is_paid(client: Client, payment: Payment, prepared: dict[str, Any]) -> bool:
 
 
 def bonuses(client: Client, posting: Posting) -> list[Bonus]:
-    """List the bonuses of all submissions to the study, with one call each."""
+    """List the bonuses of all submissions to the study, with one call each. It waits where these are too many."""
     submissions = [row["id"] for row in client.rows("submissions/", study=posting.external_id, page_size=100)]
-    return [Bonus(one, amount, None) for one in submissions for amount in _dollars(client, one)]
+    return [Bonus(one, amount, None) for one in submissions for amount in patiently(partial(_dollars, client, one))]
 
 
 def _paid_for(client: Client, submission: str) -> list[int]:
