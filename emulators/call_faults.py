@@ -19,13 +19,16 @@ HTML = (
 )
 
 
-def kinds_of_calls(calls: tuple[str, ...], *, busy: str, bodies: tuple[str, ...]) -> dict[str, Kind]:
-    """Return the kinds for these calls. ``busy`` names the refusal of too many; ``bodies`` are those of an error."""
+def kinds_of_calls(
+    calls: tuple[str, ...], *, busy: str, bodies: tuple[str, ...], refusals: tuple[int, ...] = ()
+) -> dict[str, Kind]:
+    """Return the kinds for these calls. ``busy`` names the refusal of too many; ``bodies`` are those of an error,
+    ``refusals`` statuses below 500 that the marketplace may answer as well."""
     rate = {
         "rate": number("calls a second, 0 or more"),
         "burst": number("a number of calls, 1 or more", least=1, whole=True),
     }
-    failure = {"status": one_of(500, 502, 503, 504, 505), "body": one_of(*bodies)}
+    failure = {"status": one_of(*refusals, 500, 502, 503, 504, 505), "body": one_of(*bodies)}
     text = f"Nothing is done; the answer has this HTTP status and a body: {', '.join(bodies)}."
     return {
         "throttle": Kind(

@@ -28,7 +28,7 @@ class CallFaults(call_faults.CallFaults[World]):
 
     def failed(self, status: int, body: str) -> Response | ProlificError:
         if body == "json":
-            return ProlificError("A server error occurred.", status=status)
+            return ProlificError("The request failed.", status=status)
         # What clients meet besides the documented shape.
         return Response('{"message": "Internal error", "detail": null}', status, mimetype="application/json")
 

@@ -12,10 +12,11 @@ from emulators.prolific.participant_acts import ADDRESSES
 EXAMPLE = '{"kind": "drop", "operation": "pay_bonuses", "nth": 1}'
 
 CALLS = tuple(sorted(OPERATIONS))
+REFUSALS = (401, 402, 403, 409, 422, 423)
 LISTS = tuple(name for name in CALLS if OPERATIONS[name].pages in ("page", "limit"))
 
 KINDS: Mapping[str, Kind] = {
-    **kinds_of_calls(CALLS, busy="Status 429", bodies=("json", "message", "html", "none")),
+    **kinds_of_calls(CALLS, busy="Status 429", bodies=("json", "message", "html", "none"), refusals=REFUSALS),
     "crowd": Kind(
         "Before the call, its study, or else the latest one, changes: somebody reserves, completes or returns a "
         "place, or another researcher adds a place or stops it.",

@@ -28,7 +28,7 @@ __all__ = ["rehearsal"]
 
 HITS = 2
 CALLS = [
-    "create_study", "move_study", "move_submission", "list_studies", "list_submissions", "show_submission",
+    "create_study", "show_cost", "move_study", "move_submission", "list_studies", "list_submissions", "show_submission",
     "create_group",
 ]  # fmt: skip
 # Each kind and each operation once is fast; make test also runs all other combinations.
@@ -75,6 +75,16 @@ def test_an_exclusion_and_its_end_reach_prolific_whatever_goes_wrong(rehearsal, 
         readmit(worker, by="robin")
     reconcile()
     assert not rehearsal.world.look(members)
+
+
+@pytest.mark.parametrize("status", [402, 409, 422, 423])
+def test_an_approval_that_contends_with_others_is_asked_for_again(rehearsal, commit, status):
+    made = published(hits=HITS, commit=commit)
+    rehearsal.fault(kind="status", status=status, body="json", operation="move_submission", times=2)
+    work(rehearsal, commit, HITS)
+    for _ in range(4):
+        quiet_sync(made, commit)
+    check_done(made, rehearsal, hits=HITS)
 
 
 @pytest.mark.parametrize("kind", [{"kind": "next"}, {"kind": "shift", "by": 1, "times": 1}])

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from crowd.channels.prolific.client import Client
 from crowd.funds import ask_funds
-from crowd.models import Posting
+from crowd.models import Outbox, Posting
 from crowd.publication import close_round
 from tests.crowd.prolific_rehearsal import check_books, published, rehearsal, rest, sync
 from tests.factories import make_collection, make_round
@@ -93,6 +93,35 @@ def test_parts_of_a_cent_of_a_place_never_pass_the_ceiling(rehearsal, monkeypatc
     with pytest.raises(CommandError, match="above its ceiling"):
         call_command("publish", made.name, channel="prolific", expected_minutes=Decimal(8))
     assert rehearsal.studies() == []
+
+
+def test_a_study_that_costs_more_than_the_calculator_named_is_never_published(rehearsal, commit, monkeypatch):
+    ask = Client.post
+
+    def of_the_account(self, path, body=None):
+        """Fees of 20%; the workspace pays 40%."""
+        return {"total_cost": 3 * 240} if path == "study-cost-calculator/" else ask(self, path, body)
+
+    monkeypatch.setattr(Client, "post", of_the_account)
+    published(hits=3, commit=commit)
+    assert (rehearsal.study().status, rehearsal.spent()) == ("UNPUBLISHED", 0)
+    call = Outbox.objects.get()
+    assert (call.state, "asks $8.40 for the study's 3 places, and its calculator had named $7.20" in call.error) == (
+        "failed",
+        True,
+    )
+
+
+def test_an_account_that_names_no_currency_is_no_error(rehearsal, commit, monkeypatch):
+    get = Client.get
+
+    def without_account(self, path, **params):
+        assert path != "users/me/"
+        return get(self, path, **params)
+
+    monkeypatch.setattr(Client, "get", without_account)
+    published(commit=commit)
+    assert rehearsal.study().status == "ACTIVE"
 
 
 def test_a_round_that_is_closed_before_it_was_posted_is_never_published(rehearsal, commit):

@@ -33,11 +33,6 @@ Status = Literal[
 ]  # fmt: skip
 
 
-class Account(BaseModel):
-    id: Id
-    currency_code: Literal["USD", "GBP"]
-
-
 class Workspace(BaseModel):
     id: Id
     title: str
@@ -85,6 +80,22 @@ class Study(ListedStudy):
 
 class Cost(BaseModel):
     total_cost: Minor
+
+
+class Amount(BaseModel):
+    amount: Minor
+    currency: str
+
+
+class Parts(BaseModel):
+    rewards: Amount
+    fees: Amount
+    tax: Amount
+
+
+class CostOfStudy(BaseModel):
+    rewards: Parts
+    bonuses: Parts
 
 
 class ListedSubmission(BaseModel):
@@ -174,7 +185,6 @@ class Members(BaseModel):
 
 ID = "[0-9a-f]{24}"
 SHAPES: dict[tuple[str, str], Any] = {
-    ("GET", "users/me/"): Account,
     ("GET", "workspaces/"): Pages[Workspace],
     ("GET", f"workspaces/{ID}/balance/"): Balance,
     ("GET", f"workspaces/{ID}/projects/"): Pages[Project],
@@ -186,6 +196,7 @@ SHAPES: dict[tuple[str, str], Any] = {
     ("GET", f"studies/{ID}/"): Study,
     ("PATCH", f"studies/{ID}/"): Study,
     ("POST", f"studies/{ID}/transition/"): Study,
+    ("GET", f"studies/{ID}/cost/"): CostOfStudy,
     ("GET", "submissions/"): Pages[ListedSubmission],
     ("GET", f"submissions/{ID}/"): SubmissionInFull,
     ("POST", f"submissions/{ID}/transition/"): Submission,

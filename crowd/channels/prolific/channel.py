@@ -49,7 +49,7 @@ class ProlificChannel:
 
     def ask_fees(self, environment: str, round: Round, places: int) -> FeeSchedule:
         client, minutes = client_for(environment), studies.minutes_of(round)
-        money.check_account(client)
+        money.funds(client, workspace_of(client))  # refuses another currency
         least = fair_reward(minutes * 60, money.LEAST_HOURLY)
         if round.reward < least:
             raise ChannelError(

@@ -31,6 +31,9 @@ API, SITE = "https://api.prolific.com", "https://app.prolific.com"
 
 THROTTLED_PAUSE, FUNDS_PAUSE = timedelta(seconds=20), timedelta(minutes=10)
 TIMEOUT, CONNECT_TIMEOUT = 30, 5  # seconds
+# Payment contends for the wallet, and a state may just be changing: what such a call did is read back, then it is made
+# again.
+CONTENDED = (409, 422, 423)
 MOST_PAGES = 10_000
 
 
@@ -94,7 +97,8 @@ class Client:
         return self._call("DELETE", path, json=body)
 
     def rows(self, path: str, key: str = "id", **params: str | int) -> list[dict[str, Any]]:
-        """Return the rows of all pages of a list, each once by its ``key``.
+        """Return the rows of all pages of a list, each once by its ``key``. Give a ``page_size`` where the list is
+        documented to have pages: whether another one follows is then known without a link to it.
 
         Raises ChannelError if rows moved from page to page meanwhile, so that one may be missing.
         """
@@ -109,15 +113,20 @@ class Client:
 
     def _pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[dict[str, Any]]:
         page = self.get(path, **params)
-        for _ in range(MOST_PAGES):
+        for number in range(2, MOST_PAGES + 2):
             yield page
-            following = ((page.get("_links") or {}).get("next") or {}).get("href")
-            if not following:
-                return
+            links = page.get("_links") or {}
+            following = (links.get("next") or {}).get("href")
+            is_full = len(page["results"]) == params.get("page_size")
             try:
-                page = self._call("GET", self._own_address(following))
+                if following:
+                    page = self._call("GET", self._own_address(following))
+                elif "next" not in links and is_full:
+                    page = self.get(path, **params, page=number)
+                else:
+                    return
             except ProlificError as error:
-                if error.status != 404:  # the page after a full last one is named, but does not exist
+                if error.status != 404:  # the page after a full last one may be named, but does not exist
                     raise
                 return
         raise ProlificError(f"Prolific's list has more than {MOST_PAGES:,} pages.", reached=False, permanent=True)
@@ -195,9 +204,9 @@ def _refusal(reply: "httpx.Response", method: str) -> ProlificError:
     message = f"Prolific answered {status}: {told}"
     if status == 429:
         return ProlificError(message, status=status, reached=False, retry_after=_pause(reply))
-    if status >= 500:
+    if status >= 500 or status in CONTENDED:
         return ProlificError(message, status=status, reached=method != "GET")
-    if status == 400 and "enough funds" in told.lower():
+    if status == 402 or (status == 400 and "enough funds" in told.lower()):
         return ProlificError(message, status=status, reached=False, retry_after=FUNDS_PAUSE)
     return ProlificError(message, status=status, reached=False, permanent=True)
 

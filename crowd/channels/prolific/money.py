@@ -25,15 +25,10 @@ def major(amount: int | str) -> Decimal:
     return Decimal(amount) * CENT
 
 
-def check_account(client: Client) -> None:
-    """Raise ChannelError unless the account pays in US dollars, as our rounds do."""
-    _check_currency(client.get("users/me/")["currency_code"])
-
-
 def funds(client: Client, workspace: str) -> Decimal:
     """Return what the workspace has left, in US dollars. Raises ChannelError for another currency."""
     wallet = client.get(f"workspaces/{workspace}/balance/")
-    _check_currency(wallet["currency_code"])
+    check_currency(wallet["currency_code"])
     return major(wallet["available_balance"])
 
 
@@ -58,10 +53,10 @@ def longest_minutes(minutes: int) -> int:
     return 2 + 2 * minutes + root + (root * root < 4 * minutes)
 
 
-def _check_currency(found: str) -> None:
+def check_currency(found: str) -> None:
+    """Raise ChannelError unless it is US dollars, as in our rounds."""
     if found != CURRENCY:
         raise ChannelError(
-            f"The account on Prolific pays in {found}. Rewards and ceilings here are in US dollars: use an account in "
-            "USD.",
+            f"The workspace on Prolific pays in {found}. Rewards and ceilings here are in US dollars: use one in USD.",
             permanent=True,
         )

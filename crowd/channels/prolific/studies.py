@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 from crowd.channels.base import ChannelError, Outcome, Standing
 from crowd.channels.prolific.client import Client, ProlificError
 from crowd.channels.prolific.groups import exclusion_group
-from crowd.channels.prolific.money import longest_minutes, major, minor
+from crowd.channels.prolific.money import check_currency, longest_minutes, major, minor
 from crowd.channels.prolific.workspaces import project_of
 from crowd.models import Posting
 from crowd.offers import Offer, offer_of
@@ -59,6 +59,7 @@ def publish(client: Client, posting: Posting, *, token: str) -> None:
     if study["status"] == "UNPUBLISHED":
         if study["total_available_places"] != posting.max_assignments:
             study = client.patch(f"studies/{study['id']}/", {"total_available_places": posting.max_assignments})
+        _check_cost(client, posting, study["id"])
         study = client.post(f"studies/{study['id']}/transition/", {"action": "PUBLISH"})
     if study["status"] in ("UNPUBLISHED", "PUBLISHING", "SCHEDULED"):
         raise ProlificError(f"Prolific lists the study as {study['status']}; it is read again.", reached=True)
@@ -101,6 +102,23 @@ def standing(client: Client) -> list[Standing]:
         )
         for study in client.rows("studies/")
     ]
+
+
+def _check_cost(client: Client, posting: Posting, study_id: str) -> None:
+    """Raise ChannelError where the study costs more than the calculator said, which names no workspace: it counts with
+    the fees of the account, and the workspace of the study pays."""
+    parts = client.get(f"studies/{study_id}/cost/", is_projected="true")["rewards"].values()
+    for part in parts:
+        check_currency(part["currency"])
+    cost = major(sum(part["amount"] for part in parts))
+    expected = posting.round.seat_cost * posting.max_assignments
+    if cost > expected:
+        raise ChannelError(
+            f"Prolific asks ${cost} for the study's {posting.max_assignments} places, and its calculator had named "
+            f"${expected}: the workspace that pays has other fees than the account of the token. Nothing was "
+            "published; use a token of an account with the fees of that workspace.",
+            permanent=True,
+        )
 
 
 def _draft(client: Client, posting: Posting, token: str) -> dict[str, Any]:

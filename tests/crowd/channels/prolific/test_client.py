@@ -69,6 +69,10 @@ def test_an_error_that_is_no_json_is_one_as_well():
         (httpx.Response(400, json={"detail": "Wrong."}), False, True),
         (httpx.Response(401, json={"detail": "Wrong token."}), False, True),
         (httpx.Response(429, json={}), False, False),
+        (httpx.Response(402, json={}), False, False),
+        (httpx.Response(409, json={"detail": "State conflict."}), True, False),
+        (httpx.Response(422, json={}), True, False),
+        (httpx.Response(423, json={}), True, False),
         (httpx.Response(500), True, False),
         (httpx.Response(200, text="not JSON"), True, False),
         (httpx.ConnectError("refused"), False, False),
@@ -96,6 +100,22 @@ def test_a_call_without_funds_waits_for_money():
 def test_next_links_are_followed_and_a_row_on_two_pages_counts_once():
     there = client_with(page("a", "b", next=f"{API}/api/v1/studies/?offset=2", count=3), page("b", "c", count=3))
     assert [row["id"] for row in there.rows("studies/")] == ["a", "b", "c"]
+
+
+def bare(*ids: str) -> httpx.Response:
+    """A page that names neither a next one nor how many rows there are."""
+    return httpx.Response(200, json={"results": [{"id": one} for one in ids]})
+
+
+@pytest.mark.parametrize("end", [bare("e"), bare(), httpx.Response(404)])
+def test_after_a_full_page_without_links_the_next_number_is_asked_for(end):
+    there = client_with(bare("a", "b"), bare("c", "d"), end)
+    assert [row["id"] for row in there.rows("submissions/", page_size=2)][:4] == ["a", "b", "c", "d"]
+
+
+def test_a_short_page_without_links_is_the_last_one():
+    assert len(client_with(bare("a")).rows("submissions/", page_size=2)) == 1
+    assert len(client_with(page("a", "b")).rows("submissions/", page_size=2)) == 2
 
 
 def test_a_list_that_lacks_rows_is_read_again_later():

@@ -41,7 +41,7 @@ def pounds(db, settings):
 
 def test_a_round_is_not_published_from_an_account_in_another_currency(pounds):
     made = make_round(hits=2, published=False, reward="2.00")
-    with pytest.raises(CommandError, match=r"Nothing was published\. The account on Prolific pays in GBP\. Rewards"):
+    with pytest.raises(CommandError, match=r"Nothing was published\. The workspace on Prolific pays in GBP\. Rewards"):
         call_command("publish", made.name, channel="prolific", environment="emulator", expected_minutes=Decimal(8))
     made.refresh_from_db()
     assert (made.state, Posting.objects.count(), pounds.studies()) == ("draft", 0, [])
