@@ -29,6 +29,7 @@ from corpus.models import Collection, Sample
 from crowd.models import Audit
 from dataset.cases import update_queue
 from dataset.cleanup import suggest_clean_up
+from dataset.credits import Credits
 from dataset.exports.downloads import make_download
 from dataset.models import Version
 from dataset.release import release_version
@@ -318,6 +319,7 @@ def _release(job: Job, progress: JobProgress) -> None:
         sample=sample,
         rounds=list(Round.objects.filter(name__in=params["rounds"])),
         **params["options"],
+        credits=Credits.from_json(params["credits"]),
         released_by=job.created_by,
         progress=progress,
     )

@@ -3,16 +3,22 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 from typing import Any
+
+from django.db.models import Q
 
 from core.version import software_version
 from corpus.models import Match, Sample
 from dataset.contents import JUDGED, Contents, Policies
+from dataset.credits import Credits
 from dataset.models import Version
 from dataset.provenance import provenance_of
 from dataset.review_rows import Row
 from dataset.version_files import FORM, GALLERY
 from hits.models import Round
+from mitl.annotators import kind_of, kinds
+from mitl.models import Annotator, Retrieval
 
 
 def describe(
@@ -22,7 +28,7 @@ def describe(
     rounds: Sequence[Round],
     policies: Policies,
     reviews: Iterable[Row],
-    licence: str,
+    credits: Credits,
     partial: bool,
     label_errors: dict[str, dict[str, int]],
     files: dict[str, dict[str, Any]],
@@ -33,11 +39,13 @@ def describe(
         "form": FORM,
         "version": version.name,
         "software": f"counterpart {software_version()}",
-        "licence": licence,
+        "licence": credits.licence,
+        "credits": credits.in_manifest(),
         "collection": version.collection.name,
         "sample": describe_sample(version.sample),
         "protocol": _protocol(version, contents, files),
         "rounds": [_describe_round(round) for round in rounds],
+        "annotators": _describe_annotators(rounds),
         "provenance": {round.name: provenance_of(round) for round in rounds},
         "partial": partial,
         "policies": policies.as_json(),
@@ -96,6 +104,34 @@ def _describe_round(round: Round) -> dict[str, Any]:
             "control_depth": round.pool.control_depth,
             "annotators": {retrieval.annotator.name: retrieval.sha256 for retrieval in retrievals},
         },
+    }
+
+
+def _describe_annotators(rounds: Sequence[Round]) -> dict[str, dict[str, Any]]:
+    """Return what the annotators behind the rounds are, by name; those whose lists others scored again too."""
+    retrievals = Retrieval.objects.filter(pools__rounds__in=rounds)
+    used = Q(retrievals__in=retrievals) | Q(pk__in=retrievals.values("cascade"))
+    return {
+        annotator.name: {
+            "kind": annotator.kind,
+            "options": _options(annotator),
+            "checkpoint_sha256": annotator.checksum,
+            "source": annotator.source,
+            "licence": annotator.licence,
+        }
+        for annotator in Annotator.objects.filter(used).distinct().order_by("name")
+    }
+
+
+def _options(annotator: Annotator) -> dict[str, Any]:
+    """Return an annotator's options that may be told: of an uploaded file its name, nothing of the server's files and
+    addresses. They are unknown if the package of the kind is no longer installed."""
+    declared = kind_of(annotator.kind).options if annotator.kind in kinds() else {}
+    told = {name: annotator.options[name] for name in sorted(annotator.options.keys() & declared.keys())}
+    return {
+        name: PurePath(value).name if declared[name].on_page == "upload" else value
+        for name, value in told.items()
+        if declared[name].on_page != "no"
     }
 
 

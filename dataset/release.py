@@ -27,6 +27,7 @@ from dataset.contents import (
     proposals_of,
     queries_of,
 )
+from dataset.credits import NO_CREDITS, Credits
 from dataset.judgment_rows import judgment_rows, pseudonym_key
 from dataset.manifest import describe
 from dataset.merging import MergeTerm, check_sources, parse_merge
@@ -59,7 +60,7 @@ def release_version(
     exclude_captions: Sequence[str] = (),
     mixed_tasks: bool = False,
     partial: bool = False,
-    licence: str = "",
+    credits: Credits = NO_CREDITS,
     released_by: User | None = None,
     progress: Progress = silent,
 ) -> Version:
@@ -104,7 +105,7 @@ def release_version(
             rounds=rounds,
             policies=policies,
             reviews=reviews,
-            licence=licence,
+            credits=credits,
             partial=partial,
             label_errors=errors,
             files=describe_files(files),

@@ -11,6 +11,7 @@ from core.errors import CounterpartError, some_of
 from core.text import NameField
 from corpus.models import Sample
 from dataset.aggregation import TIES, Method
+from dataset.credits import Credits
 from dataset.exports.downloads import choices
 from dataset.models import Version
 from dataset.provenance import refuse_mixed_tasks, refuse_unfinished
@@ -121,6 +122,14 @@ class RankingsForm(forms.Form):
         return cleaned
 
 
+class CreditsForm(forms.Form):
+    """Who made a version, where it is found and how to cite it; its fields are the parameters of ``Credits``."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields |= Credits.form_fields()
+
+
 class ReleaseForm(forms.Form):
     """The contents of a version: queries, rounds whose votes count, and sources to merge."""
 
@@ -160,7 +169,6 @@ class ReleaseForm(forms.Form):
         initial="union",
         label="Where people say no and a merged source yes",
     )
-    licence = forms.CharField(required=False, max_length=80, help_text="For example CC-BY-4.0")
     partial = forms.BooleanField(required=False, label="Release unfinished rounds as they are (--partial)")
     mixed_tasks = forms.BooleanField(required=False, label="Count votes of different tasks alike (--mixed-tasks)")
 
@@ -187,7 +195,7 @@ class ReleaseForm(forms.Form):
     def params(self) -> dict[str, Any]:
         """Return the job's parameters as JSON values."""
         chosen = self.cleaned_data
-        same = ("merge", "positive_levels", "method", "ties", "precedence", "licence", "partial")
+        same = ("merge", "positive_levels", "method", "ties", "precedence", "partial")
         return {
             "version": chosen["name"],
             "sample": chosen["sample"].name,

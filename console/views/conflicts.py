@@ -26,7 +26,7 @@ from hits.task_types import ON_PAIRS
 class MergeForm(ReleaseForm):
     """What of a release decides on its conflicts."""
 
-    name = licence = partial = precedence = None  # type: ignore[assignment]
+    name = partial = precedence = None  # type: ignore[assignment]
 
     def clean(self) -> dict[str, Any]:
         return forms.Form.clean(self) or {}

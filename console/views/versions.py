@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Judgment
-from console.forms.versions import ExportForm, ReleaseForm
+from console.forms.versions import CreditsForm, ExportForm, ReleaseForm
 from console.pagination import page_of
 from console.permissions import StaffRequest, members_only, releasers_only, researchers_only
 from console.tasks import last_verification, start_export, start_release, start_verification
@@ -147,16 +147,17 @@ def release(request: StaffRequest) -> HttpResponse:
     """Choose the contents of a version, which ``?rounds=`` and ``?sample=`` suggest; once they are confirmed, a job
     counts the votes and releases it."""
     known = {"rounds": request.GET.getlist("rounds"), "sample": request.GET.get("sample")}
-    form = ReleaseForm(request.POST or None, initial=known)
-    context: dict[str, object] = {"form": form}
-    if request.method == "POST" and form.is_valid():
+    form, credits = ReleaseForm(request.POST or None, initial=known), CreditsForm(request.POST or None)
+    context: dict[str, object] = {"form": form, "credits": credits}
+    if request.method == "POST" and all([form.is_valid(), credits.is_valid()]):
         if "confirmed" not in request.POST:
             return render(request, "console/release.html", context | _contents_of(form))
         try:
-            return redirect("job", start_release(form.cleaned_data["sample"], form.params(), by=request.user).pk)
+            params = form.params() | {"credits": credits.cleaned_data}
+            return redirect("job", start_release(form.cleaned_data["sample"], params, by=request.user).pk)
         except CounterpartError as error:
             form.add_error("name", str(error))
-    return render(request, "console/release.html", context, status=422 if form.errors else 200)
+    return render(request, "console/release.html", context, status=422 if form.errors or credits.errors else 200)
 
 
 def _contents_of(form: ReleaseForm) -> dict[str, object]:

@@ -24,6 +24,7 @@ async function count() {
   asked = new AbortController();
   const fields = new URLSearchParams(new FormData(form));
   fields.delete("csrfmiddlewaretoken");
+  for (const input of form.querySelectorAll("#credits [name]")) fields.delete(input.name);
   link.href = `${page}?${fields}`;
   output.textContent = "Counting…";
   try {

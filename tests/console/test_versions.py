@@ -97,6 +97,24 @@ def test_an_admin_releases_through_a_job(releaser, form, django_capture_on_commi
     assert Version.objects.get().manifest["counts"]["judged"] == 2
 
 
+def test_a_released_version_shows_who_made_it_and_how_to_cite_it(releaser, form, django_capture_on_commit_callbacks):
+    told = {"title": "Zoo <b>", "authors": "Ada Lovelace <0000-0001-5000-0007>", "url": "10.5281/zenodo.7"}
+    with django_capture_on_commit_callbacks(execute=True):
+        releaser.post("/release/", form | told | {"licence": "CC-BY-4.0"})
+    page = releaser.get("/versions/v1/").text
+    assert "<dd>Zoo &lt;b&gt;</dd>" in page
+    assert '<a href="https://orcid.org/0000-0001-5000-0007">Ada Lovelace</a>' in page
+    assert '<a href="https://doi.org/10.5281/zenodo.7">' in page
+    assert "<dt>Licence</dt><dd>CC-BY-4.0</dd>" in page
+
+
+def test_an_orcid_id_with_a_wrong_check_digit_is_refused_at_its_field(releaser, form):
+    page = releaser.post("/release/", form | {"authors": "Ada <0000-0001-5000-0008>"})
+    assert (page.status_code, Job.objects.count()) == (422, 0)
+    assert "has a wrong check digit; copy it again." in page.text
+    assert '<a href="#id_authors">Authors</a>' in page.text
+
+
 def test_of_two_releases_by_one_name_the_second_is_refused(releaser, form):
     for _ in range(2):  # a button pressed twice
         assert releaser.post("/release/", form).status_code == 302

@@ -15,6 +15,7 @@ from eccv_caption import Metrics
 
 from annotation.models import Worker
 from core.errors import CounterpartError
+from dataset.credits import Credits
 from dataset.exports import export_version
 from dataset.release import release_version
 from dataset.version_files import load_judgments, load_pairs, load_positives
@@ -42,7 +43,9 @@ def round():
 @pytest.fixture
 def version(round):
     sample = sample_of(round)
-    return release_version("v1", collection=sample.collection, sample=sample, rounds=[round], licence="CC-BY-4.0")
+    return release_version(
+        "v1", collection=sample.collection, sample=sample, rounds=[round], credits=Credits(licence="CC-BY-4.0")
+    )
 
 
 def exported(version, tmp_path, format, labels=None):

@@ -12,6 +12,7 @@ from corpus.input_files import lines
 from corpus.models import Collection, Sample
 from dataset.aggregation import METHODS, POSITIVE, TIES
 from dataset.contents import PRECEDENCES
+from dataset.credits import Credits
 from dataset.release import release_version
 from hits.models import Round
 
@@ -45,7 +46,7 @@ class Command(ActCommand):
         )
         parser.add_argument("--exclude-captions", type=Path, help="file of caption ids to drop, one per line")
         parser.add_argument("--partial", action="store_true", help="release rounds that are unfinished, and record it")
-        parser.add_argument("--licence", default="", help="licence of the version, as in CC-BY-4.0")
+        Credits.add_options(parser)
 
     def act(self, progress: TerminalBar, **options: Any) -> dict[str, Any]:
         excluded = options["exclude_captions"]
@@ -54,8 +55,11 @@ class Command(ActCommand):
             collection=Collection.objects.named(options["collection"]),
             sample=Sample.objects.named(options["queries"]),
             rounds=[Round.objects.named(name) for name in split(options["rounds"])],
-            **{name: options[name] for name in ("method", "ties", "seed", "merge", "precedence", "partial", "licence")},
-            mixed_tasks=options["mixed_tasks"],
+            **{
+                name: options[name]
+                for name in ("method", "ties", "seed", "merge", "precedence", "partial", "mixed_tasks")
+            },
+            credits=Credits.from_options(options),
             positive_levels=levels_of(options["positive_levels"]),
             exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
             progress=progress,
