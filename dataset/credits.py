@@ -14,7 +14,7 @@ ORCID = "https://orcid.org/"
 DOI = "https://doi.org/"
 _AUTHOR = re.compile(r"(?P<name>[^<>]+?)\s*(?:<\s*(?P<orcid>[^<>]+?)\s*>)?")
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]", re.ASCII)
-_DOI = re.compile(rf"(?:doi:\s*|{DOI})?(10\.\d{{4,9}}/\S+)", re.ASCII | re.IGNORECASE)
+_DOI = re.compile(rf"(?:doi:\s*|{DOI})?(10\.\d{{4,9}}/[-._;()/:a-z0-9]+)", re.ASCII | re.IGNORECASE)
 _is_web_address = URLValidator(schemes=["http", "https"])
 _is_one_line = RegexValidator(r"^[^\x00-\x1f\x7f]*\Z", "Use one line without control characters.")
 _is_text = RegexValidator(r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*\Z", "Remove the control characters.")
@@ -26,6 +26,11 @@ class Author:
 
     name: str
     orcid: str = ""
+
+    @property
+    def orcid_url(self) -> str:
+        """The address of the ORCID record; empty without an ORCID iD."""
+        return ORCID + self.orcid if self.orcid else ""
 
     def __str__(self) -> str:
         return f"{self.name} <{self.orcid}>" if self.orcid else self.name

@@ -28,6 +28,7 @@ def provenance_of(round: Round) -> dict[str, Any]:
         "first_judgment": _day(dates["first"]),
         "last_judgment": _day(dates["last"]),
         "workers": judgments.values("worker").distinct().count(),
+        "simulated_workers": judgments.simulated().values("worker").distinct().count(),
         "answer_sets": _answer_sets(round),
         "votes": counted.count(),
         "simulated_votes": counted.simulated().count(),

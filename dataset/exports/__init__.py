@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,8 @@ from time import time
 from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 from core.text import counted
-from dataset.exports.card import card
+from dataset.exports.card import card, files_in
+from dataset.exports.citing import write_citation_file
 from dataset.exports.coco import write_coco
 from dataset.exports.croissant import write_croissant
 from dataset.exports.eccv_json import write_eccv_json
@@ -26,17 +27,20 @@ from dataset.models import Version
 from dataset.version_files import FORM, MANIFEST, manifest_in_storage, sha256_of
 
 SUMS = "SHA256SUMS"
+CARD = "README.md"
 TEMPORARY = ".export-"
 ABANDONED = 24 * 3600  # seconds after which nobody writes into such a folder any more
 
 
 @dataclass(frozen=True)
 class Format:
-    """How a format is written, what it holds, and which labels it takes; none if it has them all as columns."""
+    """How a format is written, what it holds, which labels it takes (none if it has them all as columns) and whether
+    it takes pictures."""
 
     write: Callable[[Export], None]
     holds: str
     labels: tuple[Labels, ...] = ()
+    pictures: bool = False
 
 
 FORMATS: dict[str, Format] = {
@@ -46,7 +50,7 @@ FORMATS: dict[str, Format] = {
     "judgments-csv": Format(write_judgments_csv, "counted judgments in the public raw columns"),
     "judgments-long": Format(write_judgments_long, "every judgment with all that is known of it"),
     "parquet": Format(write_parquet_files, "pairs and judgments as Parquet"),
-    "hf": Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card"),
+    "hf": Format(write_hugging_face, "a folder for Hugging Face's datasets, with a card", pictures=True),
     "mteb": Format(write_mteb, "a retrieval task per direction in MTEB's form, with the pictures", LABELS),
     "qrels": Format(write_qrels, "labels for TREC's tools, a file per direction", LABELS),
     "coco": Format(write_coco, "pairs as COCO caption annotations", ("lenient", "strict")),
@@ -55,19 +59,29 @@ FORMATS: dict[str, Format] = {
 
 
 def export_version(
-    version: Version, *, format: str, out: Path, labels: Labels | None = None, progress: Progress = silent
+    version: Version,
+    *,
+    format: str,
+    out: Path,
+    labels: Labels | None = None,
+    pictures: bool = False,
+    progress: Progress = silent,
 ) -> list[Path]:
     """Write the version in one of ``FORMATS`` into the folder ``out``, which is created if needed; return the paths.
 
-    Beside them, ``<version>_about`` gets the version's card and manifest, and ``SHA256SUMS`` lists the files of all
-    exports in the folder. An existing file with the same content is kept. ``labels`` None means lenient.
-    Raises CounterpartError, and writes nothing, for an unknown format, labels that the format does not take, an
+    Beside them, ``<version>_about`` gets the version's card, manifest and, if it has authors, ``CITATION.cff``. The
+    card and ``SHA256SUMS`` list the files of all exports in the folder. An existing file with the same content is
+    kept. ``labels`` None means lenient; ``pictures`` go along where the format has room for them.
+    Raises CounterpartError, and writes nothing, for an unknown format, labels or pictures that it does not take, an
     existing file with other content, a version of an earlier program, or if ``out`` is not a folder.
     """
     if format not in FORMATS:
         raise CounterpartError(f"Unknown format {format!r}: use {', '.join(FORMATS)}.")
     if labels is not None and labels not in FORMATS[format].labels:
         raise CounterpartError(_foreign_labels(format, labels))
+    if pictures and not FORMATS[format].pictures:
+        takes = ", ".join(name for name, one in FORMATS.items() if one.pictures)
+        raise CounterpartError(f"{format} takes no --pictures: only {takes} does, and mteb always has them.")
     if version.manifest.get("form") != FORM:
         raise CounterpartError(f"Version {version} is in the form of an earlier program; export it with that.")
     if out.exists() and not out.is_dir():
@@ -75,13 +89,17 @@ def export_version(
     # Written to a temporary folder and then moved, so that an export is complete or absent.
     with _folder(out), tempfile.TemporaryDirectory(dir=out, prefix=TEMPORARY) as temporary:
         folder = Path(temporary)
-        FORMATS[format].write(Export(version, folder, labels or "lenient", progress))
+        FORMATS[format].write(Export(version, folder, labels or "lenient", pictures, progress))
         exported = _files(folder)
         about = folder / f"{version.name}_about"
         about.mkdir()
-        (about / "README.md").write_text(card(version), encoding="utf-8")
         (about / MANIFEST).write_bytes(manifest_in_storage(version))
-        _put(folder, out)
+        write_citation_file(version, about)
+        described = f"{about.name}/{CARD}"
+        listed = {name: out / name for name in _listed(out) if name != described and (out / name).exists()}
+        files = {**listed, **files_in(folder)}
+        (about / CARD).write_text(card(version, dict(sorted(files.items()))), encoding="utf-8")
+        _put(folder, out, renewed=described)
     return [out / name for name in exported]
 
 
@@ -113,29 +131,30 @@ def _files(folder: Path) -> list[Path]:
     return sorted(file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
 
 
-def _put(folder: Path, out: Path) -> None:
-    """Move the files of ``folder`` to ``out``, and list them there."""
-    written = _files(folder)
+def _put(folder: Path, out: Path, *, renewed: str) -> None:
+    """Move the files of ``folder`` to ``out``, and list them there. The file ``renewed`` of an earlier export is
+    replaced, unless a person has changed it."""
+    written, listed = _files(folder), _listed(out)
     differing = [out / name for name in written if (out / name).exists() and not _equal(folder / name, out / name)]
+    if out / renewed in differing and listed.get(renewed) == sha256_of(out / renewed):
+        differing.remove(out / renewed)
     if differing:
         raise CounterpartError(
             f"{counted(len(differing), 'file exists', 'files exist')} with other content: {some_of(differing)}. "
             "Choose another folder."
         )
-    sums = _sums(folder, written, out / SUMS)
+    sums = listed | {name.as_posix(): sha256_of(folder / name) for name in written}
     for name in written:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).replace(out / name)
-    (out / SUMS).write_text(sums, encoding="utf-8")
+    (out / SUMS).write_text("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)), encoding="utf-8")
 
 
-def _sums(folder: Path, written: Sequence[Path], existing: Path) -> str:
-    """Return lines as ``sha256sum`` writes and checks them: of the files written and those listed before."""
-    sums = {}
-    if existing.exists():
-        sums = {name: digest for digest, name in (line.split("  ", 1) for line in existing.read_text().splitlines())}
-    sums |= {name.as_posix(): sha256_of(folder / name) for name in written}
-    return "".join(f"{sums[name]}  {name}\n" for name in sorted(sums))
+def _listed(out: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file that earlier exports into the folder have listed."""
+    listed = out / SUMS
+    lines = listed.read_text(encoding="utf-8").splitlines() if listed.exists() else []
+    return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
 def _equal(one: Path, other: Path) -> bool:

@@ -1,41 +1,93 @@
-"""The card of a version: a README that goes with every export."""
+"""The card of a version: a README that goes with every export, about the files that it lies beside."""
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
 
 from dataset.exports import statements
-from dataset.exports.columns import COLUMNS
+from dataset.exports.citing import authors_of, citation_of, credits_of, missing_credits, title_of
+from dataset.exports.columns import meaning_of
 from dataset.models import Version
+from dataset.version_files import sha256_of
 
 
-def card(version: Version) -> str:
-    """Return the card as Markdown."""
-    manifest = version.manifest
+def card(version: Version, files: Mapping[str, Path]) -> str:
+    """Return the card as Markdown. ``files`` are those to describe: where each lies now, by the name that the card's
+    reader finds it under."""
+    manifest, credits = version.manifest, credits_of(version)
+    columns = {name: columns_of(path) for name, path in files.items()}
     return "\n".join(
         [
-            f"# {version.name}",
+            f"# {title_of(version)}",
             "",
-            f"Judged matches between images and captions of the collection {manifest['collection']}, released by "
-            f"{manifest['software']}. Licence: {manifest['licence'] or 'not stated'}.",
+            f"Version {version.name}: judged matches between images and captions of the collection "
+            f"{manifest['collection']}, released by {manifest['software']}.",
             "",
+            *([credits["description"], ""] if "description" in credits else []),
             f"**{statements.simulated_votes(version)}**",
             "",
             "| | |",
             "|---|---|",
             *(f"| {name} | {figure:,} |" for name, figure in statements.facts(version).items()),
-            "",
-            "## Labels",
-            "",
-            "Levels: 1 = 100% YES, 2 = Partially YES, 3 = Mostly NO, 4 = 100% NO.",
-            "",
-            *(f"- `{name}`: {COLUMNS[name]}" for name in ("positive", "strict", "gain", "confidence")),
-            *_section("Who judged", [*statements.annotators(version), *statements.pay(version)]),
+            *_section("How to cite", _credits(version)),
+            *_quoted(citation_of(version)),
+            *_section("Labels", statements.labels()),
+            *_section("Who judged", [*statements.workers(version), *statements.pay(version)]),
+            *_section("Annotators: the models that proposed the pairs", statements.annotators(version)),
             *_section("Agreement", [statements.agreement(version)] if manifest["rounds"] else []),
             *_section("Known biases", statements.biases(version)),
             *_section("Limits", statements.limits(version)),
-            *_section("Files", (f"`{name}`: SHA-256 {file['sha256']}" for name, file in manifest["files"].items())),
+            *_section("Files", (_file(name, path, columns[name]) for name, path in files.items())),
+            *_section("Columns", _meanings(columns.values())),
             "",
         ]
     )
+
+
+def files_in(folder: Path) -> dict[str, Path]:
+    """Return the files below a folder, by their path in it."""
+    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def columns_of(path: Path) -> list[pa.Field]:
+    """Return the columns of a Parquet or CSV file, the latter as texts; none of a file of another form."""
+    if path.suffix == ".parquet":
+        return list(parquet.read_schema(path))
+    if path.suffix == ".csv":
+        with path.open(newline="", encoding="utf-8") as file:
+            return [pa.field(name, pa.string()) for name in next(csv.reader(file))]
+    return []
+
+
+def _credits(version: Version) -> Iterable[str]:
+    told = credits_of(version)
+    authors = [f"[{one.name}]({one.orcid_url})" if one.orcid else one.name for one in authors_of(version)]
+    lines = {
+        "Authors": ", ".join(authors),
+        "Found at": told.get("url", ""),
+        "Contact": told.get("contact", ""),
+        "Licence": version.manifest["licence"],
+        "Not stated": ", ".join(missing_credits(version)),
+    }
+    return (f"{name}: {text}." if name == "Not stated" else f"{name}: {text}" for name, text in lines.items() if text)
+
+
+def _quoted(text: str) -> list[str]:
+    return ["", *(f"    {line}" for line in text.splitlines())] if text else []
+
+
+def _file(name: str, path: Path, columns: list[pa.Field]) -> str:
+    listed = f"; columns {', '.join(f'`{column.name}`' for column in columns)}" if columns else ""
+    return f"`{name}`: SHA-256 {sha256_of(path)}{listed}"
+
+
+def _meanings(tables: Iterable[list[pa.Field]]) -> Iterable[str]:
+    """Return the meaning of every column that the files have, once."""
+    told = {(column.name, meaning_of(column)) for columns in tables for column in columns}
+    return (f"`{name}`: {meaning}" for name, meaning in sorted(told) if meaning)
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

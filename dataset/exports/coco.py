@@ -7,7 +7,9 @@ from typing import IO, Any
 
 from pyarrow import compute
 
+from dataset.exports.citing import authors_of, credits_of, title_of
 from dataset.exports.gallery_rows import gallery_captions, gallery_images
+from dataset.exports.licences import licence_url
 from dataset.exports.specification import COLUMNS, Export
 from dataset.exports.tables import pair_batches
 from dataset.version_files import number_or_text
@@ -30,11 +32,14 @@ def write_coco(export: Export) -> None:
 
 
 def _info(export: Export) -> dict[str, Any]:
-    manifest = export.version.manifest
+    version, manifest, told = export.version, export.version.manifest, credits_of(export.version)
+    described = f"{title_of(version)}: matches of version {version} of {version.collection} by {export.labels} labels."
     return {
-        "description": f"Version {manifest['version']} of {manifest['collection']}, matches by {export.labels} labels",
+        "description": f"{described} {told.get('description', '')}".strip(),
         "version": manifest["version"],
-        "contributor": manifest["software"],
+        "url": told.get("url", ""),
+        "contributor": ", ".join(author.name for author in authors_of(version)),
+        "software": manifest["software"],
         "year": export.version.released_at.year,
         "date_created": export.version.released_at.strftime("%Y/%m/%d"),
         "votes": manifest["counts"]["votes"],
@@ -44,7 +49,7 @@ def _info(export: Export) -> dict[str, Any]:
 
 def _licences(export: Export) -> list[dict[str, Any]]:
     licence = export.version.manifest["licence"]
-    return [{"id": 1, "name": licence, "url": ""}] if licence else []
+    return [{"id": 1, "name": licence, "url": licence_url(licence)}] if licence else []
 
 
 def _images(export: Export) -> Iterator[dict[str, Any]]:

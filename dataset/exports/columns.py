@@ -1,17 +1,21 @@
 """What the columns of the exported tables mean, for metadata that describes them."""
 
+import pyarrow as pa
+
 TABLES = {
     "pairs": "Every positive or judged pair with its label and the votes behind it; judged negatives included.",
     "judgments": "Every judgment, those of excluded answer sets and on gold controls included.",
     "captions": "The captions that queries search, with their texts.",
-    "images": "The images that queries search, without the pictures.",
+    "images": "The images that queries search, with their file names.",
 }
 COLUMNS = {
+    "image_id": "The collection's id of an image.",
+    "caption_id": "The collection's id of a caption.",
     "image": "The collection's id of an image.",
     "caption": "The collection's id of a caption.",
     "positive": "Lenient label: 1 for a match by the version's policies.",
     "strict": "Strict label: 1 for a match of level 1, or one that was not judged but is a match by a merged source.",
-    "gain": "Graded label: the sum of positive and strict, 2, 1 or 0.",
+    "graded": "Graded label: the sum of positive and strict, 2, 1 or 0. A pair's gain is half of it.",
     "level": "1 = 100% YES, 2 = Partially YES, 3 = Mostly NO, 4 = 100% NO.",
     "votes": "Number of judgments that count.",
     "share_1": "Share of level 1.",
@@ -46,3 +50,10 @@ COLUMNS = {
     "height": "Height of the picture in pixels.",
     "query": "1 if it is a query of the version.",
 }
+
+
+def meaning_of(column: pa.Field) -> str:
+    """Return what a column means; empty for one of another project's format, such as MTEB's."""
+    if pa.types.is_struct(column.type):
+        return "The picture itself, as bytes of its file."
+    return COLUMNS.get(column.name, "")

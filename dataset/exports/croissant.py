@@ -7,8 +7,10 @@ from typing import Any
 import pyarrow as pa
 
 from dataset.exports import statements
-from dataset.exports.columns import COLUMNS, TABLES
+from dataset.exports.citing import authors_of, citation_of, credits_of, semantic_version, title_of
+from dataset.exports.columns import TABLES, meaning_of
 from dataset.exports.data_files import describe, write_data_files
+from dataset.exports.licences import licence_url
 from dataset.exports.specification import Export
 from dataset.models import Version
 from dataset.version_files import sha256_of
@@ -63,26 +65,39 @@ KINDS = {"string": "sc:Text", "double": "sc:Float"}
 def write_croissant(export: Export) -> None:
     """Write ``croissant.json`` and the tables of ``write_data_files``, each of which is a record set."""
     paths = write_data_files(export)
-    version, manifest = export.version, export.version.manifest
+    version, licence = export.version, export.version.manifest["licence"]
+    described = [
+        credits_of(version).get("description", ""),
+        f"Version {version.name}: judged matches between images and captions of the collection {version.collection}.",
+        statements.simulated_votes(version),
+    ]
     metadata = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
-        "name": version.name,
-        "description": f"Judged matches between images and captions of the collection {manifest['collection']}. "
-        + statements.simulated_votes(version),
-        "license": manifest["licence"] or "not stated",
-        "version": "1.0.0",
+        "name": title_of(version),
+        "description": " ".join(filter(None, described)),
+        **({"license": licence_url(licence) or licence} if licence else {}),
+        "version": semantic_version(version.name),
         "datePublished": version.released_at.date().isoformat(),
-        "creator": {"@type": "sc:Organization", "name": manifest["software"]},
-        "url": f"urn:counterpart:{manifest['files']['pairs.csv']['sha256']}",
-        "citeAs": f"@misc{{{version.name}, title={{{version.name}}}, howpublished={{{manifest['software']}}}}}",
+        **_citing(version),
         "keywords": ["image-text retrieval", "crowdsourcing"],
         **responsibility(version),
         "distribution": [_file(name, path, export.folder) for name, path in paths.items()],
         "recordSet": [_record_set(name, path) for name, path in paths.items()],
     }
     (export.folder / "croissant.json").write_text(json.dumps(metadata, indent=2, ensure_ascii=False), encoding="utf-8")
+
+
+def _citing(version: Version) -> dict[str, Any]:
+    """Return who made the version, where it is found and how to cite it, as far as the release was told."""
+    creators = [
+        {"@type": "sc:Person", "name": author.name}
+        | ({"@id": author.orcid_url, "sameAs": author.orcid_url} if author.orcid else {})
+        for author in authors_of(version)
+    ]
+    fields = {"creator": creators, "url": credits_of(version).get("url"), "citeAs": citation_of(version)}
+    return {name: value for name, value in fields.items() if value}
 
 
 def responsibility(version: Version) -> dict[str, Any]:
@@ -98,6 +113,7 @@ def responsibility(version: Version) -> dict[str, Any]:
         "dataAnnotationProtocol": [
             "A HIT holds candidates and gold controls in an order of its own for each worker. Answer sets that fail a "
             "control are checked by a person, who decides whether their votes count.",
+            *statements.workers(version),
             *statements.annotators(version),
         ],
         "dataAnnotationPlatform": sorted({provenance[round["name"]]["channel"] for round in rounds}),
@@ -148,7 +164,7 @@ def _field(table: str, column: pa.Field) -> dict[str, Any]:
         "@type": "cr:Field",
         "@id": f"{table}/{column.name}",
         "name": column.name,
-        "description": COLUMNS[column.name],
+        "description": meaning_of(column),
         "dataType": KINDS.get(str(column.type), "sc:Integer"),
         "source": {"fileObject": {"@id": f"{table}.parquet"}, "extract": {"column": column.name}},
     }

@@ -4,11 +4,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import yaml
 
-from dataset.exports.card import card
+from dataset.exports.card import card, files_in
+from dataset.exports.citing import title_of, write_citation_file
 from dataset.exports.data_files import describe, write_data_files
+from dataset.exports.licences import on_the_hub
+from dataset.exports.pictures import feature_of
 from dataset.exports.specification import Export
+from dataset.models import Version
 
 SPLIT = "test"  # versions are to measure models on, not to train them
 SIZES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
@@ -18,8 +23,8 @@ def write_hugging_face(export: Export) -> None:
     """Write ``README.md`` and, as the configs of the same names, the tables of ``write_data_files``."""
     paths = write_data_files(export)
     front = {
-        **licence_of(export),
-        "pretty_name": export.version.name,
+        **on_the_hub(export.version.manifest["licence"]),
+        "pretty_name": title_of(export.version),
         "task_categories": ["image-to-text", "text-to-image"],
         "tags": ["image-text-retrieval", *(["simulated-votes"] if _is_simulated(export) else [])],
         "size_categories": [size_category(max(describe(path)[1] for path in paths.values()))],
@@ -33,17 +38,7 @@ def write_hugging_face(export: Export) -> None:
         ],
         "dataset_info": [config_info(name, {SPLIT: path}) for name, path in paths.items()],
     }
-    write_card(export.folder / "README.md", front, card(export.version))
-
-
-def licence_of(export: Export) -> dict[str, str]:
-    """Return the card's fields for the licence: the Hub knows ids in lower case, others have a name."""
-    licence = export.version.manifest["licence"]
-    if not licence:
-        return {"license": "unknown"}
-    if licence.lower().startswith(("cc-", "cc0-", "mit", "apache-", "odc-", "odbl", "pddl", "cdla-")):
-        return {"license": licence.lower()}
-    return {"license": "other", "license_name": licence}
+    write_card(export.version, export.folder, front)
 
 
 def config_info(name: str, splits: Mapping[str, Path]) -> dict[str, Any]:
@@ -53,7 +48,7 @@ def config_info(name: str, splits: Mapping[str, Path]) -> dict[str, Any]:
     bytes_of = {split: path.stat().st_size for split, path in splits.items()}
     return {
         "config_name": name,
-        "features": [_feature(field.name, str(field.type)) for field in schema],
+        "features": [_feature(field) for field in schema],
         "splits": [
             {"name": split, "num_bytes": bytes_of[split], "num_examples": rows}
             for split, (_, rows) in described.items()
@@ -67,17 +62,18 @@ def size_category(rows: int) -> str:
     return next((size for limit, size in SIZES.items() if rows < limit), "n>10M")
 
 
-def write_card(path: Path, front: Mapping[str, Any], text: str) -> None:
-    """Write a Markdown file that begins with ``front`` as YAML."""
+def write_card(version: Version, folder: Path, front: Mapping[str, Any]) -> None:
+    """Write ``CITATION.cff`` and then ``README.md``: the card of what the folder holds, with ``front`` as YAML."""
+    write_citation_file(version, folder)
     header = yaml.safe_dump(dict(front), sort_keys=False, allow_unicode=True)
-    path.write_text(f"---\n{header}---\n\n{text}", encoding="utf-8")
+    text = card(version, files_in(folder))
+    (folder / "README.md").write_text(f"---\n{header}---\n\n{text}", encoding="utf-8")
 
 
 def _is_simulated(export: Export) -> bool:
     return bool(export.version.manifest["counts"]["simulated_votes"])
 
 
-def _feature(name: str, kind: str) -> dict[str, str]:
-    if kind.startswith("struct"):
-        return {"name": name, "dtype": "image"}
-    return {"name": name, "dtype": "float64" if kind == "double" else kind}
+def _feature(field: pa.Field) -> dict[str, str]:
+    described = feature_of(field)
+    return {"name": field.name, "dtype": described.get("dtype", "image")}

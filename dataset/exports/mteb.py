@@ -1,38 +1,25 @@
 """Format ``mteb``: a retrieval task per direction with the configs ``corpus``, ``query`` and ``qrels``, as MTEB's
 image–text retrieval tasks have them."""
 
-import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from django.core.files.storage import default_storage
 
-from core.errors import CounterpartError, some_of
-from core.text import counted
-from dataset.exports.card import card
+from dataset.exports.citing import title_of
 from dataset.exports.data_files import batches_of
-from dataset.exports.gallery_rows import GalleryImage, gallery_captions, gallery_images, labelled_pairs, query_keys
-from dataset.exports.hugging_face import config_info, licence_of, write_card
+from dataset.exports.gallery_rows import gallery_captions, labelled_pairs, query_keys
+from dataset.exports.hugging_face import config_info, write_card
+from dataset.exports.licences import on_the_hub
+from dataset.exports.pictures import AT_ONCE, PICTURE, pictured_images, with_features
 from dataset.exports.specification import Export
 from dataset.exports.tables import write_parquet
 from mitl.models import Direction
 
 QRELS = pa.schema([("query-id", pa.string()), ("corpus-id", pa.string()), ("score", pa.int32())])
 TEXTS = pa.schema([("id", pa.string()), ("modality", pa.string()), ("text", pa.string())])
-_PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-_FEATURES = {
-    "id": {"dtype": "string", "_type": "Value"},
-    "modality": {"dtype": "string", "_type": "Value"},
-    "image": {"_type": "Image"},
-}
-PICTURES = pa.schema(
-    [("id", pa.string()), ("modality", pa.string()), ("image", _PICTURE)],
-    metadata={"huggingface": json.dumps({"info": {"features": _FEATURES}})},
-)
-AT_ONCE = 100  # pictures in memory, and in a row group
+PICTURES = with_features(pa.schema([("id", pa.string()), ("modality", pa.string()), ("image", PICTURE)]))
 SPLITS = {"corpus": "corpus", "query": "test", "qrels": "test"}
 
 
@@ -73,31 +60,8 @@ def _texts(export: Export, wanted: set[str] | None) -> Iterator[tuple[str, str, 
 
 
 def _pictures(export: Export, wanted: set[str] | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    missing, done = list[str](), 0
-    for image in gallery_images(export.version):
-        if wanted is None or image.key in wanted:
-            content = _picture(image)
-            if content is None:
-                missing.append(image.key)
-            elif not missing:
-                yield f"image-{image.key}", "image", {"bytes": content, "path": image.file_name}
-            done += 1
-            export.progress("pictures", done, None)
-    if missing:
-        raise CounterpartError(
-            f"{counted(len(missing), 'picture is', 'pictures are')} missing or were changed since the release: "
-            f"{some_of(missing)}. Import the collection again with --images, or export qrels."
-        )
-
-
-def _picture(image: GalleryImage) -> bytes | None:
-    """Return a picture's file; None if it is missing or is another one than at the release."""
-    if not image.file or not default_storage.exists(image.file):
-        return None
-    with default_storage.open(image.file, "rb") as file:
-        content: bytes = file.read()
-    is_another = image.sha256 and hashlib.sha256(content).hexdigest() != image.sha256
-    return None if is_another else content
+    for image, picture in pictured_images(export, wanted):
+        yield f"image-{image.key}", "image", picture
 
 
 def _qrels(export: Export, direction: Direction) -> Iterator[tuple[str, str, int]]:
@@ -109,8 +73,8 @@ def _qrels(export: Export, direction: Direction) -> Iterator[tuple[str, str, int
 
 def _write_card(export: Export, folder: Path, direction: Direction) -> None:
     front = {
-        **licence_of(export),
-        "pretty_name": f"{export.version.name}, {direction.label}",
+        **on_the_hub(export.version.manifest["licence"]),
+        "pretty_name": f"{title_of(export.version)}, {direction.label}",
         "task_categories": ["image-to-text" if direction == Direction.IMAGE_TO_CAPTION else "text-to-image"],
         "tags": ["mteb", "image-text-retrieval", f"{export.labels}-labels"],
         "configs": [
@@ -119,4 +83,4 @@ def _write_card(export: Export, folder: Path, direction: Direction) -> None:
         ],
         "dataset_info": [config_info(config, {split: _path(folder, config)}) for config, split in SPLITS.items()],
     }
-    write_card(folder / "README.md", front, card(export.version))
+    write_card(export.version, folder, front)

@@ -2,12 +2,13 @@
 
 from dataset.exports.judgments_long import long_batches
 from dataset.exports.specification import Export
-from dataset.exports.tables import pair_batches, write_parquet
+from dataset.exports.tables import pair_batches, with_ids, write_parquet
 
 
 def write_parquet_files(export: Export) -> None:
-    """Write ``<version>_pairs.parquet`` and, for a version with rounds, ``<version>_judgments.parquet``."""
+    """Write ``<version>_pairs.parquet`` and, for a version with rounds, ``<version>_judgments.parquet``; the columns
+    with ids are ``image_id`` and ``caption_id``."""
     name = export.version.name
-    write_parquet(export.folder / f"{name}_pairs.parquet", pair_batches(export.version, export.progress))
+    write_parquet(export.folder / f"{name}_pairs.parquet", with_ids(pair_batches(export.version, export.progress)))
     if export.version.rounds.exists():
-        write_parquet(export.folder / f"{name}_judgments.parquet", long_batches(export))
+        write_parquet(export.folder / f"{name}_judgments.parquet", with_ids(long_batches(export)))

@@ -10,7 +10,7 @@ from dataset.models import Version
 
 Labels = Literal["strict", "lenient", "graded"]
 LABELS: tuple[Labels, ...] = get_args(Labels)
-COLUMNS = {"strict": "strict", "lenient": "positive", "graded": "gain"}
+COLUMNS = {"strict": "strict", "lenient": "positive", "graded": "graded"}
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,14 @@ class Export:
     """A version to be written into ``folder``.
 
     ``labels`` says what a match is where a format has one number for it: ``lenient`` every positive of the version,
-    ``strict`` and ``graded`` the columns ``strict`` and ``gain`` of ``tables.with_labels``.
+    ``strict`` and ``graded`` the columns of these names of ``tables.with_labels``. ``pictures``: whether pictures go
+    along.
     """
 
     version: Version
     folder: Path
     labels: Labels = "lenient"
+    pictures: bool = False
     progress: Progress = silent
 
     def label_of(self, pair: dict[str, Any]) -> int:

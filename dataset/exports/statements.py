@@ -1,6 +1,6 @@
 """What cards and metadata tell a version's users: who annotated, for which pay, how well they agree, known biases."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,18 +24,55 @@ def simulated_votes(version: Version) -> str:
     return f"{share} {votes:,} votes are simulated: a program answered, not a person. Use them for tests only."
 
 
-def annotators(version: Version) -> Iterator[str]:
+def labels() -> list[str]:
+    """Say what levels and labels mean, and what a pair's gain is."""
+    return [
+        "Levels: 1 = 100% YES, 2 = Partially YES, 3 = Mostly NO, 4 = 100% NO.",
+        "Lenient (positive): 1 for a match by the version's policies, otherwise 0.",
+        "Strict: 1 for a match of level 1, or one that was not judged but is a match by a merged source.",
+        "Graded: the sum of both, 2, 1 or 0. A pair's gain in graded metrics is half of it: 1, 0.5 or 0. A match by a "
+        "merged source that people judged level 3 or 4 has gain 0.5.",
+    ]
+
+
+def workers(version: Version) -> Iterator[str]:
     """Say for each round by whom, where and when its pairs were judged."""
     for round in version.manifest["rounds"]:
         source = version.manifest["provenance"][round["name"]]
         where = source["channel"] + (f" ({source['environment']})" if source["environment"] else "")
         dates = f"{source['first_judgment']} to {source['last_judgment']}"
         yield (
-            f"Round {round['name']}: {counted(source['workers'], 'worker')} of the channel {where}, {dates}; "
+            f"Round {round['name']}: {_people(source)} of the channel {where}, {dates}; "
             f"{source['answer_sets']['counted']:,} answer sets count, {source['answer_sets']['excluded']:,} were "
             f"excluded; {counted(source['votes'], 'vote')} that count, {source['simulated_votes']:,} of them "
             f"simulated; {source['pairs_judged']:,} of {source['pairs_in_pool']:,} proposed pairs judged."
         )
+
+
+def _people(source: Mapping[str, Any]) -> str:
+    """Say how many workers there were, and how many of them are programs; earlier manifests tell that of votes only."""
+    all_simulated = source["simulated_votes"] == source["votes"] > 0
+    simulated = source.get("simulated_workers", source["workers"] if all_simulated else 0)
+    if not simulated:
+        return counted(source["workers"], "worker")
+    if simulated == source["workers"]:
+        return counted(simulated, "simulated worker (a program)", "simulated workers (programs)")
+    return f"{counted(source['workers'], 'worker')}, {simulated:,} of them programs,"
+
+
+def annotators(version: Version) -> Iterator[str]:
+    """Say what each annotator behind the rounds is; versions of before 0.4.0 know only their names."""
+    for name, annotator in version.manifest.get("annotators", {}).items():
+        options = ", ".join(f"{option}={value}" for option, value in annotator["options"].items())
+        weights = annotator["checkpoint_sha256"]
+        parts = [
+            f"kind {annotator['kind']}",
+            f"options {options}" if options else "no options",
+            f"weights with SHA-256 {weights}" if weights else "no weights",
+            f"source {annotator['source'] or 'not stated'}",
+            f"licence {annotator['licence'] or 'not stated'}",
+        ]
+        yield f"{name}: {'; '.join(parts)}."
 
 
 def pay(version: Version) -> Iterator[str]:

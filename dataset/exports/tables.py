@@ -53,15 +53,24 @@ def pair_rows(version: Version, progress: Progress) -> Iterator[dict[str, Any]]:
 
 
 def with_labels(pairs: pa.RecordBatch) -> pa.RecordBatch:
-    """Append the columns ``strict`` and ``gain`` to pairs.
+    """Append the columns ``strict`` and ``graded`` to pairs.
 
     ``strict`` is 1 for a positive whose level is 1, and for one that was not judged but is a match by a merged source.
-    ``gain`` is the sum of ``positive`` and ``strict``: 2, 1 or 0, that is ECCV Caption's match weights 1, 0.5 and 0
-    in whole numbers.
+    ``graded`` is the sum of ``positive`` and ``strict``: 2, 1 or 0. Half of it is the pair's gain in graded metrics
+    (ECCV Caption, equation E.4, for a pair that people judged and no merged source has).
     """
     by_level = compute.fill_null(compute.equal(pairs["level"], 1), True)
     strict = compute.multiply(pairs["positive"], compute.cast(by_level, pa.int8()))
-    return pairs.append_column("strict", strict).append_column("gain", compute.add(pairs["positive"], strict))
+    return pairs.append_column("strict", strict).append_column("graded", compute.add(pairs["positive"], strict))
+
+
+def with_ids(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Yield the batches with the columns ``image`` and ``caption``, which hold ids, as ``image_id`` and
+    ``caption_id``: readers of Parquet expect a picture and a text under the short names."""
+    for batch in batches:
+        yield batch.rename_columns(
+            [f"{name}_id" if name in ("image", "caption") else name for name in batch.schema.names]
+        )
 
 
 def write_csv(path: Path, batches: Callable[[], Batches]) -> None:

@@ -82,9 +82,9 @@ def test_a_text_with_a_comma_is_quoted(tmp_path):
 def test_parquet_holds_pairs_with_labels_and_all_judgments(version, tmp_path):
     files = exported(version, tmp_path, "parquet")
     assert len(rows_of(files["v1_judgments.parquet"])) == len(list(load_judgments(version)))
-    pairs = {(row["image"], row["caption"]): row for row in rows_of(files["v1_pairs.parquet"])}
+    pairs = {(row["image_id"], row["caption_id"]): row for row in rows_of(files["v1_pairs.parquet"])}
     labels = {level: pairs[level_of(version, level)] for level in (1, 2, 4)}
-    assert {level: (row["positive"], row["strict"], row["gain"]) for level, row in labels.items()} == {
+    assert {level: (row["positive"], row["strict"], row["graded"]) for level, row in labels.items()} == {
         1: (1, 1, 2),
         2: (1, 0, 1),
         4: (0, 0, 0),
@@ -96,7 +96,7 @@ def test_a_version_without_rounds_has_pairs_but_no_judgments(tmp_path):
     zoo = make_collection()
     version = release_version("v2", collection=zoo, sample=make_sample(zoo), merge="original")
     assert list(exported(version, tmp_path, "parquet")) == ["v2_pairs.parquet"]
-    assert {row["gain"] for row in rows_of(tmp_path / "v2_pairs.parquet")} == {2}
+    assert {row["graded"] for row in rows_of(tmp_path / "v2_pairs.parquet")} == {2}
 
 
 def test_a_match_that_people_deny_is_not_strict(round, tmp_path):
@@ -106,7 +106,7 @@ def test_a_match_that_people_deny_is_not_strict(round, tmp_path):
     version = release_version("v3", collection=sample.collection, sample=sample, rounds=[round], merge="cxc")
     exported(version, tmp_path, "parquet")
     row = next(row for row in rows_of(tmp_path / "v3_pairs.parquet") if row["level"] == 4 and row["positive"])
-    assert (row["strict"], row["gain"]) == (0, 1)
+    assert (row["strict"], row["graded"]) == (0, 1)
 
 
 def test_strict_eccv_json_drops_what_matches_only_partially(version, tmp_path):

@@ -23,9 +23,10 @@ class Command(ActCommand):
             help="what a match is in eccv-json, qrels, mteb and coco: lenient (default): all positives of the version; "
             "strict: those of level 1 and unjudged ones; graded (qrels, mteb): 2 if strict, 1 if lenient, else 0",
         )
+        parser.add_argument("--pictures", action="store_true", help="hf: with the pictures, as the column image")
         parser.add_argument("--out", type=Path, required=True, help="folder to write into; created if needed")
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         version = Version.objects.named(options["version"])
-        chosen = {name: options[name] for name in ("format", "labels", "out")}
+        chosen = {name: options[name] for name in ("format", "labels", "pictures", "out")}
         return "\n".join(map(str, export_version(version, **chosen, progress=progress)))
