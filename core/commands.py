@@ -1,5 +1,6 @@
 """The base class of every Counterpart command: progress bars, one-line errors, --json."""
 
+import errno
 import json
 import sys
 from argparse import Action
@@ -109,8 +110,14 @@ def _database_error(error: DatabaseError) -> str:
 
 def _file_error(error: OSError) -> str:
     """Explain in one line a full disk, a file that may not be read or written, and the like."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        remedy = "Free some space"
+    elif error.filename:
+        remedy = "Check that the path exists and that you may read and write it"
+    else:
+        remedy = "Correct that"
     name = f": {error.filename}" if error.filename else ""
-    return f"{error.strerror or error}{name}. Correct that and run the command again. --traceback shows the details."
+    return f"{error.strerror or error}{name}. {remedy}, then run the command again. --traceback shows the details."
 
 
 def _memory_error(error: MemoryError) -> str:

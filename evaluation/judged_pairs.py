@@ -17,7 +17,8 @@ from mitl.models import Direction, Proposal, Retrieval
 from mitl.search.gallery import load_lists
 
 WEIGHTS = {Level.YES: 1.0, Level.PARTIALLY_YES: 0.5, Level.MOSTLY_NO: 0.0, Level.NO: 0.0}
-"""What a pair of each level counts (ECCV Caption, equation E.4)."""
+"""The gain of a judged pair by its level (ECCV Caption, equation E.4). Matches of merged sources play no part in it;
+docs/metrics.md tells their gain in exported versions."""
 
 Ids = NDArray[np.int64]
 
@@ -85,8 +86,8 @@ def load_judged_pairs(version: Version) -> dict[Direction, JudgedPairs]:
 
 
 def true_qrels(version: Version, source: str, direction: Direction) -> Qrels:
-    """Return all matches of a source between the version's queries and the gallery, with the gains of their grades (1
-    without a grade).
+    """Return all matches of a source between the version's queries and the gallery, with the gains of their levels (1
+    for a match without a level).
 
     Raises CounterpartError for a source without matches on them.
     """

@@ -24,7 +24,7 @@ def card(version: Version, files: Mapping[str, Path]) -> str:
             f"# {title_of(version)}",
             "",
             f"Version {version.name}: judged matches between images and captions of the collection "
-            f"{manifest['collection']}, released by {manifest['software']}.",
+            f"{manifest['collection']}, released with {manifest['software']}.",
             "",
             *([credits["description"], ""] if "description" in credits else []),
             f"**{statements.simulated_votes(version)}**",
@@ -76,7 +76,7 @@ def _credits(version: Version) -> Iterable[str]:
 
 
 def _quoted(text: str) -> list[str]:
-    return ["", *(f"    {line}" for line in text.splitlines())] if text else []
+    return ["", "Please cite it as:", "", *(f"    {line}" for line in text.splitlines())] if text else []
 
 
 def _file(name: str, path: Path, columns: list[pa.Field]) -> str:

@@ -31,7 +31,7 @@ def labels() -> list[str]:
         "Lenient (positive): 1 for a match by the version's policies, otherwise 0.",
         "Strict: 1 for a match of level 1, or one that was not judged but is a match by a merged source.",
         "Graded: the sum of both, 2, 1 or 0. A pair's gain in graded metrics is half of it: 1, 0.5 or 0. A match by a "
-        "merged source that people judged level 3 or 4 has gain 0.5.",
+        "merged source has gain 1 if nobody judged it, and 0.5 if people judged it level 3 or 4.",
     ]
 
 

@@ -1,4 +1,5 @@
 """Graded metrics: a full match has gain 1, a partial one 0.5, others 0 (levels 1 to 4: 1, 0.5, 0, 0; eq. E.4).
+The label ``graded`` of exported versions is twice the gain.
 
 Where all gains are 1 or 0 each equals the binary metric of its name. NaN for a query without a match.
 """

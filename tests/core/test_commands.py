@@ -28,14 +28,22 @@ def test_a_database_that_cannot_be_used_is_told_in_one_line(db, monkeypatch, err
     assert "\n" not in str(told.value)
 
 
-def test_a_full_disk_is_told_in_one_line(db, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(28, "No space left on device", "/var/x"), r"No space left on device: /var/x\. Free some space, then"),
+        (OSError(2, "No such file", "/proc/x"), r"No such file: /proc/x\. Check that the path exists and that you may"),
+        (OSError(111, "Connection refused"), r"Connection refused\. Correct that, then"),
+    ],
+)
+def test_what_the_system_refuses_is_told_in_one_line_with_a_remedy(db, monkeypatch, error, told):
     def fail(rows: object, name: str) -> None:
-        raise OSError(28, "No space left on device", "/var/x")
+        raise error
 
     monkeypatch.setattr("hits.models.RoundQuerySet.named", fail)
-    with pytest.raises(CommandError, match=r"^No space left on device: /var/x\. Correct that") as told:
+    with pytest.raises(CommandError, match=f"^{told}") as refused:
         call_command("close", "round-1", skip_checks=True)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_ctrl_c_is_told_in_one_line(monkeypatch, capsys):

@@ -118,7 +118,7 @@ def test_a_card_says_who_made_the_version_and_how_to_cite_it(release, out):
         "- Contact: ada@example.org",
         "- Licence: CC-BY-4.0",
     ]
-    assert "    @misc{v1," in card
+    assert "\nPlease cite it as:\n\n    @misc{v1,\n" in card
     assert "  author = {{Ada Lovelace} and {Alan Turing}}," in card
     assert section(card, "Annotators: the models that proposed the pairs") == [
         "- words: kind overlap; no options; no weights; source not stated; licence not stated."

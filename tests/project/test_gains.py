@@ -1,0 +1,39 @@
+"""One definition of gain: the table of docs/metrics.md is what the code does."""
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from dataset.exports.columns import COLUMNS
+from dataset.exports.statements import labels
+from dataset.exports.tables import NUMBERS, with_labels
+from evaluation.judged_pairs import WEIGHTS
+from mitl.chat import questions
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/metrics.md").read_text()
+TABLE = PAGE.partition("| pair of a version | `graded` | gain |\n|---|---|---|\n")[2].partition("\n\n")[0]
+ROWS = [[cell.strip() for cell in row.strip("|").split("|")] for row in TABLE.splitlines()]
+
+
+@pytest.mark.parametrize(("pair", "graded", "gain"), ROWS)
+def test_the_graded_label_of_an_export_is_that_of_the_page(pair, graded, gain):
+    judged = re.search(r"level (\d)", pair)
+    level = int(judged[1]) if judged else None
+    positive = int("merged" in pair or level in (1, 2))
+    schema = pa.schema([(name, NUMBERS[name]) for name in ("level", "positive")])
+    (row,) = with_labels(pa.RecordBatch.from_pylist([{"level": level, "positive": positive}], schema)).to_pylist()
+    assert row["graded"] == int(graded) == 2 * float(gain)
+
+
+def test_the_gains_of_levels_are_those_of_the_page():
+    by_level = [float(gain) for pair, _graded, gain in ROWS if "merged" not in pair]
+    assert len(ROWS) == 7
+    assert by_level == list(WEIGHTS.values()) == list(questions.WEIGHTS) == [1.0, 0.5, 0.0, 0.0]
+
+
+def test_card_and_croissant_call_the_gain_half_of_the_graded_label():
+    assert "gain" not in COLUMNS
+    assert COLUMNS["graded"].endswith("A pair's gain is half of it.")
+    assert "A pair's gain in graded metrics is half of it: 1, 0.5 or 0." in labels()[-1]
