@@ -1,7 +1,7 @@
 /* One screen of the form at a time (a pair, or what the type of task asks at once), the dots above it, the strip of all
    answers at the end; and the answer of one screen. */
 
-import { loadAhead } from "./pictures.js";
+import { loadNow } from "./pictures.js";
 
 /**
  * Lay `pairs` out as a deck. Return { at(), show(index), pair(), refresh() }; index pairs.length is the strip.
@@ -21,8 +21,7 @@ export function layDeck(pairs, elements) {
     const atEnd = current === pairs.length;
     pairs.forEach((pair, i) => (pair.hidden = i !== current));
     finish.hidden = !atEnd;
-    loadAhead(pairs, current);
-    if (atEnd) for (const image of strip.querySelectorAll("img")) image.loading = "eager";
+    if (!atEnd) loadNow(pairs[current]);
     refresh();
     scrollTo(0, 0);
     if (focus) goal(atEnd).focus({ preventScroll: true });
@@ -73,17 +72,20 @@ function thumbnail(pair) {
   button.type = "button";
   number.textContent = `${pair.dataset.name.match(/\d+/)} `;
   words.append(number, "");
-  button.append(pair.dataset.thumbnail ? thumbnailImage(pair) : thumbnailSentence(pair));
+  const picture = pair.querySelector("figure.picture img");
+  button.append(picture ? thumbnailImage(picture) : thumbnailSentence(pair));
   button.append(words);
   item.append(button);
   return item;
 }
 
-function thumbnailImage(pair) {
+/** The picture of a pair once more, as soon as it is there: the browser has it then, also without a network. */
+function thumbnailImage(picture) {
   const image = document.createElement("img");
-  image.loading = "lazy";
-  image.src = pair.dataset.thumbnail;
-  image.alt = pair.querySelector("img").alt;
+  const show = () => picture.naturalWidth && (image.src = picture.currentSrc);
+  image.alt = picture.alt;
+  picture.addEventListener("load", show);
+  show();
   return image;
 }
 

@@ -1,46 +1,80 @@
-/* Pictures: fetched a little ahead, asked for again when they fail, enlarged on demand. */
+/* Pictures: all loaded when the page opens, asked for again when they fail, enlarged on demand. */
 
-const AHEAD = 2;
+const AT_ONCE = 3; // pictures loaded beside each other while the first is looked at
 const TRIES = 6; // by itself, after 2, 4, 8 ... seconds
 const LARGEST = 8; // times the size that fits the window
 const STEP = 1.5;
 const MOVED = 6; // pixels that make a press a drag
 
-/** Load the picture of this pair and of the next two. */
-export function loadAhead(pairs, index) {
-  for (const pair of pairs.slice(index, index + 1 + AHEAD)) {
-    for (const image of pair.querySelectorAll("img")) image.loading = "eager";
+const picturesOf = (pair) => [...pair.querySelectorAll(".picture img")];
+
+const isLoaded = (image) => image.complete && image.naturalWidth > 0;
+
+/** Whether a picture of this pair is not there to be judged: it still loads, or it failed. */
+export const isPictureMissing = (pair) => !picturesOf(pair).every(isLoaded);
+
+/** Load the pictures of the pair on the screen before those that wait for their turn. */
+export function loadNow(pair) {
+  for (const image of picturesOf(pair)) image.loading = "eager";
+}
+
+/** Load the pictures of the first of `pairs`, then all others in their order: they can then be judged without a network. */
+export async function loadInTurn(pairs) {
+  loadNow(pairs[0]);
+  await Promise.all(picturesOf(pairs[0]).map(settled));
+  const waiting = pairs.slice(1).flatMap(picturesOf);
+  const loadWaiting = async () => {
+    for (let image = waiting.shift(); image; image = waiting.shift()) {
+      image.fetchPriority = "low";
+      image.loading = "eager";
+      await settled(image);
+    }
+  };
+  for (let n = 0; n < AT_ONCE; n++) loadWaiting();
+}
+
+/** Resolve once a picture is loaded or failed. */
+function settled(image) {
+  return new Promise((resolve) => {
+    if (image.complete && image.currentSrc) resolve();
+    for (const kind of ["load", "error"]) image.addEventListener(kind, resolve, { once: true });
+  });
+}
+
+/**
+ * Mark the pictures that are missing, and load one that failed again: a few times by itself, when the network is back, and
+ * on a click. `changed(pair)` is called when a picture of it is there or failed.
+ */
+export function watchPictures(pairs, changed) {
+  for (const pair of pairs) {
+    for (const picture of pair.querySelectorAll(".picture")) watch(picture, () => changed(pair));
+    changed(pair);
   }
 }
 
-/** Load a picture that failed again: a few times by itself, when the network is back, and on a click. */
-export function retryFailures(pairs) {
-  for (const figure of pairs.flatMap((pair) => [...pair.querySelectorAll(".picture")])) {
-    const image = figure.querySelector("img");
-    const again = figure.querySelector(".picture-again");
-    const { src } = image;
-    let tries = 0;
+function watch(picture, changed) {
+  const image = picture.querySelector("img");
+  const { src } = image;
+  let tries = 0;
+  let hasFailed = false;
 
-    const load = () => {
-      image.loading = "eager";
-      image.srcset = "";
-      image.src = `${src}&again=${Date.now()}`;
-    };
-    const mark = (failed) => {
-      figure.classList.toggle("failed", failed);
-      if (again) again.textContent = failed ? "Load it again" : "Picture does not load?";
-      if (!failed) tries = 0;
-      else if (tries < TRIES) setTimeout(() => figure.classList.contains("failed") && load(), 1000 * 2 ** ++tries);
-    };
-    image.addEventListener("load", () => mark(false));
-    image.addEventListener("error", () => mark(true));
-    addEventListener("online", () => figure.classList.contains("failed") && load());
-    if (image.complete && image.currentSrc && !image.naturalWidth) mark(true);
-    again?.addEventListener("click", (event) => {
-      event.preventDefault();
-      load();
-    });
-  }
+  const load = () => {
+    hasFailed = false;
+    image.loading = "eager";
+    image.srcset = "";
+    image.src = `${src}&again=${Date.now()}`;
+  };
+  const loadFailed = () => hasFailed && load();
+  const mark = () => {
+    hasFailed = image.complete && image.currentSrc !== "" && !isLoaded(image);
+    picture.classList.toggle("missing", !isLoaded(image));
+    if (hasFailed && tries < TRIES) setTimeout(loadFailed, 1000 * 2 ** ++tries);
+    changed();
+  };
+  for (const kind of ["load", "error"]) image.addEventListener(kind, mark);
+  addEventListener("online", loadFailed);
+  picture.querySelector(".picture-again").addEventListener("click", load);
+  mark();
 }
 
 /**

@@ -4,7 +4,7 @@ import { countActiveSeconds, secondsOn, showTimeLeft } from "./clock.js";
 import { asksReasons, isFinished, keepAlone, layDeck, letWrite, readAnswer, unfoldReasons, writeAnswer } from "./deck.js";
 import { deviceCopy, draftSaver, forgetOld, pause, reportName } from "./drafts.js";
 import { labelReasons, listen, switchKeys } from "./keys.js";
-import { enlarger, retryFailures } from "./pictures.js";
+import { enlarger, isPictureMissing, loadInTurn, watchPictures } from "./pictures.js";
 import { layReports } from "./report.js";
 
 const LOOK = 220; // milliseconds in which a click's mark is seen before the next pair comes
@@ -101,9 +101,17 @@ function advance() {
   deck.show(ahead < 0 ? pairs.length : ahead);
 }
 
+/** Refuse to judge what cannot be seen, in words; only that the picture does not load can then be said. */
+function refuses(pair, input) {
+  const isRefused = isPictureMissing(pair) && !input.closest(".no-picture");
+  if (isRefused) announce("The picture has not loaded yet. Wait for it, or try again.");
+  return isRefused;
+}
+
 /** Choose an input by key. A tick is set or taken away; a radio leads on if the pair is finished, else to its reasons. */
 function choose(input) {
   const pair = deck.pair();
+  if (refuses(pair, input)) return;
   const isTick = input.type === "checkbox";
   const isNew = isTick || !input.checked;
   input.checked = !(isTick && input.checked);
@@ -203,6 +211,10 @@ form.addEventListener("keydown", (event) => {
     deck.show(deck.at() + 1);
   }
 });
+form.addEventListener("click", (event) => {
+  // Arrow keys between radio buttons arrive here too.
+  if (event.target.matches(".levels input") && refuses(event.target.closest(".pair"), event.target)) event.preventDefault();
+});
 form.addEventListener("change", (event) => {
   if (event.target.closest(".report")) return;
   const pair = event.target.closest(".pair");
@@ -254,12 +266,15 @@ listen(
   },
   { paused: () => document.querySelector("dialog[open]") !== null },
 );
-retryFailures(pairs);
+watchPictures(pairs, (pair) => {
+  for (const field of pair.querySelectorAll("textarea.written")) field.readOnly = isPictureMissing(pair);
+});
 if (byId("time")) showTimeLeft(byId("time"), byId("time-short"), announce);
 
 const unanswered = pairs.findIndex((pair) => !isFinished(pair));
 const writes = form.querySelector("textarea.written") !== null; // who writes can begin at once
 deck.show(unanswered < 0 ? pairs.length : unanswered, { focus: writes });
+loadInTurn([...pairs.slice(deck.at()), ...pairs.slice(0, deck.at())]);
 if (saver && copy.remembered("submitted")) {
   copy.remember("submitted", false);
   form.requestSubmit();

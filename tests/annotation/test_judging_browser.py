@@ -15,6 +15,9 @@ from tests.factories import make_collection, make_round, make_worker
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+ON_SCREEN = "html.deck .pair:not([hidden]) .picture img"
+
+
 @pytest.fixture
 def made() -> Round:
     """A round of one HIT of 4 pairs."""
@@ -41,6 +44,7 @@ def take(page: Page, made: Round) -> None:
     page.get_by_role("button", name="Agree and start").click()
     page.get_by_role("button", name="Judge a HIT").click()
     page.wait_for_url(re.compile("/(task|take)/"))  # without scripts it stays where it was asked for
+    wait_for_picture(page)
 
 
 def submit(page: Page) -> None:
@@ -48,8 +52,16 @@ def submit(page: Page) -> None:
     page.wait_for_url("**/receipt/")
 
 
+def wait_for_picture(page: Page) -> None:
+    """Wait until the pictures on the screen are there or have failed."""
+    if page.locator("html.deck").count():
+        page.wait_for_function(f"[...document.querySelectorAll('{ON_SCREEN}')].every((image) => image.complete)")
+
+
 def press(page: Page, keys: str) -> None:
+    """Press the keys one after the other, each once the picture that it answers for is there."""
     for key in keys:
+        wait_for_picture(page)
         page.keyboard.press(key)
 
 
@@ -188,11 +200,11 @@ def test_a_failed_picture_can_be_asked_for_again(page, made):
     page.add_init_script("window.setTimeout = () => 0")  # it would ask again by itself
     page.route("**/picture/*/1/*", lambda route: route.abort())
     take(page, made)
-    again = page.locator("#pair-1").get_by_text("Load it again")
+    again = page.locator("#pair-1").get_by_role("button", name="try again")
     expect(again).to_be_visible()
     page.unroute("**/picture/*/1/*")
     again.click()
-    expect(page.locator("#pair-1 .picture-failed")).to_be_hidden()
+    expect(page.locator("#pair-1 .picture-missing")).to_be_hidden()
     assert page.locator("#pair-1 img").evaluate("image => image.naturalWidth") == 64
 
 

@@ -120,9 +120,9 @@ def test_two_fingers_enlarge_the_picture_on_a_phone(phone, made):
 def test_a_failed_picture_comes_back_by_itself(page, made):
     page.route("**/picture/*/1/*", lambda route: route.abort())
     take(page, made)
-    expect(page.locator("#pair-1 .picture-failed")).to_be_visible()
+    expect(page.locator("#pair-1 .picture-missing")).to_be_visible()
     page.unroute("**/picture/*/1/*")
-    expect(page.locator("#pair-1 .picture-failed")).to_be_hidden()
+    expect(page.locator("#pair-1 .picture-missing")).to_be_hidden()
 
 
 def test_single_keys_can_be_switched_off_and_stay_off(page, made):

@@ -30,6 +30,8 @@ def full() -> Round:
 
 
 def go_offline(page: Page) -> None:
+    """Lose the connection once all pictures are loaded."""
+    expect(page.locator(".picture.missing")).to_have_count(0)
     page.context.set_offline(True)
 
 
