@@ -26,10 +26,14 @@ LEVELS = [(str(level.value), f"{level.value} {level.label.split(',')[0]}") for l
 VERDICTS = [("", "any"), ("yes", "match"), ("no", "no match"), *LEVELS, ("none", "not judged")]
 OF_VERSIONS: dict[str, dict[str, Any]] = {"yes": {"score": 1}, "no": {"score": 0}, "none": {"grade": None}}
 """The matches of a version that each verdict means."""
-SORTS = [("", "default order"), ("unsure", "least sure verdict"), ("level", "level of the verdict")]
+SORTS = [
+    ("", "default order"),
+    ("unsure", "least agreed or probable, then fewest votes"),
+    ("level", "level of the verdict"),
+]
 ORDERS = {
     "": ("image_id", "caption_id"),
-    "unsure": ("confidence", "image_id", "caption_id"),
+    "unsure": ("confidence", "votes", "image_id", "caption_id"),
     "level": ("level", "-confidence", "image_id", "caption_id"),
 }
 SORTS_OF_VERSIONS = [("", "default order"), ("level", "level")]

@@ -56,6 +56,14 @@ class Verdict(models.Model):
         """The mean over its votes of what the answers of the round's type of task count (``TaskType.mean_of``)."""
         return float(task_type_of(self.aggregation.round).score(np.array(self.distribution)))
 
+    @property
+    def support(self) -> str:
+        """What speaks for its level: "3 of 5 votes", or the probability that a model of the workers gives it. The share of
+        a few votes is no probability."""
+        if self.aggregation.method == "majority":
+            return f"{round(self.confidence * self.votes)} of {self.votes} {'vote' if self.votes == 1 else 'votes'}"
+        return f"{self.confidence:.2f} by {self.aggregation.method}"
+
 
 Subject = tuple[int | None, int | None]
 """Database ids of an image and a caption; None where a review is about the other one alone."""
