@@ -17,6 +17,7 @@ from core.progress import Progress, silent
 from core.text import counted
 from hits.models import Round, Seat
 from hits.prices import CENT
+from hits.task_types import task_type_of
 
 PILOT_SIZE = 30  # assignments that may go out untimed: somebody has to be the first
 LEAST_TIMED = 5  # accepted assignments below which a median tells nothing
@@ -101,15 +102,32 @@ def fair_reward(seconds: float, floor: Decimal) -> Decimal:
     return (Decimal(str(seconds)) * floor / HOUR).quantize(CENT, rounding=ROUND_UP)
 
 
-def check_wage(round: Round, *, pilot: Round | None = None, expected_minutes: Decimal | None = None) -> Expectation:
+def slow_seconds(round: Round) -> int:
+    """Return how long slow workers usually take for a HIT of the round's type of task."""
+    return task_type_of(round).usual_minutes[-1] * 60
+
+
+def check_wage(
+    round: Round,
+    *,
+    pilot: Round | None = None,
+    expected_minutes: Decimal | None = None,
+    below_floor: bool = False,
+) -> Expectation:
     """Return how long a HIT of the round will take: as stated, or as measured in ``pilot`` or the latest similar round.
 
     Raises CounterpartError for a reward below the round's wage floor for that time, for a pilot that asked something
-    else or has too few answers, and for a pilot together with a stated time; and if the round's channel settles
-    payments, for more than PILOT_SIZE assignments whose time nobody knows.
+    else or has too few answers, and for a pilot together with a stated time. Where nobody knows the time, it raises
+    CounterpartError on a channel that settles payments for more than PILOT_SIZE assignments, and on others for a reward
+    below the floor for workers of the usual slow speed, unless a person says that it may be ``below_floor``.
     """
     expected = _expected(round, pilot, expected_minutes)
-    _hold_to_floor(round, expected)
+    if expected.seconds is not None:
+        _hold_to_floor(round, expected.seconds, expected.source)
+    elif round.settles:
+        _hold_to_pilot_size(round)
+    elif not below_floor:
+        _hold_to_usual_floor(round)
     return expected
 
 
@@ -199,19 +217,32 @@ def alike_rounds(round: Round) -> Sequence[Round]:
     ]
 
 
-def _hold_to_floor(round: Round, expected: Expectation) -> None:
-    if expected.seconds is None:
-        wanted = Seat.objects.filter(hit__round=round).count()
-        if round.settles and wanted > PILOT_SIZE:
-            raise CounterpartError(
-                f"Round {round} asks for {wanted:,} assignments and nobody knows how long one takes. Publish a pilot "
-                f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."
-            )
-        return
-    fair = fair_reward(expected.seconds, round.wage_floor)
+def _hold_to_pilot_size(round: Round) -> None:
+    wanted = Seat.objects.filter(hit__round=round).count()
+    if wanted > PILOT_SIZE:
+        raise CounterpartError(
+            f"Round {round} asks for {wanted:,} assignments and nobody knows how long one takes. Publish a pilot "
+            f"of up to {PILOT_SIZE} first, name one with --pilot, or state the time with --expected-minutes."
+        )
+
+
+def _hold_to_usual_floor(round: Round) -> None:
+    slow = slow_seconds(round)
+    fair = fair_reward(slow, round.wage_floor)
     if fair > round.reward:
         raise CounterpartError(
-            f"A HIT of round {round} takes {expected.seconds / 60:.1f} min ({expected.source}); at the wage floor of "
+            f"A HIT like those of round {round} usually takes up to {slow // 60} min; at the wage floor of "
+            f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. Pack it again with "
+            f"--reward {fair}, state the minutes that a HIT takes (--expected-minutes), or say that slow workers may "
+            "earn less than the floor (--below-floor)."
+        )
+
+
+def _hold_to_floor(round: Round, seconds: int, source: str) -> None:
+    fair = fair_reward(seconds, round.wage_floor)
+    if fair > round.reward:
+        raise CounterpartError(
+            f"A HIT of round {round} takes {seconds / 60:.1f} min ({source}); at the wage floor of "
             f"${round.wage_floor} an hour that is ${fair}, more than its reward of ${round.reward}. "
             f"Pack it again with --reward {fair}."
         )

@@ -179,7 +179,7 @@ def make_round() -> str:
     annotators = ",".join(Annotator.objects.values_list("name", flat=True))
     call_command("pool", "pool", collection="photos", annotators=annotators, queries="queries")
     call_command("pack", "round", pool="pool", ceiling="9000")
-    call_command("publish", "round", channel="browser")
+    call_command("publish", "round", channel="browser", below_floor=True)
     return Round.objects.get().join_key
 
 

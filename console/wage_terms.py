@@ -7,11 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.judging.sheet import terms_of
-from annotation.wages import Timing, fair_reward, pilot_of
+from annotation.wages import Timing, fair_reward, pilot_of, slow_seconds
 from core.errors import CounterpartError
 from hits.models import Round
 from hits.round_parameters import PackParameters
-from hits.task_types import task_type_of
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,7 @@ def wage_terms(round: Round) -> WageTerms:
     if measured := pilot_of(round):
         round.expected_seconds = int(measured[1].active)
     terms = terms_of(round)
-    slowest = round.expected_seconds or task_type_of(round).usual_minutes[-1] * 60
-    fair = fair_reward(slowest, round.wage_floor)
+    fair = fair_reward(round.expected_seconds or slow_seconds(round), round.wage_floor)
     return WageTerms(terms["minutes"], terms["hourly"], measured, round.reward, fair, round.wage_floor)
 
 

@@ -56,13 +56,15 @@ def publish_round(
     skip_missing: bool = False,
     pilot: Round | None = None,
     expected_minutes: Decimal | None = None,
+    below_floor: bool = False,
     actor: str,
 ) -> Round:
     """Open a draft round on a channel. A round that is already open there is not changed.
 
     ``offer`` is what a platform shows and requires (default: that of its type of task), ``admission`` limits who may
     join in the browser pool. ``skip_missing``: publish although pictures are missing; their pairs are shown without
-    one. ``pilot`` or ``expected_minutes`` give the time of a HIT (``annotation.wages.check_wage``).
+    one. ``pilot`` or ``expected_minutes`` give the time of a HIT; ``below_floor``: slow workers may earn less than the
+    round's wage floor where nobody knows the time (``annotation.wages.check_wage``).
     Raises CounterpartError, and publishes nothing, for an unknown channel or environment, a round that is closed or
     open elsewhere, missing pictures, an admission on a platform, a cost above the round's ceiling, a reward below its
     wage floor, HITs that take longer than workers may have them, and a platform that cannot be used or whose balance is
@@ -83,6 +85,7 @@ def publish_round(
         missing=[] if skip_missing else missing,
         pilot=pilot,
         expected_minutes=expected_minutes,
+        below_floor=below_floor,
     )
     with transaction.atomic():
         draft = Round.objects.filter(pk=round.pk, published_at=None, closed_at=None)
@@ -110,6 +113,7 @@ def check_publishable(
     missing: Sequence[str],
     pilot: Round | None = None,
     expected_minutes: Decimal | None = None,
+    below_floor: bool = False,
 ) -> Expectation:
     """Return the expected time of a HIT if the draft can be published like this now. Stores nothing, but sets the terms
     on ``round``, which its cost depends on. Raises CounterpartError as ``publish_round`` does."""
@@ -122,7 +126,7 @@ def check_publishable(
         )
     _refuse_shown_before(round, admission)
     _preflight(round, channel, missing)
-    expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes)
+    expected = check_wage(round, pilot=pilot, expected_minutes=expected_minutes, below_floor=below_floor)
     _check_time(channel, offer, expected)
     round.expected_seconds = expected.seconds
     _ask_fees(round, channel, environment)

@@ -71,7 +71,7 @@ def build(data: Path, folder: Path) -> None:
         "--reasons",
         "--seed=0",
     )
-    run("publish", "coco-round", "--channel=browser", "--skip-missing")
+    run("publish", "coco-round", "--channel=browser", "--skip-missing", "--below-floor")
     run("simulate", "coco-round", "--workers=80", "--truth=eccv", "--seed=0")
     run("aggregate", "coco-round", "--method=ordinal")
     of_version = ("--collection=coco", "--queries=queries", "--rounds=coco-round", "--merge=cxc>=3,original")

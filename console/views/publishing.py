@@ -80,21 +80,16 @@ def invitation_revoke(request: StaffRequest, name: str, invitation_id: int) -> H
 
 def _in_browser(request: StaffRequest, round: Round, environment: Market) -> HttpResponse:
     form, trouble = AdmissionForm(request.POST if request.method == "POST" else None), ""
-    terms = wage_terms(round)
     if request.method == "POST":
         try:
             admission = form.admission()
-            minutes = form.cleaned_data["expected_minutes"]
-            if terms.fair > terms.reward and minutes is None and "below_floor" not in request.POST:
-                raise CounterpartError(
-                    "Tick that the reward may be below the wage floor, or state the minutes a HIT takes."
-                )
             publish_round(
                 round,
                 channel=environment.channel,
                 admission=admission,
                 skip_missing="skip_missing" in request.POST,
-                expected_minutes=minutes,
+                expected_minutes=form.cleaned_data["expected_minutes"],
+                below_floor="below_floor" in request.POST,
                 actor=request.user.get_username(),
             )
             share = "Make invitations." if form.cleaned_data["invited"] else "Share the join link."
@@ -102,7 +97,7 @@ def _in_browser(request: StaffRequest, round: Round, environment: Market) -> Htt
             return redirect("round", round.name)
         except CounterpartError as error:
             trouble = str(error)
-    context = _common(round, environment) | {"terms": terms, "form": form, "trouble": trouble}
+    context = _common(round, environment) | {"terms": wage_terms(round), "form": form, "trouble": trouble}
     context |= {"untold": untold() if round.reward else {}, "repeats": repeats_of(round)}
     return render(request, "console/publish.html", context, status=409 if trouble else 200)
 

@@ -74,7 +74,7 @@ def told_of(subject: object) -> str:
 
 
 def test_a_round_is_published_in_words(db):
-    made = publish_round(make_round(published=False, name="zebra-2"), channel="browser", actor="Mina")
+    made = publish_round(make_round(published=False, name="zebra-2", reward="2.50"), channel="browser", actor="Mina")
     assert told_of(made) == 'Mina published round <a href="/rounds/zebra-2/">zebra-2</a> on browser'
 
 
@@ -179,5 +179,5 @@ def test_the_number_of_queries_does_not_grow_with_the_events(member, db):
 
 @pytest.mark.parametrize("path", ["/", "/events/"])
 def test_pages_tell_events_in_sentences(member, db, path):
-    publish_round(make_round(published=False, name="zebra-2"), channel="browser", actor="Mina")
+    publish_round(make_round(published=False, name="zebra-2", reward="2.50"), channel="browser", actor="Mina")
     assert 'Mina published round <a href="/rounds/zebra-2/">zebra-2</a> on browser' in member.get(path).text

@@ -243,7 +243,7 @@ def test_the_browser_pool_tells_the_wage_before_publishing_and_holds_to_the_floo
 def test_a_usual_wage_below_the_floor_needs_a_tick(researcher, site):
     refused = researcher.post("/rounds/draft/publish/")
     assert refused.status_code == 409
-    assert "Tick that the reward may be below the wage floor" in refused.text
+    assert "usually takes up to 10 min; at the wage floor of $15.00 an hour that is $2.50" in refused.text
     assert Round.objects.get(name="draft").state == "draft"
     assert researcher.post("/rounds/draft/publish/", {"below_floor": "on"}).url == "/rounds/draft/"
 

@@ -15,8 +15,8 @@ from hits.models import Round
 from tests.factories import make_collection, make_round, make_worker
 
 
-def draft(**options):
-    return make_round(published=False, **options)
+def draft(reward="2.50", **options):
+    return make_round(published=False, reward=reward, **options)
 
 
 def test_a_published_round_is_open_and_gives_out_seats(db):
@@ -111,8 +111,8 @@ def test_a_round_past_its_ceiling_is_not_published(db):
 
 
 def test_a_round_may_cost_just_its_ceiling(db):
-    made = draft(hits=2, reward="0.65")
-    Round.objects.update(ceiling="1.30")
+    made = draft(hits=2)
+    Round.objects.update(ceiling="5.00")
     assert publish_round(made, actor="robin").state == "open"
 
 
@@ -178,8 +178,17 @@ def test_the_command_publishes_and_prints_the_link(db, capsys):
     draft(hits=2)
     call_command("publish", "round-1", channel="browser")
     printed = capsys.readouterr().out
-    assert "is open now: 2 seats cost at most $1.30 of its ceiling of $500.00." in printed
+    assert "is open now: 2 seats cost at most $5.00 of its ceiling of $500.00." in printed
     assert "/judge/join/join-round-1/" in printed
+
+
+def test_the_command_refuses_a_reward_below_the_floor_until_told_otherwise(db, capsys):
+    draft(reward="0.65")
+    with pytest.raises(CommandError, match="earn less than the floor \\(--below-floor\\)"):
+        call_command("publish", "round-1", channel="browser")
+    assert Round.objects.get().state == "draft"
+    call_command("publish", "round-1", "--channel=browser", "--below-floor")
+    assert "is open now" in capsys.readouterr().out
 
 
 def test_the_command_says_that_a_round_is_open_already(db, capsys):

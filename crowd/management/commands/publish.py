@@ -60,6 +60,11 @@ class Command(ActCommand):
         group.add_argument(
             "--expected-minutes", type=_minutes, metavar="M", help="your own estimate; recorded in the event log"
         )
+        group.add_argument(
+            "--below-floor",
+            action="store_true",
+            help="in the browser pool, where the time is unknown: slow workers may earn less than the wage floor",
+        )
 
     def act(self, progress: TerminalBar, **options: Any) -> str:
         found = Round.objects.named(options["round"])
@@ -84,6 +89,7 @@ class Command(ActCommand):
             skip_missing=options["skip_missing"],
             pilot=Round.objects.named(options["pilot"]) if options["pilot"] else None,
             expected_minutes=options["expected_minutes"],
+            below_floor=options["below_floor"],
             actor="publish",
         )
         state = "is already open" if was_open else "is open now"

@@ -36,7 +36,7 @@ def books(made: Round) -> dict[str, str]:
 
 
 def test_publishing_opens_the_books_and_plans_for_every_seat(db):
-    made = publish_round(make_round(hits=2, published=False), actor="robin")
+    made = publish_round(make_round(hits=2, published=False), below_floor=True, actor="robin")
     assert books(made) == {"free": "498.70", "planned": "1.30"}
 
 

@@ -114,7 +114,26 @@ def test_the_house_pool_is_held_to_the_floor_too(collection):
 
 
 def test_the_house_pool_needs_no_pilot(collection):
-    assert publish_round(large(collection), actor="robin").expected_seconds is None
+    assert publish_round(large(collection, reward="2.50"), actor="robin").expected_seconds is None
+
+
+def test_a_reward_below_the_floor_for_slow_workers_is_published_once_somebody_says_so(collection):
+    """Pairs take 5 to 10 minutes a HIT: at $15 an hour slow workers must earn $2.50."""
+    made = large(collection, reward="2.49")
+    with pytest.raises(
+        CounterpartError, match=r"usually takes up to 10 min; .* \$2.50, more than its reward of \$2.49"
+    ):
+        publish_round(made, actor="robin")
+    assert not Event.objects.filter(verb="published").exists()
+    assert publish_round(made, below_floor=True, actor="robin").state == "open"
+
+
+def test_nobody_may_pay_less_than_the_floor_for_a_time_that_is_known(collection):
+    pilot(collection, [4] * 5)
+    made = large(collection, reward="0.65")
+    for stated, reward in ((None, "1.00"), (Decimal(5), "1.25")):
+        with pytest.raises(CounterpartError, match=f"Pack it again with --reward {reward}"):
+            publish_round(made, expected_minutes=stated, below_floor=True, actor="robin")
 
 
 def test_a_large_round_needs_a_pilot(collection, platform):
@@ -195,7 +214,7 @@ def test_a_rehearsal_cannot_be_named_as_the_pilot_of_people(collection):
     with pytest.raises(CounterpartError, match="Round pilot was only rehearsed or simulated"):
         check_wage(put_on_platform(made, "production"), pilot=named)
     made.settles = False
-    assert check_wage(made).seconds is None
+    assert check_wage(made, below_floor=True).seconds is None
     assert check_wage(put_on_platform(made), pilot=named).seconds == 0
 
 

@@ -203,7 +203,7 @@ def test_the_hit_in_hand_stays_theirs(db):
 
 
 def test_publishing_sets_who_may_work(db):
-    made = make_round(published=False, hits=2)
+    made = make_round(published=False, hits=2, reward="2.50")
     test = asking(make_round(made.pool.collection, "other", published=False)).admission.test
     publish_round(made, admission=make_admission(capacity=3, per_worker=1, test=test), actor="robin")
     made.refresh_from_db()

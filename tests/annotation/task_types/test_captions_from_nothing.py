@@ -38,7 +38,7 @@ def written_by_workers(folder, person, capture) -> None:
     """Have two captions of four of the pictures written and accepted; four wait for nobody."""
     call_command("sample_queries", "new", "--collection=zoo", "--images=4", "--captions=0", "--uncaptioned")
     call_command("pack", "writing", "--sample=new", "--task=caption", "--replication=2", "--ceiling=100")
-    call_command("publish", "writing", "--channel=browser")
+    call_command("publish", "writing", "--channel=browser", "--below-floor")
     for seat in Round.objects.get().hits.get().seats.all():
         work = make_assignment(seat, make_worker())
         answers = [Answer(item.pk, 1, text=f"The {item.image.key[:3]} of worker {seat.pk}.") for item in shown(work)]
