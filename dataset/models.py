@@ -58,8 +58,8 @@ class Verdict(models.Model):
 
     @property
     def support(self) -> str:
-        """What speaks for its level: "3 of 5 votes", or the probability that a model of the workers gives it. The share of
-        a few votes is no probability."""
+        """What speaks for its level: "3 of 5 votes", or a model's probability with the model's name. The share of a few
+        votes is no probability."""
         if self.aggregation.method == "majority":
             return f"{round(self.confidence * self.votes)} of {self.votes} {'vote' if self.votes == 1 else 'votes'}"
         return f"{self.confidence:.2f} by {self.aggregation.method}"

@@ -2,17 +2,19 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from threading import Lock
 from time import monotonic, sleep
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.core.signals import request_finished, request_started
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, FrameLocator, Page, expect, sync_playwright
 
 PATIENCE = 20_000  # milliseconds; a machine may have much else to do
 expect.set_options(timeout=PATIENCE)
+PICTURES_SETTLED = """(root) => Promise.all([...root.querySelectorAll(".deck .pair:not([hidden]) .picture img")].map(
+    (image) => image.complete || new Promise((done) => (image.onload = image.onerror = done))))"""
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +85,18 @@ def page(open_page) -> Page:
 @pytest.fixture
 def phone(open_page) -> Page:
     return open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+
+
+def wait_for_pictures(sheet: Page | FrameLocator) -> None:
+    """Wait until the pictures on the screen of a judging page are there or have failed: no level is taken before."""
+    sheet.locator("html").evaluate(PICTURES_SETTLED)
+
+
+def press(page: Page, keys: Iterable[str], *, sheet: FrameLocator | None = None) -> None:
+    """Press keys of a judging page (``sheet`` in its frame), each once the pictures that it answers for are there."""
+    for key in keys:
+        wait_for_pictures(sheet or page)
+        page.keyboard.press(key)
 
 
 def barriers(page: Page) -> list[str]:

@@ -22,7 +22,7 @@ COLUMNS = {
     "share_2": "Share of level 2.",
     "share_3": "Share of level 3.",
     "share_4": "Share of level 4.",
-    "confidence": "Share of the pair's level: of its votes by majority (1 for a single vote), else a probability by the method.",
+    "confidence": "Share of the pair's level: of its votes by majority (1 for one vote), else a model's probability.",
     "simulated_votes": "Votes by programs instead of people.",
     "review": "Level that a reviewer set, if any.",
     "sources": "Sources by which the pair is a match, separated by semicolons.",

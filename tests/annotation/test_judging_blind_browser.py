@@ -9,8 +9,8 @@ from annotation.models import Draft, Judgment, Report
 from hits.models import Round
 from tests.annotation.answering import levels_by_place
 from tests.annotation.task_types.rounds import open_round
-from tests.annotation.test_judging_browser import at, press, saved, stored, take
-from tests.browser import accessible
+from tests.annotation.test_judging_browser import at, saved, stored, take
+from tests.browser import accessible, press
 from tests.factories import make_collection, make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -9,13 +9,10 @@ from annotation.models import Appeal, Assignment, Draft, Judgment
 from corpus.models import Caption
 from hits.models import Round
 from tests.annotation.answering import levels_by_place, shown
-from tests.browser import accessible
+from tests.browser import accessible, press, wait_for_pictures
 from tests.factories import make_collection, make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-ON_SCREEN = "html.deck .pair:not([hidden]) .picture img"
 
 
 @pytest.fixture
@@ -44,25 +41,12 @@ def take(page: Page, made: Round) -> None:
     page.get_by_role("button", name="Agree and start").click()
     page.get_by_role("button", name="Judge a HIT").click()
     page.wait_for_url(re.compile("/(task|take)/"))  # without scripts it stays where it was asked for
-    wait_for_picture(page)
+    wait_for_pictures(page)
 
 
 def submit(page: Page) -> None:
     page.get_by_role("button", name="Submit 4 answers").click()
     page.wait_for_url("**/receipt/")
-
-
-def wait_for_picture(page: Page) -> None:
-    """Wait until the pictures on the screen are there or have failed."""
-    if page.locator("html.deck").count():
-        page.wait_for_function(f"[...document.querySelectorAll('{ON_SCREEN}')].every((image) => image.complete)")
-
-
-def press(page: Page, keys: str) -> None:
-    """Press the keys one after the other, each once the picture that it answers for is there."""
-    for key in keys:
-        wait_for_picture(page)
-        page.keyboard.press(key)
 
 
 def stored() -> dict[int, int]:
@@ -114,7 +98,7 @@ def test_the_answer_changed_last_is_the_one_stored(page, made):
     for key in "234":
         for pair in (2, 4):
             page.locator("#strip button").nth(pair - 1).click()
-            page.keyboard.press(key)
+            press(page, key)
     submit(page)
     assert stored() == dict.fromkeys(range(1, 5), 1) | {2: 4, 4: 4}
 

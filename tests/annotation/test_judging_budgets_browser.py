@@ -12,8 +12,8 @@ from annotation.models import Judgment, Report
 from corpus.models import Image
 from corpus.pictures import store_picture
 from hits.models import Round
-from tests.annotation.test_judging_browser import at, press, saved, stored, take
-from tests.browser import accessible
+from tests.annotation.test_judging_browser import at, saved, stored, take
+from tests.browser import accessible, press
 from tests.factories import make_collection, make_round, picture
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

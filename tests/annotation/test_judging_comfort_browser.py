@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, Draft, Judgment
 from hits.models import Round
 from tests.annotation.answering import levels_by_place
-from tests.annotation.test_judging_browser import at, press, saved, take
-from tests.browser import accessible
+from tests.annotation.test_judging_browser import at, saved, take
+from tests.browser import accessible, press
 from tests.factories import make_collection, make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

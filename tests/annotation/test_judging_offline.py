@@ -7,7 +7,8 @@ from annotation.answers import Answer, save_draft
 from annotation.models import Assignment, Draft, Judgment
 from hits.models import Round
 from tests.annotation.answering import address, levels_by_place, shown
-from tests.annotation.test_judging_browser import at, press, saved, stored, submit, take
+from tests.annotation.test_judging_browser import at, saved, stored, submit, take
+from tests.browser import press
 from tests.factories import make_collection, make_round
 from tests.hits.captions import pack_captions
 

@@ -12,7 +12,7 @@ from annotation.receipts import completion_code
 from annotation.submissions import submit_answers
 from hits.models import Round
 from tests.annotation.answering import home_of, right_answers
-from tests.browser import accessible
+from tests.browser import accessible, press
 from tests.factories import make_round, make_worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -42,8 +42,7 @@ def join(page: Page, made: Round) -> None:
 
 def try_test(page: Page, made: Round, **how: bool) -> None:
     expect(page.locator("#place")).to_have_text("1 of 3")
-    for key in keys_for(made, **how):
-        page.keyboard.press(key)
+    press(page, keys_for(made, **how))
     page.get_by_role("button", name="Submit 3 answers").click()
 
 
@@ -58,8 +57,7 @@ def test_a_worker_fails_passes_judges_their_one_hit_and_gets_a_code(page, made, 
     accessible(page)
     page.get_by_role("button", name="Judge a HIT").click()
     page.wait_for_url(re.compile("/task/"))
-    for _ in range(4):
-        page.keyboard.press("1")
+    press(page, "1111")
     page.get_by_role("button", name="Submit 4 answers").click()
     code = completion_code(made, Worker.objects.get())
     expect(page.get_by_text(code)).to_be_visible()

@@ -6,8 +6,8 @@ from playwright.sync_api import Locator, Page, expect
 from annotation.models import Assignment, Judgment, Report
 from hits.models import Round
 from tests.annotation.answering import address, levels_by_place, shown
-from tests.annotation.test_judging_browser import at, press, saved, submit, take
-from tests.browser import accessible
+from tests.annotation.test_judging_browser import at, saved, submit, take
+from tests.browser import accessible, press
 from tests.factories import make_round
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Draft
 from hits.models import Round
-from tests.browser import barriers
+from tests.browser import barriers, press
 from tests.conftest import client_of
 from tests.corpus.files import line
 from tests.factories import picture
@@ -129,7 +129,7 @@ def rehearse(page: Page) -> None:
     page.get_by_role("link", name="5. Rehearse as a worker").click()
     for place in range(1, 19):
         expect(page.get_by_text(f"{place} of 18", exact=True)).to_be_visible()
-        page.keyboard.press("2")
+        press(page, "2")
     page.keyboard.press("Enter")
     expect(page.get_by_text("None of your answers was stored.")).to_be_visible()
 

@@ -6,6 +6,7 @@ from playwright.sync_api import BrowserContext, FrameLocator, Page, expect
 
 from annotation.judging.links import read_assignment_token
 from tests.annotation.answering import shown
+from tests.browser import press
 
 RIGHT, WRONG = "1114", "1141"  # keys for two candidates, a positive and a negative control, in the order of the HIT
 
@@ -34,8 +35,7 @@ class Bot:
     def answer(self, keys: str) -> None:
         """Judge by key, once a click has given the frame the focus, and wait until it is kept."""
         self.work.locator("#place").click()
-        for key in self.in_shown_order(keys) if len(keys) == len(RIGHT) else keys:
-            self.page.keyboard.press(key)
+        press(self.page, self.in_shown_order(keys) if len(keys) == len(RIGHT) else keys, sheet=self.work)
         expect(self.work.locator("#saved")).to_have_text("saved")
 
     def in_shown_order(self, keys: str) -> str:

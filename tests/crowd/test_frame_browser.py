@@ -11,7 +11,8 @@ from playwright.sync_api import FrameLocator, Page, expect
 from annotation.judging import views
 from annotation.models import Assignment
 from crowd.models import Posting
-from tests.browser import PATIENCE, Underway, accessible
+from tests.browser import PATIENCE, Underway, accessible, wait_for_pictures
+from tests.browser import press as press_keys
 from tests.crowd.framing import claims, confirm, frame_of, post_hit, serve_mturk
 from tests.crowd.platform_site import PlatformSite
 from tests.factories import make_round, make_worker
@@ -76,8 +77,7 @@ def work(page: Page) -> FrameLocator:
 def press(page: Page, keys: str) -> None:
     """Press keys inside the frame, once a click has given it the focus."""
     work(page).locator("#place").click()
-    for key in keys:
-        page.keyboard.press(key)
+    press_keys(page, keys, sheet=work(page))
 
 
 def submit(page: Page) -> None:
@@ -256,6 +256,7 @@ def test_a_phone_never_scrolls_sideways(strict, live_server, monkeypatch, asking
     for fields in (claims(asking) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}, claims(asking)):
         page.goto(live_server.url + frame_of(fields))
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    wait_for_pictures(page)
     page.locator("#pair-1").get_by_text("Partially YES, but").tap()
     page.get_by_text("describes the main concepts in a wrong way").locator("visible=true").tap()
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
@@ -271,11 +272,10 @@ def test_axe_finds_nothing_on_any_page_of_the_frame(strict, live_server, monkeyp
     page.goto(live_server.url + frame_of(claims(asking) | {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}))
     accessible(page)
     page.goto(live_server.url + frame_of(claims(asking)))
-    page.keyboard.press("2")
+    press_keys(page, "2")
     accessible(page)
     page.route("**/externalSubmit", lambda route: route.fulfill(body="Not noted."))
-    for key in "a1111":
-        page.keyboard.press(key)
+    press_keys(page, "a1111")
     page.get_by_role("button", name="Submit 4 answers").click()
     page.wait_for_url("**/externalSubmit")
     page.goto(live_server.url + frame_of(claims(asking)))
@@ -295,5 +295,5 @@ def test_whoever_still_answers_what_another_worker_submitted_is_told_so_at_the_n
         hit=posting.hit, worker=make_worker(), deadline=timezone.now(),
     )  # fmt: skip
     confirm(other)
-    page.keyboard.press("1")
+    press_keys(page, "1", sheet=work(page))
     expect(work(page).locator("body")).to_contain_text("the platform gave it to another worker, who has submitted it")

@@ -12,6 +12,7 @@ from crowd.models import Outbox
 from crowd.sync import sync_round
 from hits.models import Seat
 from tests.annotation.answering import right_answers
+from tests.browser import press
 from tests.crowd.prolific_rehearsal import Rehearsal, check_books, rehearsing, settle_all
 from tests.factories import make_round
 
@@ -39,7 +40,7 @@ def judge(page, *, wrong: bool = False) -> None:
     level_of = {answer.item_id: answer.level for answer in right_answers(work)}
     for place, item in sorted(places_of(work).items()):
         expect(page.locator(f"#pair-{place}")).to_be_visible()
-        page.keyboard.press("1" if wrong else str(level_of[item]))
+        press(page, "1" if wrong else str(level_of[item]))
     page.locator("#submit-all").click()
 
 

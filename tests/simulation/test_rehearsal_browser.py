@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from annotation.decisions import decide
 from annotation.models import Assignment, Judgment
 from hits.models import Round
-from tests.browser import PATIENCE, Underway
+from tests.browser import PATIENCE, Underway, press
 from tests.crowd.platform import rehearsing
 from tests.crowd.platform_books import books_of, check_both_sides, check_judgments
 from tests.crowd.platform_bots import RIGHT, WRONG, Bot
@@ -159,8 +159,7 @@ def test_the_answers_of_a_second_tab_do_not_replace_those_that_were_handed_in(bo
     worker.page = first
     worker.page.bring_to_front()
     worker.work.locator("#place").click()
-    for key in "4444":
-        worker.page.keyboard.press(key)
+    press(worker.page, "4444", sheet=worker.work)
     worker.submit()
     expect(worker.work.get_by_role("heading", name="Not submitted")).to_be_visible()
     end(made)

@@ -8,8 +8,8 @@ from annotation.models import Admission, Assignment, Draft, Judgment, Report
 from annotation.qualification_tests import make_sentence_test
 from hits.models import Round
 from tests.annotation.answering import shown
-from tests.annotation.test_judging_browser import at, press, saved, take
-from tests.browser import accessible
+from tests.annotation.test_judging_browser import at, saved, take
+from tests.browser import accessible, press
 from tests.hits.captions import pack_captions
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -5,8 +5,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Draft, Judgment
 from hits.models import Round
-from tests.annotation.test_judging_browser import at, press, saved, stored, take
-from tests.browser import accessible
+from tests.annotation.test_judging_browser import at, saved, stored, take
+from tests.browser import accessible, press
 from tests.hits.boxes import pack_boxes
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -85,7 +85,7 @@ def test_a_whole_hit_without_script(open_page, made):
 def test_the_sheet_has_no_barriers_and_no_sideways_scroll_at_320_pixels(page: Page, made, theme):
     page.emulate_media(color_scheme=theme)
     take(page, made)
-    page.keyboard.press("2")
+    press(page, "2")
     page.set_viewport_size({"width": 320, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     accessible(page)

@@ -19,7 +19,8 @@ from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, leased
-from tests.annotation.test_judging_browser import at, press, saved, stored, take
+from tests.annotation.test_judging_browser import at, saved, stored, take
+from tests.browser import press
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_assignment, make_worker
 from tests.hits.pools import mirror_of, pack, pool_of

@@ -14,7 +14,8 @@ from hits.models import Item, Round, Seat
 from hits.task_types import EXPERT
 from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, as_form, leased, right_answers
-from tests.annotation.test_judging_browser import at, press, stored, take
+from tests.annotation.test_judging_browser import at, stored, take
+from tests.browser import press
 from tests.factories import make_assignment, make_round, make_worker
 from tests.hits.pools import pack, pool_of
 

@@ -19,8 +19,8 @@ from hits.models import HIT, Item, Round
 from hits.task_types.ranking_preference import SYSTEMS, made_rankings
 from mitl.models import Pool
 from tests.annotation.answering import address, leased
-from tests.annotation.test_judging_browser import at, press, stored, take
-from tests.browser import accessible
+from tests.annotation.test_judging_browser import at, stored, take
+from tests.browser import accessible, press
 from tests.evaluation.analysing import analyse, figures_of
 from tests.factories import make_assignment, make_collection, make_pool, make_sample, make_worker
 from tests.hits.pools import pack
