@@ -16,7 +16,7 @@ from evaluation.leaderboard import Board, board_from, joined
 from evaluation.metrics import ALL_METRICS, BENCHMARKS, METRICS, Plausible, positives
 from evaluation.metrics.named_benchmarks import folds_of, of_gallery
 from evaluation.policies import DEFAULT, Policies
-from evaluation.ranking_files import Ids, stream_rankings
+from evaluation.ranking_files import Ids, model_names, stream_rankings
 from evaluation.scoring import score_rankings
 from evaluation.targets import Part, Target
 from mitl.models import Direction
@@ -41,8 +41,8 @@ def evaluate_benchmarks(
         zetas: of pmrp, a metric each; table 4 has 0.
 
     Raises:
-        CounterpartError: for unknown benchmarks, files that cannot be read, and rankings that lack queries, with their
-            number.
+        CounterpartError: for unknown benchmarks, files that cannot be read or whose models would have one name, and
+            rankings that lack queries, with their number.
     """
     if unknown := [name for name in names if name not in BENCHMARKS]:
         raise CounterpartError(f"Unknown benchmarks {some_of(unknown)}: choose of {', '.join(ORDER)}.")
@@ -53,9 +53,10 @@ def evaluate_benchmarks(
         if categories is None:
             raise CounterpartError("pmrp needs the categories of the images: pass --categories instances_val2014.json.")
         targets += _plausible_targets(read_categories(categories), zetas)
+    models = [model] if model else model_names(paths)
     scored = [
-        score_rankings(model or path.stem, stream_rankings(path, coco_ids()), targets, policies)
-        for path in tracked(paths, "models", progress, every=1)
+        score_rankings(name, stream_rankings(path, coco_ids()), targets, policies)
+        for path, name in zip(tracked(paths, "models", progress, every=1), models, strict=True)
     ]
     return joined(
         (target.name, board_from(chain.from_iterable(column), compare=not policies.leave_interval))

@@ -18,7 +18,7 @@ from evaluation.metrics import METRICS, Qrels
 from evaluation.metrics import mean_over_queries as mean_of
 from evaluation.models import Run, Score
 from evaluation.policies import DEFAULT, Policies
-from evaluation.ranking_files import Block
+from evaluation.ranking_files import Block, model_names
 from evaluation.runs import forget_file, read_run, register_annotators, register_file
 from evaluation.significance import bootstrap_interval
 from evaluation.targets import Reading, Target, Truncation
@@ -65,16 +65,17 @@ def evaluate_version(
 ) -> list[Scored]:
     """Register ranking files or, by default, the lists of the annotators of the version's rounds; score them on it.
 
+    ``model`` names the model of a single file; several have the names of ``ranking_files.model_names``.
     Means are over the queries that have positives. Scoring the same rankings again replaces their scores. What other
     policies than the default ones give is returned instead, and not stored.
     Raises CounterpartError and stores nothing for rankings that cannot be read, lack a query with positives, or
-    list an item twice among the ranks that count.
+    list an item twice among the ranks that count, and for files whose models would have one name.
     """
     runs: list[Run] = []
     try:
         with transaction.atomic():
-            for path in rankings:
-                runs.append(register_file(version.collection, path, model=model, progress=progress))
+            for path, name in zip(rankings, [model] if model else model_names(rankings), strict=True):
+                runs.append(register_file(version.collection, path, model=name, progress=progress))
             if not rankings:
                 runs = register_annotators(version)
             target, every = target_of(version), tracked(runs, "models", progress, every=1)

@@ -11,20 +11,22 @@
 | ``.run`` ``.trec`` ``.txt`` | a TREC run, ``query Q0 item rank score tag``; the lines of a query stand together |
 
 Ids are compared as text; one direction is enough. A TREC run is ordered by its scores, then by its lines. The direction
-of its queries follows from the ids: a query takes the direction that all of its lines fit. ``i2t`` or ``t2i`` in the
-file's name decides for the whole file, which is needed where images and captions share ids.
+of its queries follows from the ids: a query takes the direction that all of its lines fit, also where an image and a
+caption share an id and have a list each. ``i2t`` or ``t2i`` in the file's name decides for the whole file, which is
+needed where a list fits both directions.
 
 JSON, Parquet and TREC files are never whole in memory, however many queries they have. Of an ``.npz`` one array
 at a time is.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from core.errors import CounterpartError
+from core.errors import CounterpartError, some_of
 from core.progress import Progress, silent
 from core.text import counted
 from evaluation.ranking_files.array_lists import read_npz
@@ -34,7 +36,7 @@ from evaluation.ranking_files.ranking_blocks import Block, Ids, Whole
 from evaluation.ranking_files.trec_runs import read_run
 from mitl.models import Direction
 
-__all__ = ["FORMS", "Block", "Ids", "check_form", "stream_rankings"]
+__all__ = ["FORMS", "Block", "Ids", "check_form", "model_names", "stream_rankings"]
 
 _READERS = {
     ".json": read_json,
@@ -79,6 +81,27 @@ def check_form(path: Path, name: str) -> None:
         raise CounterpartError(f"Cannot read the rankings {path}: it is a folder or a device. Name a file.")
     if not path.stat().st_size:
         raise CounterpartError(f"The rankings {name} are an empty file. Write them again.")
+
+
+def model_names(paths: Sequence[Path]) -> list[str]:
+    """Return a name for the model of each file: the file's, without its suffix.
+
+    Files that differ only in their suffix keep it; files of one name in several folders take the names of the folders.
+    Raises CounterpartError if two files still have one name.
+    """
+    whole = [path.resolve() for path in paths]
+    stems = Counter(path.stem for path in whole)
+    files = Counter(path.name for path in whole)
+    names = [
+        path.stem if stems[path.stem] == 1 else path.name if files[path.name] == 1 else path.parent.name
+        for path in whole
+    ]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise CounterpartError(
+            f"Several files of rankings are of a model {some_of(twice)}. Rename the files, or score them one at a time "
+            "with --model."
+        )
+    return names
 
 
 @dataclass

@@ -107,9 +107,12 @@ def ranked_block(
             f"The gallery lacks {counted(len(named), 'id')} of {name} ({direction.value}): {some_of(named)}. Use the "
             "ids of the collection, and leave out training images."
         )
-    if len(np.unique(found)) < len(found):
-        raise CounterpartError(f"{name} ranks a query {direction.label} twice. Keep one list of each query.")
     order = np.argsort(found)
+    if (again := found[order][1:] == found[order][:-1]).any():
+        raise CounterpartError(
+            f"{name} ranks query {queries[order][1:][again][0]} {direction.label} twice. Keep one list of each, "
+            "with its lines together."
+        )
     return Block(
         direction, Rankings(found[order].astype(np.int64), listed[order], None if scores is None else scores[order])
     )

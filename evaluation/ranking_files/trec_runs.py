@@ -60,40 +60,35 @@ def _lines_of(path: Path, name: str) -> Iterator[pd.DataFrame]:
 
 
 def _run_blocks(name: str, ids: Ids, lines: pd.DataFrame, fixed: Direction | None) -> Iterator[Block]:
-    codes, queries = pd.factorize(lines["query"])
-    runs = np.flatnonzero(np.diff(codes, prepend=-1))
-    if len(runs) > len(queries):
-        again = pd.Series(codes[runs]).duplicated().to_numpy()
-        raise CounterpartError(
-            f"{name}: the lines of {again.sum()} queries do not stand together, for example those of "
-            f"{queries[codes[runs][again.argmax()]]}. Sort the file by query."
-        )
+    begins = (lines["query"] != lines["query"].shift()).to_numpy()
+    queries, codes = lines["query"].to_numpy(object)[begins], np.cumsum(begins) - 1
     # Best first; equal scores keep the order of their lines.
     order = np.lexsort((-lines["score"].to_numpy(), codes))
     items, scores = lines["item"].to_numpy(object)[order], lines["score"].to_numpy()[order]
     lengths = np.bincount(codes, minlength=len(queries))
     (rows, ended), (row_scores, _) = padded(items, lengths), padded(scores, lengths)
-    asked = np.asarray(queries, object)
-    chosen = {fixed: np.ones(len(asked), bool)} if fixed else _directions_of(name, ids, asked, rows, ended)
+    chosen = {fixed: np.ones(len(queries), bool)} if fixed else _directions_of(name, ids, queries, rows, ended)
     for direction, mine in chosen.items():
         if mine.any():
-            yield ranked_block(name, direction, ids, asked[mine], rows[mine], ended[mine], row_scores[mine])
+            yield ranked_block(name, direction, ids, queries[mine], rows[mine], ended[mine], row_scores[mine])
 
 
 def _directions_of(
     name: str, ids: Ids, queries: NDArray, items: NDArray, ended: NDArray[np.bool_]
 ) -> dict[Direction, NDArray[np.bool_]]:
     """Return the queries of each direction: those that, with all their items, are ids of its two sides."""
-    fits = {}
+    fits, shared, known = {}, np.ones(len(queries), bool), ended
     for direction in Direction:
         query_keys, item_keys = ids.of(direction)
-        known = (item_keys.find(items) >= 0) | ended
-        fits[direction] = (query_keys.find(queries) >= 0) & known.all(1)
+        is_query, of_side = query_keys.find(queries) >= 0, item_keys.find(items) >= 0
+        fits[direction] = is_query & (of_side | ended).all(1)
+        shared, known = shared & is_query, known | of_side
     i2t, t2i = fits[Direction.IMAGE_TO_CAPTION], fits[Direction.CAPTION_TO_IMAGE]
-    if (both := i2t & t2i).any():
+    # A list that fits neither direction, of ids that are all known, is that of an image and that of a caption.
+    if (unclear := shared & (i2t == t2i) & known.all(1)).any():
         raise CounterpartError(
-            f"{name}: {counted(both.sum(), 'query could', 'queries could')} be images or captions, for example "
-            f"{queries[both.argmax()]}. Write a file for each direction, with i2t or t2i in its name."
+            f"{name}: {counted(unclear.sum(), 'query could', 'queries could')} be images or captions, for example "
+            f"{queries[unclear.argmax()]}. Write a file for each direction, with i2t or t2i in its name."
         )
     if (neither := ~i2t & ~t2i).any():
         raise CounterpartError(

@@ -63,6 +63,14 @@ def test_several_models_share_a_table(rankings, tmp_path):
     assert rows[0]["eccv average mAP@R"] == rows[1]["eccv average mAP@R"]
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(rankings, tmp_path):
+    for folder in ("ma", "mb"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "good.json").write_bytes((rankings / "good.json").read_bytes())
+    files = tmp_path / "ma" / "good.json", tmp_path / "mb" / "good.json"
+    assert set(json.loads(evaluate("--benchmark", "eccv", "--rankings", *files, "--json"))) == {"ma", "mb"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,11 +1,14 @@
 import csv
 import json
 from io import StringIO
+from pathlib import Path
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
 from dataset.release import release_version
+from evaluation.models import Run
 from tests.factories import make_collection, make_sample
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +69,63 @@ def test_json_has_figures_in_full(evaluate):
     assert figures["i2t"]["R@1"]["queries"] == 2
     assert figures["i2t"]["mAP@R"]["low"] <= 0.75 <= figures["i2t"]["mAP@R"]["high"]
     assert len(figures["notes"]) == 1
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes rankings whose R@1 is ``right`` of 4 captions, at a path below the test's folder."""
+
+    def written(name: str, right: int) -> str:
+        lists = {"t2i": {str(c): [c // 2 if c < right else 1 - c // 2] for c in range(4)}}
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(lists))
+        return str(path)
+
+    return written
+
+
+def as_npz(path: str) -> str:
+    lists = json.loads(Path(path).read_text())["t2i"]
+    np.savez(Path(path).with_suffix(".npz"), t2i_queries=list(map(int, lists)), t2i_items=list(lists.values()))
+    return str(Path(path).with_suffix(".npz"))
+
+
+def names_of(evaluate, *files: str) -> dict[str, set[str]]:
+    """The models that each form of the table names, with R@1 from caption to image in the JSON."""
+    return {
+        "json": {model: one["t2i"]["R@1"]["value"] for model, one in json.loads(evaluate(*files, "--json")).items()},
+        "csv": {row["model"] for row in csv.DictReader(StringIO(evaluate(*files, "--csv")))},
+        "latex": {row.split(" & ")[0] for row in evaluate(*files, "--latex").splitlines() if row.endswith(r"\\")}
+        - {"", "Model"},
+        "table": {row.split()[0] for row in evaluate(*files).split("\n\n")[0].splitlines()[2:]},
+    }
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(evaluate, written):
+    both = written("ma/rankings.json", 4), written("mb/rankings.json", 1)
+    names = names_of(evaluate, *both)
+    assert (names["json"]["ma"], names["json"]["mb"]) == (1.0, 0.25)
+    assert names["csv"] == names["table"] == set(names["json"]) == {"model_a", "ma", "mb"}
+    assert names["latex"] == {r"model\_a", "ma", "mb"}
+    assert set(Run.objects.values_list("model", flat=True)) == {"model_a", "ma", "mb"}
+
+
+def test_files_that_differ_in_their_suffix_keep_it(evaluate, written):
+    text = written("r.json", 1)
+    names = names_of(evaluate, text, as_npz(written("r.json", 4)))
+    assert set(names["json"]) == names["csv"] == names["table"] == {"model_a", "r.json", "r.npz"}
+
+
+@pytest.mark.parametrize(
+    "files", [("a/r.json", "a/r.json"), ("a/x/r.json", "b/x/r.json"), ("a/r.json", "b/r.json", "a.json")]
+)
+def test_files_that_folders_do_not_tell_apart_are_refused_and_nothing_is_stored(evaluate, written, files):
+    for folder in ("a", "b"):
+        written(f"{folder}/s.json", 1)
+    with pytest.raises(CommandError, match="Several files of rankings are of a model (r|x|a). Rename"):
+        evaluate(*(written(name, 1 + place) for place, name in enumerate(files)))
+    assert not Run.objects.exists()
 
 
 def test_an_unknown_version_is_refused_with_the_known_ones(db):

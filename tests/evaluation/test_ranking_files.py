@@ -150,6 +150,26 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
     assert list(read_rankings(tmp_path / "mine.run", shared)) == [I2T]
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+def test_an_image_and_a_caption_of_one_id_may_each_have_a_list_in_a_run(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(trec_runs, "LINES", size)
+    shared = Ids.of_numbers(images=[1, 2, 3], captions=[1, 20, 30])
+    (tmp_path / "mine.run").write_text("1 Q0 20 1 0.5 me\n1 Q0 1 2 0.4 me\n2 Q0 30 1 0.5 me\n1 Q0 2 1 0.5 me\n")
+    rankings = read_rankings(tmp_path / "mine.run", shared)
+    assert {side: dict(zip(one.queries, one.items[:, 0], strict=True)) for side, one in rankings.items()} == {
+        I2T: {1: 20, 2: 30}, T2I: {1: 2}
+    }  # fmt: skip
+
+
+def test_a_run_whose_lists_of_an_image_and_a_caption_are_mixed_is_refused_with_the_remedy(tmp_path):
+    shared = Ids.of_numbers(images=[1, 2], captions=[1, 20])
+    (tmp_path / "mine.run").write_text("1 Q0 20 1 0.5 me\n1 Q0 2 1 0.5 me\n")
+    with pytest.raises(
+        CounterpartError, match="1 query could be .* for example 1. Write a file for each direction, with"
+    ):
+        read_rankings(tmp_path / "mine.run", shared)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -166,7 +186,7 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
         ("a.json", '{"i2t": {"1": [99999999999999999999]}}', "beyond 64 bits"),
         ("a.json", '{"i2t": {"9": [10]}}', r"lacks 1 id of a.json \(i2t\): 9"),
         ("a.json", '{"i2t": {"1": [10, 77, -1]}}', "lacks 2 ids of a.json .*: -1, 77"),
-        ("a.json", '{"i2t": {"1": [10], "1": [11]}}', "a.json ranks a query image → captions twice"),
+        ("a.json", '{"i2t": {"1": [10], "1": [11]}}', "a.json ranks query 1 image → captions twice"),
         ("a.json", "", "a.json are an empty file"),
         ("a.csv", "x", "Unknown form of rankings 'a.csv'"),
         ("a.npz", "no zip", r"a.npz is not a readable .npz \(it is none, or holds Python objects\)"),
@@ -178,7 +198,7 @@ def test_where_images_and_captions_share_ids_the_name_of_a_run_tells_its_directi
         (
             "a.run",
             "1 Q0 10 1 0.5 me\n2 Q0 10 1 0.5 me\n1 Q0 11 2 0.4 me\n",
-            "ranks 1 query image → captions twice|lines of 1 queries do not stand together",
+            "ranks (query 1|1 query) image → captions twice. Keep one list of each, with its lines together",
         ),
         ("a.run", "1 Q0 99 1 0.5 me\n", "1 query is no images with lists of captions"),
         ("a.run", "\n\n", "a.run ranks no query"),
