@@ -18,6 +18,7 @@ from corpus.models import Collection, Sample
 from dataset.models import Version
 from hits.models import Round
 from mitl.models import Annotator, Pool, Retrieval
+from mitl.search.store import delete_retrieval
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ THINGS: dict[str, Thing] = {
         rows_of.retrieval_line,
         rows_of.retrieval_details,
         rows_of.retrieval_needed,
-        rows_of.delete_with_file,
+        delete_retrieval,
         key="pk",
     ),
     "pools": Thing(

@@ -257,13 +257,6 @@ def retrieval_needed(retrieval: Retrieval) -> Mapping[str, Iterable[Any]]:
     return {"pools": retrieval.pools.all(), "scored rankings": Run.objects.filter(retrieval=retrieval)}
 
 
-def delete_with_file(retrieval: Retrieval) -> list[StoredFile]:
-    same = Retrieval.objects.filter(file=retrieval.file).exclude(pk=retrieval.pk).exists()
-    files = [] if same else [StoredFile(retrieval.file, retrieval.sha256)]
-    retrieval.delete()
-    return files
-
-
 def delete_row(row: Model) -> list[StoredFile]:
     row.delete()
     return []

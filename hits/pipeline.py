@@ -1,27 +1,36 @@
 """From queries to a packed round: sample, retrieve, pool and pack, in one call or as a job of one task a step."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
 
 from core.errors import CounterpartError
+from core.events import record
+from core.files import remove_file
 from core.jobs import open_job
 from core.models import Job
 from core.progress import Progress, silent
 from corpus.models import Collection, Sample
-from corpus.samples import check_drawable, sample_queries
+from corpus.samples import sample_queries
 from hits.models import Round
+from hits.plan_estimates import estimate_plan
 from hits.round_parameters import RoundParameters
 from hits.rounds import pack_round
 from mitl.annotators import is_cross_encoder
-from mitl.models import Annotator, Pool
+from mitl.models import Annotator, Pool, Retrieval
 from mitl.pooling import pool_proposals
-from mitl.search.gallery import check_searchable, open_gallery
+from mitl.search.gallery import open_gallery
 from mitl.search.request import Cascade, Search, check_cascade, check_rerank
 from mitl.search.rerank import Steps, parse_steps
 from mitl.search.retrieval import retrieve
+from mitl.search.store import delete_retrieval
 
 TASK = "hits.tasks.plan_round"
 Step = Callable[..., Any]
@@ -38,26 +47,58 @@ def run_pipeline(parameters: RoundParameters, *, actor: str, progress: Progress 
     """Run all steps now and return the packed round, or the pool if no more is wanted. Steps that were completed before
     only look up their result.
 
-    Raises CounterpartError if a step does; the results of the steps before it remain and are used by the next call.
+    Raises CounterpartError if a step does, and undoes the steps before it as ``undone_if_refused`` says. After an
+    interruption their results remain and are used by the next call.
     """
     check_parameters(parameters)
-    for step in steps_of(parameters):
-        outcome = step(actor=actor, progress=progress)
+    with undone_if_refused(parameters, since=timezone.now(), actor=actor):
+        for step in steps_of(parameters):
+            outcome = step(actor=actor, progress=progress)
     return outcome
 
 
+@contextmanager
+def undone_if_refused(parameters: RoundParameters, *, since: datetime, actor: str) -> Iterator[None]:
+    """If a step refuses, remove the pool, the sample and its searches that the steps have made ``since`` then, so that
+    the names are free for a corrected plan.
+
+    A search that scored pair by pair may have taken hours: it stays for the next plan, with its sample.
+    """
+    try:
+        yield
+    except CounterpartError:
+        _remove_results(parameters, since, actor)
+        raise
+
+
+@transaction.atomic
+def _remove_results(parameters: RoundParameters, since: datetime, actor: str) -> None:
+    for pool in Pool.objects.filter(name=parameters.pool_name, rounds=None, created_at__gte=since):
+        record("removed", pool, actor=actor, name=pool.name)
+        pool.delete()
+    if parameters.queries:
+        return
+    for sample in Sample.objects.filter(name=parameters.sample_name, pools=None, created_at__gte=since):
+        searches = list(Retrieval.objects.filter(sample=sample).select_related("annotator"))
+        if any(is_cross_encoder(search.annotator) for search in searches):
+            return
+        for file in chain.from_iterable(map(delete_retrieval, searches)):
+            transaction.on_commit(partial(remove_file, file))
+        record("removed", sample, actor=actor, name=sample.name)
+        sample.delete()
+
+
 def check_parameters(parameters: RoundParameters) -> None:
-    """Raise CounterpartError for missing rows, more queries than there are, or an impossible cascade or re-ranking."""
+    """Raise CounterpartError for what ``estimate_plan`` refuses, an impossible cascade or re-ranking, and a sample of
+    another collection."""
+    estimate_plan(parameters)
     collection = Collection.objects.named(parameters.collection)
     annotators = Annotator.objects.all_named(parameters.annotators)
     if cascade := _cascade(parameters):
         check_cascade(cascade, annotators, parameters.control_depth)
     if steps := _rerank(parameters):
         check_rerank(steps, annotators, engine=parameters.engine, device="cpu")
-    check_searchable(collection)
-    if not parameters.queries:
-        check_drawable(collection, images=parameters.images, captions=parameters.captions)
-    else:
+    if parameters.queries:
         sample = Sample.objects.select_related("collection").named(parameters.queries)
         if sample.collection != collection:
             raise CounterpartError(f"Sample {sample} belongs to collection {sample.collection}, not {collection}.")

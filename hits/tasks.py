@@ -29,9 +29,11 @@ def take_step(job_id: str, number: int) -> None:
         if progress is None:
             return
         job = Job.objects.select_related("created_by").get(pk=job_id)
-        steps = pipeline.steps_of(RoundParameters.from_json(job.params))
-        for step in steps[: number + 1]:
-            outcome = step(actor=job.actor, progress=progress)
+        parameters = RoundParameters.from_json(job.params)
+        steps = pipeline.steps_of(parameters)
+        with pipeline.undone_if_refused(parameters, since=job.created_at, actor=job.actor):
+            for step in steps[: number + 1]:
+                outcome = step(actor=job.actor, progress=progress)
         if number + 1 == len(steps):
             finish(job_id, _told(outcome))
 

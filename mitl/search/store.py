@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
-from core.files import remove_stale
+from core.files import StoredFile, remove_stale
 from core.text import counted
 from corpus.models import Collection, Sample
 from mitl.checkpoints import Checkpoints
@@ -55,6 +55,14 @@ def store_retrieval(search: Search, annotator: Annotator, lists: BothLists, seco
         )
         record("retrieved", retrieval, actor=actor, annotator=annotator.name, sha256=stored.sha256)
     return retrieval
+
+
+def delete_retrieval(retrieval: Retrieval) -> list[StoredFile]:
+    """Delete the row of a search; return its file to be removed, unless another row has the same one."""
+    same = Retrieval.objects.filter(file=retrieval.file).exclude(pk=retrieval.pk).exists()
+    files = [] if same else [StoredFile(retrieval.file, retrieval.sha256)]
+    retrieval.delete()
+    return files
 
 
 def open_checkpoints(search: Search, annotator: Annotator) -> Checkpoints:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.utils import timezone
 
@@ -184,6 +185,53 @@ def test_a_step_that_fails_ends_the_job_with_its_reason(params, start):
     assert job.state == "failed"
     assert "fewer than the 16 of one eccv-18 HIT" in job.message
     assert not Round.objects.exists()
+
+
+@pytest.mark.parametrize("wrong", [{"ceiling": "0.01"}, {"control_depth": 40}, {"top_k": 9}, {"design": "eccv-18"}])
+@pytest.mark.parametrize("as_job", [False, True])
+def test_a_refused_plan_leaves_no_row_and_no_file_and_a_corrected_one_succeeds(
+    params, start, wrong, as_job, django_capture_on_commit_callbacks
+):
+    right, before = dict(params), rows()
+    params |= wrong
+    if wrong.get("design"):
+        params |= {"images": 1, "captions": 1, "top_k": 1}
+    if as_job and "control_depth" not in wrong:
+        assert start().state == "failed"
+    else:
+        with pytest.raises(CounterpartError), django_capture_on_commit_callbacks(execute=True):
+            start() if as_job else run_pipeline(RoundParameters.from_json(params), actor="ann")
+    assert rows() == before
+    assert not [file for file in (settings.MEDIA_ROOT / "retrievals").rglob("*") if file.is_file()]
+    # Other queries than before: the names of the sample and the pool are free.
+    packed = run_pipeline(RoundParameters.from_json({**right, "images": 11}), actor="ann")
+    assert packed.pool.sample.images.count() == 11
+
+
+def test_a_refused_plan_leaves_what_was_there_before(params):
+    pool = run_pipeline(RoundParameters.from_json({**params, "pool_only": True}), actor="ann")
+    before = rows()
+    with pytest.raises(CounterpartError, match="above the ceiling"):
+        run_pipeline(RoundParameters.from_json({**params, "ceiling": "0.01"}), actor="ann")
+    assert (rows(), Pool.objects.get()) == (before, pool)
+
+
+def test_a_refused_plan_leaves_the_sample_that_it_was_given(params):
+    make_sample(Collection.objects.get(), "mine")
+    given = {**params, "queries": "mine", "images": 0, "captions": 0}
+    with pytest.raises(CounterpartError, match="above the ceiling"):
+        run_pipeline(RoundParameters.from_json({**given, "ceiling": "0.01"}), actor="ann")
+    assert (Sample.objects.get().name, Pool.objects.count()) == ("mine", 0)
+
+
+def test_a_refused_plan_keeps_searches_that_scored_pair_by_pair_for_the_next(params, monkeypatch):
+    monkeypatch.setattr(pipeline, "is_cross_encoder", lambda annotator: annotator.name == "two")
+    with pytest.raises(CounterpartError, match="above the ceiling"):
+        run_pipeline(RoundParameters.from_json({**params, "ceiling": "0.01"}), actor="ann")
+    assert [Sample.objects.count(), Retrieval.objects.count(), Pool.objects.count()] == [1, 2, 0]
+    kept = set(Retrieval.objects.all())
+    packed = run_pipeline(RoundParameters.from_json(params), actor="ann")
+    assert set(packed.pool.retrievals.all()) == kept
 
 
 def test_the_task_of_a_job_that_is_gone_or_over_does_nothing(params):
