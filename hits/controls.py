@@ -1,15 +1,17 @@
 """Candidates for gold controls: original pairs as positives, pairs that no annotator ranks high as negatives; and what
-packing avoids: pairs that were retired as controls, and excluded images and captions."""
+packing avoids: controls that were retired, are known matches or are asked about; and excluded images and captions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from corpus.models import Collection, Match, Sample
+from hits.designs import Design
 from hits.models import Control
 from hits.packing.dealing import draw_outside
 from hits.packing.plan import Codes, Sides, distinct
@@ -52,6 +54,10 @@ class Avoided:
         both = (images >= 0) & (captions >= 0)
         return cls(np.stack([images, captions], axis=1)[both], images[captions < 0], captions[images < 0])
 
+    def and_pairs(self, *more: NDArray[np.int64]) -> "Avoided":
+        """Return the same with further pairs (n, 2) that are no controls."""
+        return replace(self, pairs=np.concatenate([self.pairs, *more]))
+
     def allows(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of ``pairs`` (n, 2) may be candidates."""
         return ~(np.isin(pairs[:, 0], self.images) | np.isin(pairs[:, 1], self.captions))
@@ -60,11 +66,30 @@ class Avoided:
 def original_pairs(sample: Sample, sides: Sides) -> NDArray[np.int64]:
     """Return the original pairs of the sample's query images and query captions, as rows of codes (n, 2).
 
-    Only original matches are read: controls must not reveal matches that a round is meant to find.
+    Only original matches are read: positive controls must not reveal matches that a round is meant to find.
     """
     of_query = Q(image__in=_members(sample, "images")) | Q(caption__in=_members(sample, "captions"))
     originals = Match.objects.filter(of_query, collection=sample.collection, source=Match.ORIGINAL)
     return sides.pair_codes(originals.values_list("image_id", "caption_id"))
+
+
+def known_matches(collection: Collection, sides: Sides, *, newest: int) -> NDArray[np.int64]:
+    """Return the pairs that a source but the original one names, whatever its score, as rows of codes (n, 2): any of
+    them may be a match, so none is a negative control. ``newest`` is the database id of the last match that counts."""
+    matches = Match.objects.filter(collection=collection)
+    originals = matches.filter(source=Match.ORIGINAL, image=OuterRef("image"), caption=OuterRef("caption"))
+    named = matches.filter(~Exists(originals), pk__lte=newest)
+    return sides.pair_codes(named.values_list("image_id", "caption_id").iterator(chunk_size=20_000))
+
+
+def spared_originals(
+    originals: NDArray[np.int64], asked: NDArray[np.int64], sides: Sides, design: Design
+) -> NDArray[np.int64]:
+    """Return the ``originals`` (n, 2) that are no positive controls because they are ``asked`` (m, 2) about, and a
+    worker may meet them as candidates; only as many as leave enough others for every HIT."""
+    needed = ceil(len(asked) / design.candidates) * design.positives + design.candidates
+    are_asked = np.isin(sides.cells(originals), sides.cells(asked))
+    return originals[are_asked][: max(0, len(originals) - needed)]
 
 
 @dataclass(frozen=True)
@@ -107,7 +132,7 @@ def unlisted_pairs(pool: Pool, sides: Sides, *, known: NDArray[np.int64], avoide
     if len(outside) == domain.size:
         raise CounterpartError(
             f"The pool {pool.name} has no negative control: all {domain.size:,} pairs of its queries are in a "
-            f"top-{pool.control_depth} list or original. Pool more queries or use a smaller --control-depth."
+            f"top-{pool.control_depth} list or known matches. Pool more queries or use a smaller --control-depth."
         )
     return Unlisted(domain, outside)
 

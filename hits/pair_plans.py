@@ -12,11 +12,11 @@ from corpus.models import Collection
 from hits.controls import Avoided, original_pairs, unlisted_pairs
 from hits.designs import Design
 from hits.packing.dealing import Deck, deal_controls
-from hits.packing.plan import NEGATIVE, POSITIVE, Codes, Items, Numbering, Plan, Sharing, Sides, shuffle_places
+from hits.packing.plan import NEGATIVE, POSITIVE, Items, Numbering, Plan, Sharing, Sides, shuffle_places
 from mitl.models import Pool
 
 Newest = dict[str, int]
-"""The database ids of the newest of the ``images`` and ``captions`` that a round was packed from."""
+"""The database ids of the newest of the ``images``, ``captions`` and ``matches`` that a round was packed from."""
 
 
 def plan_pairs(
@@ -47,9 +47,9 @@ def plan_pairs(
 
 
 def newest_of(collection: Collection) -> Newest:
-    """Return what ``number_collection`` needs to number later what the collection holds now."""
-    sides = {"images": collection.images, "captions": collection.captions}
-    return {side: rows.aggregate(newest=Max("pk"))["newest"] or 0 for side, rows in sides.items()}
+    """Return by what a later plan knows what the collection holds now: nothing of it is ever removed."""
+    held = {"images": collection.images, "captions": collection.captions, "matches": collection.matches}
+    return {name: rows.aggregate(newest=Max("pk"))["newest"] or 0 for name, rows in held.items()}
 
 
 def number_collection(collection: Collection, newest: Newest | None = None) -> Sides:
@@ -89,9 +89,5 @@ def _decks(
 
 def positive_controls(originals: NDArray[np.int64], sides: Sides, avoided: Avoided) -> NDArray[np.int64]:
     """Return the original pairs that may be controls: neither avoided nor retired as such."""
-    retired = np.isin(_cells(originals, sides), _cells(avoided.pairs, sides))
+    retired = np.isin(sides.cells(originals), sides.cells(avoided.pairs))
     return originals[avoided.allows(originals) & ~retired]
-
-
-def _cells(pairs: NDArray[np.int64], sides: Sides) -> Codes:
-    return pairs[:, 0] * len(sides.captions) + pairs[:, 1]

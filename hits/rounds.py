@@ -15,7 +15,7 @@ from core.inserts import Columns, insert_rows
 from core.progress import Progress, silent
 from core.seeds import LARGEST_SEED
 from core.text import check_name
-from hits.controls import Avoided, Keys, avoided_pairs
+from hits.controls import Avoided, Keys, avoided_pairs, known_matches, original_pairs, spared_originals
 from hits.designs import Design
 from hits.models import HIT, Control, Item, Round, Seat
 from hits.packing.plan import ROLES, Codes, Plan, Sharing
@@ -42,11 +42,13 @@ def pack_round(
     Every pair is a candidate of exactly one HIT, unless a review excluded its image or caption; the last HIT is filled
     up with further gold controls. With ``sharing`` "avoid" no two items of a HIT share an image or a caption if the
     pool allows it; the summary counts the exceptions. No pair is a control that was retired in another round or has an
-    excluded image or caption; the summary lists what was ``avoided`` and counts the ``excluded_pairs``, and notes the
-    ``newest`` image and caption, so that the round can be packed again when others were added. The ceiling
-    must cover at least the cost on the cheapest channel. The same name, pool and parameters again return the existing
-    round. The same pool and seed give the same plan in every database where the same is avoided; without a seed one is
-    drawn at random, as who knows it can compute which pairs are controls.
+    excluded image or caption, no negative control is a match that any source knows, and no positive control is a
+    candidate of the round while there are enough others. The summary lists what was ``avoided``, counts the
+    ``excluded_pairs``, and notes the ``newest`` image, caption and match, so that the round can be packed again when
+    others were added. The ceiling must cover at least the cost on the cheapest channel. The same name, pool and
+    parameters again return the existing round. The same pool and seed give the same plan in every database where the
+    same is avoided and known; without a seed one is drawn at random, as a person who knows it can compute which pairs
+    are controls.
 
     Raises CounterpartError for a pool smaller than one HIT, a cost above the ceiling, a pool without controls, or a
     name that another round has; nothing is written then.
@@ -125,6 +127,9 @@ def make_plan(
     """Pack a pool's distinct pairs into HITs as their type wants them, with controls and without what is ``avoided`` or
     was added after the ``newest`` (``hits.pair_plans.Newest``; None: nothing was).
 
+    Where ``newest`` names no match, as in rounds of earlier programs, negative controls may be known matches and
+    positive ones candidates.
+
     Raises CounterpartError if the pool does not fill one HIT or has no controls.
     """
     progress("reading the pool", 0, None)
@@ -135,6 +140,11 @@ def make_plan(
     asked = pairs[coded.allows(pairs)]
     if not task.writes:
         _check_size(pool, design, asked=len(asked), excluded=len(pairs) - len(asked))
+    if newest and "matches" in newest and design.controls:
+        coded = coded.and_pairs(
+            known_matches(pool.collection, sides, newest=newest["matches"]),
+            spared_originals(original_pairs(pool.sample, sides), asked, sides, design),
+        )
     further = {"positives": positives} if task.from_matches else {}
     return task.plan(
         pool, sides, asked, design=design, seed=seed, sharing=sharing, avoided=coded, progress=progress, **further

@@ -1,7 +1,6 @@
 """Top-ups: HITs added to a round for pairs that need further votes, packed as the first, with other controls."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.errors import CounterpartError
 from core.events import record
-from hits.controls import Avoided, Keys
+from hits.controls import Avoided, Keys, known_matches
 from hits.designs import parse_design
 from hits.models import Item, Round, TopUp
 from hits.packing.plan import Plan, Sides
@@ -28,10 +27,13 @@ def plan_top_up(
     The last HIT is filled up with controls. The same arguments give the same plan in every database. Raises
     CounterpartError if there are not enough controls.
     """
-    sides = number_collection(round.pool.collection, round.summary.get("newest", newest))
+    newest = round.summary.get("newest", newest)
+    sides = number_collection(round.pool.collection, newest)
     earlier = Item.objects.filter(hit__round=round).exclude(hit__top_up__number__gte=number)
     shown = sides.pair_codes(earlier.values_list("image_id", "caption_id").distinct())
     coded = Avoided.of(avoided, sides)
+    if newest and "matches" in newest:
+        coded = coded.and_pairs(known_matches(round.pool.collection, sides, newest=newest["matches"]))
     candidates = sides.pair_codes(pairs)
     try:
         return _plan(round, sides, candidates, number, coded, shown)
@@ -65,7 +67,7 @@ def _plan(
         design=parse_design(round.design),
         seed=_seed(round.seed, number),
         sharing=round.summary.get("sharing", "avoid"),
-        avoided=replace(avoided, pairs=np.concatenate([avoided.pairs, no_controls])),
+        avoided=avoided.and_pairs(no_controls),
     )
 
 

@@ -72,6 +72,10 @@ class Sides:
     def shape(self) -> tuple[int, int]:
         return len(self.images), len(self.captions)
 
+    def cells(self, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return one number for each of ``pairs`` (n, 2) of codes, by which pairs are compared."""
+        return pairs[:, 0] * len(self.captions) + pairs[:, 1]
+
     def pair_codes(self, rows: Iterable[tuple[int, int]]) -> NDArray[np.int64]:
         """Return rows of (image id, caption id) as distinct rows of codes (n, 2), ascending, without ids that are not
         numbered."""
@@ -113,8 +117,11 @@ class Plan:
         return int(self.items.hits[-1]) + 1
 
     def counts(self) -> dict[str, int]:
-        """Count pairs, HITs, items and controls, and the items that repeat an image or a caption of their HIT."""
+        """Count pairs, HITs, items and controls, positive ones that are candidates of another HIT, and the items that
+        repeat an image or a caption of their HIT."""
         hits, images, captions, roles = self.items
+        cells = self.sides.cells(np.stack([images, captions], axis=1))
+        asked = int(np.isin(cells[roles == ROLES.index(POSITIVE)], cells[roles == 0]).sum())
         candidates, positives, negatives = np.bincount(roles, minlength=len(ROLES)).tolist()
         return {
             "pairs": candidates,
@@ -125,6 +132,7 @@ class Plan:
             "topped_up": self.n_hits * self.design.candidates - candidates if self.design.controls else 0,
             "shared_images": count_shared(hits[images >= 0], images[images >= 0]),
             "shared_captions": count_shared(hits[captions >= 0], captions[captions >= 0]),
+            **({"positives_asked": asked} if asked else {}),
             **({"padded": self.padded} if self.padded else {}),
         }
 
