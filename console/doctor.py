@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import redis
+from axes.models import AccessLog
 from django.conf import settings
 from django.core.checks import WARNING, run_checks
 from django.core.files.base import ContentFile
@@ -24,8 +25,10 @@ from django.utils import timezone
 from annotation.consent import untold
 from config.celery import app
 from config.environment import is_local
+from console.login_lock import KNOWN_FOR
 from core import health
 from core.models import Job
+from core.text import counted
 from hits.models import Round
 
 LEAST_FREE = 2 * 1024**3  # bytes
@@ -53,6 +56,7 @@ def examine() -> Iterator[Finding]:
         _settings,
         _https,
         _proxy,
+        _addresses,
         _database,
         _migrations,
         _storage,
@@ -117,6 +121,20 @@ def _proxy(name: str) -> Findings:
         yield Finding(name, f"{url} answers {answer.status_code}.", "Correct the proxy's address of the site.")
     else:
         yield Finding(name, f"{url} answers")
+
+
+def _addresses(name: str) -> Findings:
+    """Whether the addresses for which visits are counted are known, by the logins of late."""
+    logins = AccessLog.objects.filter(attempt_time__gt=timezone.now() - KNOWN_FOR)
+    if unknown := logins.filter(ip_address=None).count():
+        came = counted(unknown, "login")
+        found = f"{came} of {KNOWN_FOR.days} days came from no known address; such visitors share one limit."
+        yield Finding(name, found, "PROXY_COUNT=<number of proxies before the site that extend X-Forwarded-For>")
+    elif settings.PROXY_COUNT:
+        proxies = counted(settings.PROXY_COUNT, "proxy", "proxies")
+        yield Finding(name, f"{proxies} counted; with fewer than that before the site, visitors can invent addresses")
+    else:
+        yield Finding(name, "no proxy is counted; behind one, all visitors share its address")
 
 
 def _database(name: str) -> Findings:

@@ -22,10 +22,10 @@ class Throttle:
     setting: str
 
     def admits(self, request: HttpRequest, subject: object) -> bool:
-        """Count one more act, and tell whether it is within the limit. This computer's own addresses are not limited,
-        and where the cache cannot be asked, nobody is."""
+        """Count one more act, and tell whether it is within the limit. All visitors of unknown address count as one.
+        This computer's own addresses are not limited, and where the cache cannot be asked, nobody is."""
         address = client_address(request)
-        if address is None or ip_address(address).is_loopback:
+        if address and ip_address(address).is_loopback:
             return True
         key = f"throttle:{self.setting}:{subject}:{address}:{int(time() // HOUR)}"
         try:
@@ -36,8 +36,8 @@ class Throttle:
 
 
 def client_address(request: HttpRequest) -> str | None:
-    """Return the address that a request came from, and of an IPv6 address the first one of its network; None if there
-    is none, as on a Unix socket.
+    """Return the address that a request came from, and of an IPv6 address the first one of its network; None if it
+    is unknown, as on a Unix socket or behind a proxy that tells something else.
 
     PROXY_COUNT says how many proxies stand before the site: each adds to X-Forwarded-For whom it was asked by. What
     comes before their entries was written by the visitor.

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import httpx
 import pytest
 import torch
+from axes.models import AccessLog
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 from django.db.migrations.executor import MigrationExecutor
@@ -43,14 +45,14 @@ def test_a_healthy_installation_has_nothing_to_change(healthy, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["wrong"] == 0
     assert {row["check"] for row in told["findings"]} == {
-        *("settings", "https", "proxy", "database", "migrations", "storage", "disk", "clock", "queue"),
+        *("settings", "https", "proxy", "addresses", "database", "migrations", "storage", "disk", "clock", "queue"),
         *("consent", "gpu", "faiss"),
     }
 
 
 def test_each_finding_is_one_line_and_the_command_fails(healthy, settings, capsys):
     settings.ALLOWED_HOSTS = ["elsewhere.example"]
-    with pytest.raises(CommandError, match="1 of 14 findings need a change"):
+    with pytest.raises(CommandError, match="1 of 15 findings need a change"):
         call_command("doctor")
     lines = [line for line in capsys.readouterr().out.splitlines() if "WRONG" in line]
     assert len(lines) == 1
@@ -93,6 +95,18 @@ def test_a_proxy_that_leaves_out_a_header(healthy, settings, monkeypatch, status
     answer = httpx.Response(status, headers={"location": "https://judge.example/login/"} if status == 301 else {})
     monkeypatch.setattr(httpx, "get", lambda url, timeout: answer)
     assert wrong() == {"proxy": change}
+
+
+def test_visitors_whose_address_a_proxy_does_not_tell(healthy, settings, client):
+    User.objects.create_user("robin", password="a long passphrase")
+    form = {"username": "robin", "password": "a long passphrase"}
+    client.post("/login/", form, headers={"x-forwarded-for": "198.51.100.4"})
+    assert wrong() == {}
+    client.post("/logout/")
+    client.post("/login/", form, headers={"x-forwarded-for": "not-an-ip"})
+    assert wrong()["addresses"].startswith("PROXY_COUNT=")
+    AccessLog.objects.update(attempt_time=timezone.now() - timedelta(days=31))
+    assert wrong() == {}
 
 
 def test_a_site_that_does_not_answer(healthy, settings, monkeypatch):

@@ -64,9 +64,16 @@ def test_a_visitor_with_a_whole_ipv6_network_counts_as_one():
     assert admitted("2001:db8:0:1::1") == [True]
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", ""])
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
 def test_this_computer_is_not_limited(address):
     assert all(admitted(*[address] * 5))
+
+
+def test_visitors_of_unknown_address_count_as_one(settings):
+    assert admitted("", "", "203.0.113.7", "", "") == [True, True, True, True, False]
+    settings.PROXY_COUNT = 1
+    told = [asked("10.0.0.1", words) for words in ("not-an-ip", "unknown", "198.51.100.4")]
+    assert [LIMIT.admits(request, 2) for request in (*told[:2] * 2, told[2])] == [True, True, True, False, True]
 
 
 def test_without_a_cache_nobody_is_refused(monkeypatch):
