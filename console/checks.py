@@ -8,7 +8,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from core.health import storage_trouble
+from core.health import folder_trouble
 
 MIN_KEY_LENGTH, MIN_KEY_CHARACTERS = 50, 5  # as in Django's check --deploy
 
@@ -84,8 +84,9 @@ def proxies_are_counted(app_configs: Sequence[AppConfig] | None, **_: Any) -> li
 
 
 def storage_is_writable(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[CheckMessage]:
-    """Pictures and other files are stored in MEDIA_ROOT, unless a bucket is configured."""
-    if settings.AWS_STORAGE_BUCKET_NAME or not storage_trouble():
+    """Pictures and other files are stored in MEDIA_ROOT, unless a bucket is configured. A full disk is no error here,
+    as that would stop the commands that make room."""
+    if settings.AWS_STORAGE_BUCKET_NAME or not folder_trouble():
         return []
     return [
         Error(

@@ -3,6 +3,7 @@
 import os
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -12,6 +13,7 @@ from django.utils import timezone
 from config.celery import app
 from core.models import Heartbeat
 
+PROBE = bytes(64 * 1024)  # written to see whether there is room
 MISSED = 3  # beats, after which a queue counts as stopped
 
 
@@ -39,16 +41,34 @@ def broker_trouble() -> str:
 
 
 def storage_trouble() -> str:
-    """Say why no picture can be stored; nothing if one can. A bucket is asked, and nothing is written."""
+    """Say why no picture can be stored; nothing if one can. A bucket is asked, and nothing is written; in a folder a
+    little is written, into a file without a name, of which nothing is left."""
     if settings.AWS_STORAGE_BUCKET_NAME:
         try:
             default_storage.exists("health")
         except Exception as error:
             return _one_line(error)
         return ""
+    if trouble := folder_trouble():
+        return trouble
+    try:
+        with TemporaryFile(dir=_media_folder()) as file:
+            file.write(PROBE)
+    except OSError as error:
+        return _one_line(error)
+    return ""
+
+
+def folder_trouble() -> str:
+    """Say why nobody may write to MEDIA_ROOT; nothing if it is allowed, even where no room is left."""
+    folder = _media_folder()
+    return "" if folder.is_dir() and os.access(folder, os.W_OK) else f"{settings.MEDIA_ROOT} cannot be written"
+
+
+def _media_folder() -> Path:
+    """Return MEDIA_ROOT, or where it will be made."""
     folder = Path(settings.MEDIA_ROOT).resolve()
-    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    return "" if nearest.is_dir() and os.access(nearest, os.W_OK) else f"{settings.MEDIA_ROOT} cannot be written"
+    return next(parent for parent in (folder, *folder.parents) if parent.exists())
 
 
 def beat() -> None:

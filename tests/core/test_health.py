@@ -1,12 +1,14 @@
 """The parts that everything needs, and the heartbeat of the queue."""
 
 from datetime import timedelta
+from io import FileIO
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from config.settings import CELERY_BEAT_SCHEDULE
+from console import checks
 from core import health
 from core.models import Heartbeat
 from core.tasks import heartbeat
@@ -28,6 +30,15 @@ def test_a_folder_that_cannot_be_written_is_trouble(settings, tmp_path):
     (tmp_path / "file").touch()
     settings.MEDIA_ROOT = tmp_path / "file" / "media"
     assert "cannot be written" in health.storage_trouble()
+
+
+def test_a_full_disk_is_trouble_but_stops_no_command(settings, monkeypatch):
+    settings.MEDIA_ROOT.mkdir()
+    assert health.storage_trouble() == ""
+    assert list(settings.MEDIA_ROOT.iterdir()) == []
+    monkeypatch.setattr(health, "TemporaryFile", lambda dir: FileIO("/dev/full", "wb"))
+    assert "No space left on device" in health.storage_trouble()
+    assert checks.storage_is_writable(None) == []
 
 
 def test_a_broker_that_does_not_answer_is_trouble(settings, tmp_path):
