@@ -1,10 +1,10 @@
 """How far to trust what says how far to trust a version: python -m benchmarks.trust [--pools N]
 
-Draws worlds whose truth is known: five annotators of different skill that find the same matches easy, their top 5 of 25
-listed items judged without error, and random pairs outside the lists as probes. Prints, over all of them, every
-estimate of completeness beside the truth, how often all annotators' pairs give scores nearer to the true ones than any
-single annotator's, and how often intervals hold the truth: bootstrap intervals over queries, and the confidence
-sequences of rounds that are packed by our own packing and looked at ten times.
+Draws worlds whose truth is known: five annotators of different skill that find the same matches easy, and their top 5
+of 25 listed items judged without error. Prints, over all of them, how often all annotators' pairs give scores nearer to
+the true ones than any single annotator's, and how often intervals hold the truth: bootstrap intervals over queries, and
+the confidence sequences of rounds that are packed by our own packing and looked at ten times. (Estimates of
+completeness: benchmarks.completeness.)
 """
 
 import argparse
@@ -18,7 +18,6 @@ SKILLS = np.array([1.2, 1.5, 1.7, 1.9, 2.2])
 NAMES = ("a", "b", "c", "d", "e")
 METRICS_SHOWN = ("R@1", "R-Precision", "mAP@R")
 LOOKS, MANY = 10, 20_000
-SAMPLES = 100  # of each bootstrap
 
 
 class World(NamedTuple):
@@ -29,20 +28,27 @@ class World(NamedTuple):
     lists: np.ndarray
 
 
-def draw_world(seed: int, queries: int = QUERIES) -> World:
-    """Draw queries with 1 to many matches. Half of what an annotator sees of a match is how easy it is for all."""
+def draw_world(
+    seed: int, queries: int = QUERIES, *, shared: float = 0.5, hidden: float = 0.0, split: bool = False
+) -> World:
+    """Draw queries with 1 to many matches. The share ``shared`` of what an annotator sees of a match is how easy it is
+    for all. The share ``hidden`` of the matches looks to all of them like other pairs; with ``split``, of each half of
+    the matches so to every other one."""
     rng = np.random.default_rng(seed)
     wanted = 1 + rng.negative_binomial(2, 0.2, queries).clip(max=ITEMS // 4)  # 9 on average
     order = rng.random((queries, ITEMS)).argsort(axis=1).argsort(axis=1)
     relevant = order < wanted[:, None]
     ease = rng.normal(size=(queries, ITEMS))
+    hiding = rng.random(relevant.shape) if hidden or split else np.ones(relevant.shape)
+    noise = np.sqrt(1 - shared)
     lists = np.stack(
         [
-            np.argsort(-(relevant * skill + (ease + rng.normal(size=ease.shape)) / np.sqrt(2)), axis=1)[:, :LISTED]
-            for skill in SKILLS
+            np.argsort(-(seen * skill + np.sqrt(shared) * ease + noise * rng.normal(size=ease.shape)), axis=1)
+            for number, skill in enumerate(SKILLS)
+            for seen in [relevant & ((hiding < 0.5) == number % 2 if split else hiding >= hidden)]
         ]
     )
-    return World(relevant, lists)
+    return World(relevant, lists[:, :, :LISTED])
 
 
 def main() -> None:
@@ -50,24 +56,18 @@ def main() -> None:
     parser.add_argument("--pools", type=int, default=200, help="number of drawn worlds (default 200)")
     pools = parser.parse_args().pools
     truth = true_means()
-    found: list[dict[str, list]] = [defaultdict(list) for _ in range(3)]
+    found: list[dict[str, list]] = [defaultdict(list) for _ in range(2)]
     for seed in range(pools):
         world = draw_world(seed)
         intervals = bootstrap_of(world, truth, seed) | sequences_of(world, seed)
-        for table, figures in zip(found, (completeness_of(world, seed), bias_of(world), intervals), strict=True):
+        for table, figures in zip(found, (bias_of(world), intervals), strict=True):
             for name, figure in figures.items():
                 table[name].append(figure)
     print_tables(pools, *found)
 
 
-def print_tables(pools: int, completeness: dict[str, list], bias: dict[str, list], intervals: dict[str, list]) -> None:
-    print(f"{pools} pools\n\n| matches in all | estimate / truth: median | 5% to 95% of pools | intervals hold it |")
-    print("|---|---|---|---|")
-    for method, rows in completeness.items():
-        estimate, low, high, true = np.array(rows, float).T
-        least, middle, most = np.quantile(estimate / true, [0.05, 0.5, 0.95])
-        held = ((low <= true) & (true <= high)).mean()
-        print(f"| {method} | {middle:.2f} | {least:.2f} to {most:.2f} | {held:.1%} |")
+def print_tables(pools: int, bias: dict[str, list], intervals: dict[str, list]) -> None:
+    print(f"{pools} pools")
     print("\n| metric | points from the true scores: one annotator | All | All nearest | tau-b: one | All |")
     print("|---|---|---|---|---|---|")
     for metric, rows in bias.items():
@@ -78,26 +78,6 @@ def print_tables(pools: int, completeness: dict[str, list], bias: dict[str, list
     print("\n| 95% intervals | hold the truth |\n|---|---|")
     for name, inside in intervals.items():
         print(f"| {name} | {np.mean(inside):.1%} |")
-
-
-def completeness_of(world: World, seed: int) -> dict[str, tuple[float, float, float, int]]:
-    """Return each estimate with its interval and the true number of matches."""
-    from evaluation.completeness import Beyond, capture_estimates, estimate_by_parts
-
-    ranks = ranks_of(world)
-    is_pooled = ((ranks > 0) & (ranks <= POOLED)).any(axis=0)
-    query, item = np.nonzero(is_pooled & world.relevant)
-    caught = ((ranks > 0) & (ranks <= POOLED))[:, query, item].T
-    found = capture_estimates(caught, query, samples=SAMPLES, seed=seed)
-    is_listed = (ranks > 0).any(axis=0)
-    asked, items = np.nonzero(is_listed)
-    gains = np.where(is_pooled[asked, items], world.relevant[asked, items], np.nan)
-    rest = np.flatnonzero(~is_listed.ravel())
-    probes = np.random.default_rng(seed).choice(rest, int(is_pooled.sum()) // CAPACITY, replace=False)
-    beyond = Beyond(len(rest), len(probes), int(world.relevant.ravel()[probes].sum()))
-    parts = estimate_by_parts(ranks[:, asked, items].T, gains, asked, beyond, samples=SAMPLES, seed=seed)
-    truth = int(world.relevant.sum())
-    return {name: (*one, truth) for name, one in {**found, "by parts": parts.total}.items()}
 
 
 def ranks_of(world: World) -> np.ndarray:

@@ -44,10 +44,9 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
             {
                 "direction": one.direction.label,
                 "found": one.found,
-                "chao": one.bounds["Chao"]._asdict(),
-                "total": one.parts.total._asdict(),
-                "probes": one.beyond.probes,
-                "matches": one.beyond.matches,
+                "chao": one.captures["Chao"]._asdict(),
+                "total": None if one.doubt else one.parts.total._asdict(),
+                "doubt": one.doubt,
             }
             for one in measure_completeness(version, progress=progress)
         ],
@@ -61,7 +60,8 @@ def stored_trust(version: Version) -> dict[str, Any] | None:
         return None
     with default_storage.open(_path(version)) as file:
         figures: dict[str, Any] = json.load(file)
-    if "spec" not in figures:  # measured by a version that stored a picture, white in the dark too
+    # Earlier programs stored a picture, or an estimate by parts that trusts votes which do not count.
+    if "spec" not in figures or any("doubt" not in one for one in figures["completeness"]):
         return None
     spec = figures.pop("spec")
     return figures | {"chart": drawn(spec, CHART) if spec else None}

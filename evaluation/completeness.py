@@ -3,10 +3,12 @@
 Two kinds of estimate, of the matches of all queries in one direction:
 
 - Capture-recapture takes annotators as traps that caught matches independently. They are no such traps: what one misses
-  the others often miss as well, and a list of five catches five at most. So these are lower bounds, also those that
-  allow for dependence (sample coverage, the two log-linear models); benchmarks/trust.py shows how far they fall short.
+  the others often miss as well, which makes estimates too low, or they avoid each other's matches, which makes them
+  too high. So these are no bounds, also those that allow for dependence (sample coverage, the two log-linear models).
 - By parts: what was found, what a calibrated model expects among the listed pairs that nobody judged, and what random
-  pairs outside all lists (the negative controls) say of the rest.
+  pairs outside all lists (the negative controls) say of the rest, all less the votes that are wrong.
+
+benchmarks/completeness.py shows how far both are from the truth.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,9 +16,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls
 from evaluation.significance import percentiles
 
 Floats = NDArray[np.float64]
@@ -24,15 +26,8 @@ Flags = NDArray[np.bool_]
 
 MOST = 12  # annotators: 4,096 capture histories
 ITERATIONS, CLOSE, RIDGE, FARTHEST = 50, 1e-7, 1e-9, 30.0  # of Newton's method; no history's mean leaves e^±30
+EXTRAPOLATED = 2.0  # so many times the matches that ranks make expect may be there
 WEAK = 100.0  # inverse strength of the logistic regression's penalty: keeps separable data finite
-
-
-class Estimate(NamedTuple):
-    """A number of matches with its interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 def capture_cells(caught: ArrayLike) -> Floats:
@@ -62,7 +57,7 @@ def chapman(cells: Floats) -> float:
 
 
 def chao(cells: Floats) -> float:
-    """Return Chao's lower bound D + (A - 1)/A f1 (f1 - 1) / (2 (f2 + 1)), f_j caught by j annotators (Chao 1987)."""
+    """Return D + (A - 1)/A f1 (f1 - 1) / (2 (f2 + 1)), f_j caught by j annotators (Chao 1987)."""
     found, a = _frequencies(cells), histories(len(cells)).shape[1]
     twice = found[2] if a > 1 else 0.0
     return float(found.sum() + (a - 1) / a * found[1] * (found[1] - 1) / (2 * (twice + 1)))
@@ -112,7 +107,7 @@ def _independent(cells: Floats) -> tuple[Floats, Floats]:
     return np.column_stack([np.ones(len(flags)), flags]), flags
 
 
-LOWER_BOUNDS: Mapping[str, Callable[[Floats], float]] = {
+FORMULAS: Mapping[str, Callable[[Floats], float]] = {
     "Chapman": chapman,
     "Chao": chao,
     "sample coverage": sample_coverage,
@@ -126,15 +121,17 @@ MODELS: Mapping[str, Callable[[Floats], Floats]] = {
 def capture_estimates(
     caught: ArrayLike, queries: ArrayLike, *, confidence: float = 0.95, samples: int = 200, seed: int = 0
 ) -> dict[str, Estimate]:
-    """Return every estimate of ``LOWER_BOUNDS`` and ``MODELS`` with its bootstrap interval over queries.
+    """Return every estimate of ``FORMULAS`` and ``MODELS`` with its resampling interval: percentiles of the estimate
+    on queries drawn with replacement.
 
     Args:
         caught: (n, A), which annotators proposed each match that was found.
         queries: (n,), the query of each match: the matches of a query are drawn together.
         samples: number of resamples.
 
-    The intervals say how the estimate varies, not how far it is from the truth. A model's interactions are chosen once,
-    on all matches. Raises ValueError without any match.
+    The interval says how far the estimate moves with other queries of the kind. It says nothing of matches that no
+    annotator finds, so it holds the true number seldom. A model's interactions are chosen once, on all matches. Raises
+    ValueError without any match.
     """
     flags, asked = np.asarray(caught, bool), np.unique(np.asarray(queries), return_inverse=True)[1]
     cells = capture_cells(flags)
@@ -145,7 +142,7 @@ def capture_estimates(
     rng = np.random.default_rng(seed)
     resampled = rng.multinomial(len(of_query), np.full(len(of_query), 1 / len(of_query)), samples) @ of_query
     counted = np.concatenate([cells[None], resampled])
-    values = {name: np.array([method(one) for one in counted]) for name, method in LOWER_BOUNDS.items()}
+    values = {name: np.array([method(one) for one in counted]) for name, method in FORMULAS.items()}
     values |= {name: _unseen(choose(cells), counted) for name, choose in MODELS.items()}
     return {name: _interval(found, confidence) for name, found in values.items()}
 
@@ -156,14 +153,31 @@ def _interval(values: Floats, confidence: float) -> Estimate:
     return Estimate(float(values[0]), min(float(values[0]), low), max(float(values[0]), high))
 
 
+class Wrong(NamedTuple):
+    """Chance that a verdict calls a pair that does not match a match (``yes``), and a match none (``no``)."""
+
+    yes: Estimate
+    no: Estimate
+
+
+NEVER = Estimate(0.0, 0.0, 0.0)
+RIGHT = Wrong(NEVER, NEVER)
+
+
 class Parts(NamedTuple):
-    """Estimated matches: ``found`` among the judged pairs, ``listed`` among the listed ones that nobody judged,
-    ``outside`` all lists and not found, and ``total``."""
+    """Estimated matches: ``found`` by the verdicts; true ones among the ``judged`` pairs, among the ``listed`` ones
+    that nobody judged and ``outside`` all lists; and the ``total`` of these three."""
 
     found: int
+    judged: Estimate
     listed: Estimate
     outside: Estimate
     total: Estimate
+
+    @property
+    def is_estimable(self) -> bool:
+        """Whether the interval of the total is no wider than the total."""
+        return self.total.high - self.total.low <= self.total.value
 
 
 class Beyond(NamedTuple):
@@ -171,15 +185,14 @@ class Beyond(NamedTuple):
 
     Attributes:
         pairs: number of all of them.
-        probes: number of random pairs outside the lists of both directions that were judged, and ``matches`` of them.
+        rate: share of matches among random pairs outside the lists of both directions.
         probed: number of pairs that these were drawn from.
         beside: number of pairs of the same queries that only the other direction's lists hold, with the number of
-            matches ``expected`` among them: they are likelier matches, and the probes do not speak for them.
+            matches ``expected`` among them: they are likelier matches, and the random pairs do not speak for them.
     """
 
     pairs: int
-    probes: int
-    matches: int
+    rate: Estimate
     probed: int = 1
     beside: int = 0
     expected: float = 0.0
@@ -189,62 +202,72 @@ def expected_matches(ranks: ArrayLike, gains: ArrayLike) -> Floats:
     """Return (n,) the gain of each judged pair and, by a logistic regression on the ranks that learns from the judged
     pairs that are listed, the chance of each other pair to be a match. Arguments as of ``estimate_by_parts``."""
     positions, known = np.asarray(ranks, float), np.asarray(gains, float)
-    weights = (positions > 0).any(axis=1).astype(float)
-    return np.where(np.isnan(known), _chances(_features(positions), known, weights), known)
+    learned = ~np.isnan(known) & (positions > 0).any(axis=1)
+    return np.where(np.isnan(known), _chances(_features(positions), known, learned), known)
 
 
-def estimate_by_parts(
-    ranks: ArrayLike,
-    gains: ArrayLike,
-    queries: ArrayLike,
-    beyond: Beyond,
-    *,
-    confidence: float = 0.95,
-    samples: int = 200,
-    seed: int = 0,
-) -> Parts:
+def estimate_by_parts(ranks: ArrayLike, gains: ArrayLike, beyond: Beyond, *, wrong: Wrong = RIGHT) -> Parts:
     """Estimate all matches from the pairs that a direction's lists hold, and from random pairs outside them.
 
-    Among the listed pairs that nobody judged, matches are those of ``expected_matches``, with a bootstrap interval over
-    queries. That extrapolates, as pairs are judged at the top of the lists. The interval of the probes is Clopper and
-    Pearson's; without probes all or none of the rest may match. Both intervals are added, which is cautious.
+    Among the listed pairs that nobody judged, matches are those of ``expected_matches``. That extrapolates from the top
+    of the lists, and nothing in the data tells how wrongly, so by convention there may be none or twice as many.
+    From judged and listed pairs, those that wrong verdicts make are taken off (``_corrected``). The intervals of all
+    three parts are added, which is cautious.
 
     Args:
         ranks: (n, A), rank of each pair in each annotator's list, 0 where it is not listed. Judged pairs that nobody
             lists in this direction are counted, but nothing is learned from them.
         gains: (n,), 1 for a match, 0 for a judged pair that is none, NaN where nobody judged.
-        queries: (n,), the query of each pair.
-
-    Raises ValueError for more matches than probes.
+        wrong: how often verdicts are.
     """
-    positions, known = np.asarray(ranks, float), np.asarray(gains, float)
-    judged, is_listed = ~np.isnan(known), (positions > 0).any(axis=1)
-    if not 0 <= beyond.matches <= beyond.probes:
-        raise ValueError(f"{beyond.matches} of {beyond.probes} probes cannot be matches.")
-    features = _features(positions)
-    asked = np.unique(np.asarray(queries), return_inverse=True)[1]
-    n_queries = int(asked.max(initial=-1)) + 1
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n_queries, np.full(n_queries, 1 / max(n_queries, 1)), samples)
-    expected = []
-    for weights in [np.ones(n_queries), *drawn.astype(float)]:
-        weight = weights[asked] * is_listed
-        expected.append(float(weight[~judged] @ _chances(features, known, weight)[~judged]))
-    listed = _interval(np.array(expected), confidence)
-    rest = _outside(beyond, float(known[judged & ~is_listed].sum()), confidence)
-    found = int(known[judged].sum())
-    total = Estimate(*(found + a + b for a, b in zip(listed, rest, strict=True)))
-    return Parts(found, listed, rest, total)
+    known = np.asarray(gains, float)
+    judged, is_listed = ~np.isnan(known), (np.asarray(ranks) > 0).any(axis=1)
+    found, expected = int(known[judged].sum()), float(expected_matches(ranks, gains)[~judged].sum())
+    right = _corrected(Estimate(found, found, found), int(judged.sum()), wrong)
+    listed = _corrected(Estimate(expected, 0.0, EXTRAPOLATED * expected), int((~judged).sum()), wrong)
+    outside = _outside(beyond, float(known[judged & ~is_listed].sum()), wrong)
+    return Parts(found, right, listed, outside, _sum(right, listed, outside))
 
 
-def _outside(beyond: Beyond, found: float, confidence: float) -> Estimate:
+def enough_random_pairs(parts: Parts, beyond: Beyond, votes: ControlVotes) -> int | None:
+    """Return how many random pairs, judged as those of ``votes``, would make ``parts`` estimable: the number that there
+    is, doubled until it is enough. None where even ``beyond.probed`` would not be."""
+    n = np.asarray(votes.yes).size
+    factor = 2
+    while n and factor * n <= beyond.probed:
+        more = beyond._replace(rate=learn_from_controls(votes.times(factor)).rate)
+        outside = _outside(more, 0.0, RIGHT)
+        if parts._replace(total=_sum(parts.judged, parts.listed, outside)).is_estimable:
+            return factor * n
+        factor *= 2
+    return None
+
+
+def _corrected(matches: Estimate, pairs: int, wrong: Wrong) -> Estimate:
+    """Return the true number of matches among ``pairs`` where verdicts call ``matches`` of them so: (matches -
+    yes pairs) / (1 - yes - no), in 0 to ``pairs`` (Rogan and Gladen 1978). Each end is at the errors that move it
+    furthest. NaN where verdicts tell nothing."""
+    ends = [(wrong.yes.value, wrong.no.value), (wrong.yes.high, wrong.no.low), (wrong.yes.low, wrong.no.high)]
+    return Estimate(
+        *(
+            min(max((count - yes * pairs) / (1 - yes - no), 0.0), float(pairs)) if yes + no < 1 else np.nan
+            for count, (yes, no) in zip(matches, ends, strict=True)
+        )
+    )
+
+
+def _outside(beyond: Beyond, found: float, wrong: Wrong) -> Estimate:
     """Return the matches among the pairs outside the lists, but for those that were ``found`` there."""
-    tail, matches, probes = (1 - confidence) / 2, beyond.matches, beyond.probes
-    low = float(scipy.stats.beta.ppf(tail, matches, probes - matches + 1)) if matches else 0.0
-    high = float(scipy.stats.beta.ppf(1 - tail, matches + 1, probes - matches)) if matches < probes else 1.0
-    middle = matches / probes if probes else float("nan")
-    rates = [(rate * beyond.probed + beyond.expected) / (beyond.probed + beyond.beside) for rate in (middle, low, high)]
+    expected = _corrected(Estimate(*[beyond.expected] * 3), beyond.beside, wrong)
+    rates = [
+        (rate * beyond.probed + beside) / (beyond.probed + beyond.beside)
+        for rate, beside in zip(beyond.rate, expected, strict=True)
+    ]
     return Estimate(*(max(beyond.pairs * rate - found, 0.0) if rate == rate else rate for rate in rates))
+
+
+def _sum(*parts: Estimate) -> Estimate:
+    return Estimate(*(float(sum(ends)) for ends in zip(*parts, strict=True)))
 
 
 def _features(ranks: Floats) -> Floats:
@@ -254,16 +277,14 @@ def _features(ranks: Floats) -> Floats:
     return np.column_stack([np.where(is_listed, deepest - np.log(np.maximum(ranks, 1)), 0.0), is_listed])
 
 
-def _chances(features: Floats, gains: Floats, weights: Floats) -> Floats:
-    """Return the chance (n,) of each pair to be a match, learned from the judged ones by their weights; NaN if there
-    are none."""
-    learned = ~np.isnan(gains) & (weights > 0)
+def _chances(features: Floats, gains: Floats, learned: Flags) -> Floats:
+    """Return the chance (n,) of each pair to be a match, from the ``learned`` ones; NaN if there are none."""
     if len(np.unique(gains[learned])) < 2:  # all judged pairs are matches, or none
         return np.full(len(gains), gains[learned][0] if learned.any() else np.nan)
     from sklearn.linear_model import LogisticRegression  # a tenth of a second of every start
 
     model = LogisticRegression(C=WEAK, solver="newton-cholesky")
-    model.fit(features[learned], gains[learned] > 0, weights[learned])
+    model.fit(features[learned], gains[learned] > 0)
     return np.asarray(model.predict_proba(features)[:, 1], float)
 
 

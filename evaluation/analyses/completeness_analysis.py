@@ -1,6 +1,5 @@
-"""Completeness: how many matches of its queries a version lacks, as lower bounds and by parts, with intervals."""
+"""Completeness: how many matches of its queries a version lacks, by capture-recapture and by parts, with intervals."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,24 +11,28 @@ from numpy.typing import NDArray
 from core.progress import Progress, silent, tracked
 from core.text import counted
 from dataset.models import Version
-from dataset.version_files import load_judgments
-from evaluation.analyses import Findings
+from evaluation.analyses import Findings, shown, text_table
 from evaluation.completeness import (
     Beyond,
-    Estimate,
     Parts,
+    Wrong,
     capture_estimates,
+    enough_random_pairs,
     estimate_by_parts,
     expected_matches,
 )
+from evaluation.control_votes import Votes, votes_on_controls
 from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, queries_of, true_qrels
-from hits.models import Control
-from hits.question import RIGHT_LEVELS
+from evaluation.random_pairs import ControlVotes, Estimate, Learned, majority_wrong
 from mitl.charts import Spec, interval_chart
 from mitl.models import Direction
 
-HELP = "How many matches of its queries a version lacks: capture-recapture (lower bounds), and an estimate by parts."
+HELP = "How many matches of its queries a version lacks: capture-recapture, and an estimate by parts."
 BY_PARTS = "by parts"
+RESAMPLING = (
+    "A resampling interval says how far the estimate moves with other queries. It says nothing of matches that no "
+    "annotator finds, and seldom holds the true number."
+)
 SAMPLES = 200
 
 Ids = NDArray[np.int64]
@@ -37,15 +40,23 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Completeness:
-    """One direction of a version. ``bounds`` are lower bounds by method; ``truth`` is the number of all matches, where
-    it is known."""
+    """One direction of a version.
+
+    Attributes:
+        captures: the estimates of capture-recapture by method.
+        doubt: why the estimate by parts is none; empty where it is one.
+        truth: the number of all matches, where it is known.
+    """
 
     direction: Direction
     queries: int
     judged: int
-    bounds: dict[str, Estimate]
+    captures: dict[str, Estimate]
     parts: Parts
     beyond: Beyond
+    learned: Learned
+    votes: Votes
+    doubt: str
     truth: int | None
 
     @property
@@ -53,8 +64,8 @@ class Completeness:
         return self.parts.found
 
     @property
-    def estimates(self) -> dict[str, Estimate]:
-        return {**self.bounds, BY_PARTS: self.parts.total}
+    def estimates(self) -> dict[str, Estimate | None]:
+        return {**self.captures, BY_PARTS: None if self.doubt else self.parts.total}
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -81,34 +92,13 @@ def measure_completeness(
 ) -> list[Completeness]:
     """Return the estimates for each direction that has judged pairs with a match."""
     judged = {direction: one for direction, one in load_judged_pairs(version).items() if one.qrels.matches.any()}
-    probes = count_probes(version)
+    votes = votes_on_controls(version)
     depth = min(round.pool.control_depth for round in version.rounds.select_related("pool"))
     listed = {direction: _listed_pairs(one, depth) for direction, one in judged.items()}
     found = []
     for direction in tracked(list(judged), "directions", progress, every=1):
-        beyond = _beyond(version, direction, listed, probes)
-        found.append(_measure(version, direction, judged[direction], listed[direction], beyond, truth, seed))
+        found.append(_measure(version, direction, judged[direction], listed, votes, truth, seed))
     return found
-
-
-def count_probes(version: Version) -> tuple[int, int]:
-    """Return how many negative controls, random pairs outside every list, workers judged a match, and of how many.
-
-    Only answer sets whose positive controls are right say something, whether they count or not: who fails a negative
-    control may have found a match. A control counts as a match if at least half of its answers say so.
-    """
-    sets: dict[tuple[str, int, int], list[Any]] = defaultdict(list)
-    for row in load_judgments(version):
-        if row.control:
-            sets[row.round, row.hit, row.assignment].append(row)
-    answers: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    positive = RIGHT_LEVELS[Control.Polarity.POSITIVE]
-    for rows in sets.values():
-        if all(row.level in positive for row in rows if row.control == Control.Polarity.POSITIVE):
-            for row in rows:
-                if row.control == Control.Polarity.NEGATIVE:
-                    answers[row.image, row.caption].append(row.level in positive)
-    return sum(2 * sum(one) >= len(one) for one in answers.values()), len(answers)
 
 
 @dataclass(frozen=True)
@@ -129,22 +119,47 @@ def _measure(
     version: Version,
     direction: Direction,
     judged: JudgedPairs,
-    listed: _Listed,
-    beyond: Beyond,
+    listed: Mapping[Direction, _Listed],
+    votes: Votes,
     truth: str | None,
     seed: int,
 ) -> Completeness:
-    qrels = judged.qrels
+    qrels, own, learned = judged.qrels, listed[direction], votes.learned()
     caught = qrels.matches & judged.proposed.any(axis=1)
-    bounds = capture_estimates(judged.proposed[caught], qrels.rows[caught], samples=SAMPLES, seed=seed)
-    parts = estimate_by_parts(listed.ranks, listed.gains, listed.pairs[:, 0], beyond, samples=SAMPLES, seed=seed)
+    captures = capture_estimates(judged.proposed[caught], qrels.rows[caught], samples=SAMPLES, seed=seed)
+    beyond = _beyond(version, direction, listed, learned.rate)
+    sizes = votes.candidates or [1]
+    wrong = Wrong(
+        majority_wrong(learned.yes, sizes, if_tied=False),
+        majority_wrong(learned.no, sizes, if_tied=True),
+    )
+    parts = estimate_by_parts(own.ranks, own.gains, beyond, wrong=wrong)
+    doubt = "" if parts.is_estimable else _doubt(parts, beyond, votes.counted)
     known = None if truth is None else int(true_qrels(version, truth, direction).matches.sum())
-    return Completeness(direction, len(qrels.queries), len(qrels.items), bounds, parts, beyond, known)
+    return Completeness(
+        direction, len(qrels.queries), len(qrels.items), captures, parts, beyond, learned, votes, doubt, known
+    )
 
 
-def _beyond(
-    version: Version, direction: Direction, listed: Mapping[Direction, _Listed], probes: tuple[int, int]
-) -> Beyond:
+def _doubt(parts: Parts, beyond: Beyond, votes: ControlVotes) -> str:
+    """Return why an estimate by parts is none, and what would make it one."""
+    random_pairs = np.size(votes.yes)
+    if not random_pairs:
+        return "No random pair outside the lists has a vote that counts. Pack with negative controls."
+    total = f"The interval, {_count(parts.total.low)} to {_count(parts.total.high)}, is wider than the estimate."
+    if enough := enough_random_pairs(parts, beyond, votes):
+        return (
+            f"{total} About {enough:,} random pairs outside the lists that are judged alike would make it narrow "
+            f"enough; there are {random_pairs:,}. Pack with a --design of more negative controls."
+        )
+    if parts.listed.high - parts.listed.low > parts.total.value:
+        return f"{total} Most of it is expected among listed pairs that nobody judged. Pool with a larger --top-k."
+    if np.max(votes.votes) == 1:
+        return f"{total} One vote on a random pair tells no match from a mistake. Pack with --replication 3."
+    return f"{total} More random pairs would not do: use more votes on each, and more positive controls."
+
+
+def _beyond(version: Version, direction: Direction, listed: Mapping[Direction, _Listed], rate: Estimate) -> Beyond:
     """Return what is known of the pairs that no list of the direction holds. Negative controls are drawn from the query
     images with the query captions, outside the lists of both directions (``hits.controls``)."""
     queries = queries_of(version)
@@ -152,7 +167,7 @@ def _beyond(
     own, (other_direction,) = listed[direction], [one for one in Direction if one != direction]
     outside = len(queries[direction]) * gallery.gallery().count() - int(own.in_list.sum())
     if other_direction not in listed:
-        return Beyond(outside, probes[1], probes[0])
+        return Beyond(outside, rate, probed=outside)
     other = listed[other_direction]
     held = own.pairs[own.in_list & np.isin(own.pairs[:, 1], queries[other_direction])]
     theirs = other.in_list & np.isin(other.pairs[:, 1], queries[direction])
@@ -160,7 +175,7 @@ def _beyond(
     only = ~np.isin(_codes(turned), _codes(held))
     expected = expected_matches(other.ranks, other.gains)[theirs][only].sum()
     probed = len(queries[direction]) * len(queries[other_direction]) - len(held) - int(only.sum())
-    return Beyond(outside, probes[1], probes[0], probed, int(only.sum()), float(expected))
+    return Beyond(outside, rate, probed, int(only.sum()), float(expected))
 
 
 def _codes(pairs: Ids) -> Ids:
@@ -191,47 +206,86 @@ def _listed_pairs(judged: JudgedPairs, depth: int) -> _Listed:
 
 
 def _figures(one: Completeness) -> dict[str, Any]:
+    counted = one.votes.counted
     return {
         "direction": one.direction.value,
         "queries": one.queries,
         "judged": one.judged,
         "found": one.found,
         "truth": one.truth,
-        "lower_bounds": {name: _plain(bound) for name, bound in one.bounds.items()},
-        "by_parts": {name: _plain(getattr(one.parts, name)) for name in ("listed", "outside", "total")},
-        "probes": {"matches": one.beyond.matches, "judged": one.beyond.probes},
+        "capture_recapture": {
+            name: {"value": _number(each.value), "resampling_interval": [_number(each.low), _number(each.high)]}
+            for name, each in one.captures.items()
+        },
+        "by_parts": {
+            "estimable": not one.doubt,
+            "reason": one.doubt or None,
+            "total": None if one.doubt else _plain(one.parts.total),
+            **{name: _plain(getattr(one.parts, name)) for name in ("judged", "listed", "outside")},
+        },
+        "controls": {
+            "random_pairs": np.size(counted.yes),
+            "votes": int(np.sum(counted.votes)),
+            "votes_for_a_match": int(np.sum(counted.yes)),
+            "share_of_matches": _plain(one.learned.rate),
+            "wrong_yes": _plain(one.learned.yes),
+            "wrong_no": _plain(one.learned.no),
+        },
     }
 
 
 def _plain(estimate: Estimate) -> dict[str, float | None]:
-    return {name: value if np.isfinite(value) else None for name, value in estimate._asdict().items()}
+    return {name: _number(value) for name, value in estimate._asdict().items()}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
 
 
 def _text(one: Completeness) -> str:
-    lines = [
+    heads = ["matches in all", "estimate", "resampling interval", "found of them"] + ["of the truth"] * bool(one.truth)
+    lines = []
+    for name, estimate in one.captures.items():
+        lines.append([name, *_cells(one, estimate)])
+    table = text_table(heads, lines)
+    title = (
         f"{one.direction.label}: {counted(one.queries, 'query', 'queries')}, {counted(one.found, 'match', 'matches')} "
-        f"among {counted(one.judged, 'judged pair')}" + (f"; {one.truth:,} in truth" if one.truth is not None else ""),
-        f"{'matches in all':<36}{'estimate':>9}  {'95% interval':>17}  found of them"
-        + ("  of the truth" if one.truth else ""),
-    ]
-    for name, estimate in one.estimates.items():
-        named = name if name == BY_PARTS else f"at least, {name}"
-        interval = f"{_count(estimate.low)} to {_count(estimate.high)}"
-        share = f"{one.found / estimate.value:.0%}" if np.isfinite(estimate.value) and estimate.value else "-"
-        part = f"{estimate.value / one.truth:>14.2f}" if one.truth and np.isfinite(estimate.value) else ""
-        lines.append(f"{named:<36}{_count(estimate.value):>9}  {interval:>17}  {share:>13}{part}")
-    return "\n".join(
-        [
-            *lines,
-            f"By parts: {one.parts.found:,} found, {_count(one.parts.listed.value)} expected among listed pairs that "
-            f"nobody judged, {_count(one.parts.outside.value)} outside the lists "
-            f"({one.beyond.matches:,} of {one.beyond.probes:,} random pairs there were judged a match).",
-        ]
+        f"among {counted(one.judged, 'judged pair')}" + (f"; {one.truth:,} in truth" if one.truth is not None else "")
     )
+    return "\n".join([title, table, RESAMPLING, *_by_parts(one)])
+
+
+def _cells(one: Completeness, estimate: Estimate) -> list[str]:
+    share = f"{one.found / estimate.value:.0%}" if np.isfinite(estimate.value) and estimate.value else "–"
+    cells = [_count(estimate.value), f"{_count(estimate.low)} to {_count(estimate.high)}", share]
+    return cells + ([shown(estimate.value / one.truth, ".2f")] if one.truth else [])
+
+
+def _by_parts(one: Completeness) -> list[str]:
+    """Return the lines on the estimate by parts, and on the controls behind it."""
+    parts, controls, learned = one.parts, one.votes.counted, one.learned
+    if one.doubt:
+        lines = [f"By parts: not estimable. {one.doubt}"]
+    else:
+        value, interval, share, *truth = _cells(one, parts.total)
+        lines = [
+            f"By parts: {value} (cautious interval {interval}), of which {share} were found"
+            + (f"; {truth[0]} of the truth." if truth else "."),
+            f"That is {_count(parts.judged.value)} among judged pairs, {_count(parts.listed.value)} among listed pairs "
+            f"that nobody judged and {_count(parts.outside.value)} outside the lists.",
+        ]
+    if np.size(controls.yes):
+        lines.append(
+            f"Controls: of {counted(int(np.sum(controls.votes)), 'vote')} that count on "
+            f"{counted(np.size(controls.yes), 'random pair')} outside the lists, {int(np.sum(controls.yes)):,} say "
+            f"match. Of these pairs {learned.rate.value:.2%} ({learned.rate.low:.2%} to {learned.rate.high:.2%}) "
+            f"match; a vote is wrong on {learned.yes.value:.2%} of the others and on {learned.no.value:.2%} of matches."
+        )
+    return lines
 
 
 def _count(value: float) -> str:
-    return f"{value:,.0f}" if np.isfinite(value) else "-"
+    return f"{value:,.0f}" if np.isfinite(value) else "–"
 
 
 def _rows(found: Sequence[Completeness]) -> list[dict[str, Any]]:
@@ -239,8 +293,8 @@ def _rows(found: Sequence[Completeness]) -> list[dict[str, Any]]:
         {
             "direction": one.direction.value,
             "method": name,
-            "lower_bound": int(name != BY_PARTS),
-            **_plain(estimate),
+            "interval": "cautious" if name == BY_PARTS else "resampling",
+            **(_plain(estimate) if estimate else dict.fromkeys(Estimate._fields)),
             "found": one.found,
             "truth": one.truth,
         }
@@ -252,11 +306,11 @@ def _rows(found: Sequence[Completeness]) -> list[dict[str, Any]]:
 def _chart(found: Sequence[Completeness]) -> Spec:
     panels: Mapping[str, list[dict[str, Any]]] = {
         f"{one.direction.label}: {one.found:,} found": [
-            {"name": name if name == BY_PARTS else f"at least, {name}", **_plain(estimate), "truth": one.truth}
+            {"name": name, **_plain(estimate), "truth": one.truth}
             for name, estimate in one.estimates.items()
-            if np.isfinite(estimate.value)
+            if estimate and np.isfinite(estimate.value)
         ]
         for one in found
     }
-    subtitle = "Estimates with 95% intervals. Capture-recapture gives lower bounds."
+    subtitle = "Resampling intervals of capture-recapture; cautious interval of the estimate by parts, where it is one."
     return interval_chart("Matches of the queries in all", subtitle, panels, x="matches")

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -5,7 +6,9 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from core.files import write_file
 from dataset.release import release_version
+from evaluation.completeness import Parts
 from evaluation.live_effect import measure_effect
 from hits.models import Round
 from tests.evaluation.worlds import judge, judge_all, known_round
@@ -45,13 +48,30 @@ def test_a_version_shows_how_far_to_trust_it_once_that_is_measured(
         job = researcher.post(reverse("version_measure", args=["v1"]))
     assert reverse("version_trust", args=["v1"]) in member.get(job.url).content.decode()
     shown = page(member, "version_trust", "v1")
-    assert "At least (Chao)" in shown
-    assert "Estimate by parts" in shown
+    assert "Resampling interval" in shown
+    assert "At least" not in shown
     assert "non-self-bias" in shown
     assert "Only its own" in shown
     chart = shown.partition('<svg role="img" aria-label="Line charts: bias')[2].partition("</svg>")[0]
     assert "non-self-bias" in chart
     assert "#ffffff" not in chart  # in the page's own colours, also in the dark
+
+
+def test_an_estimate_by_parts_that_is_none_says_why(
+    member, researcher, version, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(Parts, "is_estimable", False)
+    with django_capture_on_commit_callbacks(execute=True):
+        researcher.post(reverse("version_measure", args=["v1"]))
+    shown = page(member, "version_trust", "v1")
+    assert "not estimable" in shown
+    assert "is wider than the estimate. " in shown
+
+
+def test_figures_of_a_program_that_trusted_votes_which_do_not_count_are_measured_again(member, version):
+    old = {"spec": None, "no_bias": "", "biases": [], "completeness": [{"found": 3, "probes": 9}]}
+    write_file(f"trust/v1-{version.manifest_sha256}.json", json.dumps(old).encode())
+    assert "not measured yet" in page(member, "version_trust", "v1")
 
 
 def test_a_version_of_one_annotator_shows_its_completeness_and_why_no_bias(
@@ -63,7 +83,7 @@ def test_a_version_of_one_annotator_shows_its_completeness_and_why_no_bias(
     with django_capture_on_commit_callbacks(execute=True):
         researcher.post(reverse("version_measure", args=["v1"]))
     shown = page(member, "version_trust", "v1")
-    assert "At least (Chao)" in shown
+    assert "Resampling interval" in shown
     assert "Bias compares 2 to 12 annotators; version v1 has judged pairs of 1." in shown
 
 

@@ -3,19 +3,21 @@ from itertools import combinations
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.stats import binomtest
 
 from evaluation.completeness import (
     Beyond,
+    Wrong,
     capture_cells,
     capture_estimates,
     chao,
     chapman,
+    enough_random_pairs,
     estimate_by_parts,
     expected_matches,
     histories,
     sample_coverage,
 )
+from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls, majority_wrong
 
 
 def caught_by_hand():
@@ -125,6 +127,12 @@ def test_matches_of_one_query_vary_together():
     assert together.high - together.low > 2 * (alone.high - alone.low)
 
 
+def test_annotators_that_avoid_each_others_matches_are_overestimated():
+    # Two annotators share 20 matches and find 190 each that the other avoids: (211 * 211 / 21) - 1 = 2,119 of 400.
+    caught = np.repeat([[True, False], [False, True], [True, True]], [190, 190, 20], axis=0)
+    assert capture_estimates(caught, np.arange(400), samples=2)["Chapman"].value == pytest.approx(211**2 / 21 - 1)
+
+
 def test_a_pool_by_one_annotator_says_nothing_of_what_is_missing():
     found = capture_estimates(np.ones((6, 1)), np.arange(6))
     assert found["Chapman"].value == found["sample coverage"].value == 6
@@ -143,24 +151,115 @@ def listed_pairs(seed, n=3_000):
 
 def test_matches_among_listed_pairs_are_extrapolated_from_the_top():
     ranks, truth, judged = listed_pairs(0)
-    gains, queries = np.where(judged, truth, np.nan), np.arange(3_000) // 20
-    parts = estimate_by_parts(ranks, gains, queries, Beyond(pairs=10_000, probes=100, matches=1), samples=40)
-    assert parts.found == truth[judged].sum()
-    assert parts.listed.low < truth[~judged].sum() < parts.listed.high
+    gains = np.where(judged, truth, np.nan)
+    parts = estimate_by_parts(ranks, gains, Beyond(10_000, Estimate(0.01, 0.005, 0.02)))
+    assert parts.found == parts.judged.value == truth[judged].sum()
+    assert parts.listed == (parts.listed.value, 0, 2 * parts.listed.value)
     assert parts.listed.value == pytest.approx(truth[~judged].sum(), rel=0.15)
-    assert parts.outside.value == 100
-    exact = binomtest(1, 100).proportion_ci(method="exact")
-    assert (parts.outside.low, parts.outside.high) == pytest.approx((10_000 * exact.low, 10_000 * exact.high))
+    assert parts.outside == (100, 50, 200)
     assert parts.total.value == pytest.approx(parts.found + parts.listed.value + 100)
+    assert parts.total.high == pytest.approx(parts.found + parts.listed.high + 200)
 
 
-def test_pairs_that_only_the_other_direction_lists_are_likelier_matches_than_the_probes_say():
-    # 2 of 100 probes stand for 900 pairs; of 100 others 22 are expected to match: (18 + 22) / 1,000 of 5,000 pairs.
+def test_pairs_that_only_the_other_direction_lists_are_likelier_matches_than_random_pairs():
+    # 2% of 900 pairs match; of 100 others 22 are expected to: (18 + 22) / 1,000 of 5,000 pairs.
     ranks, gains = [[1], [2], [0]], [1.0, 0.0, 1.0]
-    beyond = Beyond(pairs=5_000, probes=100, matches=2, probed=900, beside=100, expected=22.0)
-    parts = estimate_by_parts(ranks, gains, [0, 0, 1], beyond, samples=5)
+    beyond = Beyond(5_000, Estimate(0.02, 0.0, 0.1), probed=900, beside=100, expected=22.0)
+    parts = estimate_by_parts(ranks, gains, beyond)
     assert parts.found == 2
     assert parts.outside.value == pytest.approx(200 - 1)  # one of them was found already
+
+
+NOTHING_OUTSIDE = Beyond(0, Estimate(0.0, 0.0, 0.0))
+
+
+def test_wrong_verdicts_are_taken_off_by_hand():
+    # 100 judged pairs, 20 called matches. If 4% of the others are called so and 20% of matches missed:
+    # (20 - 4) / (1 - 0.04 - 0.2) = 21.05. Least: 12% wrong, none missed: (20 - 12) / 0.88 = 9.09. Most: 20 / 0.6.
+    wrong = Wrong(yes=Estimate(0.04, 0.0, 0.12), no=Estimate(0.2, 0.0, 0.4))
+    gains = np.array([1.0] * 20 + [0.0] * 80)
+    parts = estimate_by_parts(np.ones((100, 1)), gains, NOTHING_OUTSIDE, wrong=wrong)
+    assert parts.judged == pytest.approx((16 / 0.76, 8 / 0.88, 20 / 0.6))
+    assert parts.total == pytest.approx(parts.judged)
+    assert parts.found == 20
+    assert not parts.is_estimable  # 24 wide
+
+
+def test_verdicts_that_are_wrong_as_often_as_right_tell_nothing():
+    coin = Wrong(yes=Estimate(0.5, 0.4, 0.6), no=Estimate(0.5, 0.4, 0.6))
+    parts = estimate_by_parts([[1], [2]], [1.0, 0.0], NOTHING_OUTSIDE, wrong=coin)
+    assert np.isnan(parts.total.value)
+    assert not parts.is_estimable
+
+
+def test_an_estimate_is_one_if_its_interval_is_no_wider_than_itself():
+    ranks, gains = np.ones((10, 1)), np.ones(10)
+    widths = [(Estimate(0.01, 0.0, high), high <= 0.02) for high in (0.02, 0.021)]
+    for rate, is_estimable in widths:
+        parts = estimate_by_parts(ranks, gains, Beyond(1_000, rate))
+        assert parts.total.value == 20
+        assert parts.is_estimable == is_estimable
+
+
+def test_the_number_of_random_pairs_that_would_be_enough_is_told():
+    # 10 matches found and none outside: the interval may reach 20, a share of 0.001 of 10,000 pairs. That takes
+    # ln(40) / 0.001 = 3,689 random pairs without a yes: 100 doubled six times.
+    none = ControlVotes(np.zeros(100), np.ones(100), 0, 10_000)
+    beyond = Beyond(10_000, learn_from_controls(none).rate, probed=10_000)
+    parts = estimate_by_parts(np.ones((10, 1)), np.ones(10), beyond)
+    assert not parts.is_estimable
+    assert enough_random_pairs(parts, beyond, none) == 6_400
+    assert enough_random_pairs(parts, beyond._replace(probed=6_000), none) is None
+
+
+def test_no_number_of_random_pairs_is_enough_where_matches_cannot_be_told_from_mistakes():
+    single = ControlVotes([1] * 5 + [0] * 95, np.ones(100), 0, 10_000)
+    beyond = Beyond(10_000, learn_from_controls(single).rate, probed=10_000)
+    parts = estimate_by_parts(np.ones((10, 1)), np.ones(10), beyond)
+    assert enough_random_pairs(parts, beyond, single) is None
+
+
+class Drawn:
+    """A direction with workers who err: 400 queries' listed pairs of ``listed_pairs`` and 60,000 pairs outside."""
+
+    outside = 60_000
+
+    def __init__(self, seed, *, replication=3, random_pairs=6_000, error=0.05, missed=0.1, rate=0.01):
+        self.rng = np.random.default_rng(seed)
+        self.ranks, truth, judged = listed_pairs(seed)
+        elsewhere = self.rng.random(self.outside) < rate
+        self.truth = int(truth.sum() + elsewhere.sum())
+        self.error, self.missed, self.replication = error, missed, replication
+        self.gains = np.where(judged, self.votes(truth) > replication / 2, np.nan)
+        yes = self.votes(self.rng.choice(elsewhere, random_pairs, replace=False))
+        known = 3_000
+        wrong = int(known - self.votes(np.ones(known // replication, bool)).sum())
+        self.controls = ControlVotes(yes, np.full(random_pairs, replication), wrong, known)
+
+    def votes(self, truth):
+        return self.rng.binomial(self.replication, np.where(truth, 1 - self.missed, self.error))
+
+    def estimate(self):
+        learned, sizes = learn_from_controls(self.controls), [self.replication]
+        wrong = Wrong(
+            majority_wrong(learned.yes, sizes, if_tied=False), majority_wrong(learned.no, sizes, if_tied=True)
+        )
+        beyond = Beyond(self.outside, learned.rate, probed=self.outside)
+        return estimate_by_parts(self.ranks, self.gains, beyond, wrong=wrong)
+
+
+@pytest.mark.parametrize("crowd", [{}, {"rate": 0.002}, {"error": 0.1, "replication": 5}])
+def test_with_workers_who_err_the_interval_holds_the_truth_as_often_as_it_says(crowd):
+    drawn = [Drawn(seed, **crowd) for seed in range(20)]
+    held = [(one.truth, parts) for one in drawn if (parts := one.estimate()).is_estimable]
+    assert len(held) >= 15
+    assert sum(parts.total.low <= truth <= parts.total.high for truth, parts in held) >= 0.95 * len(held)
+    assert np.median([parts.total.value / truth for truth, parts in held]) == pytest.approx(1, abs=0.15)
+
+
+@pytest.mark.parametrize("crowd", [{"replication": 1}, {"random_pairs": 200}])
+def test_single_votes_that_err_or_few_random_pairs_give_no_estimate(crowd):
+    assert not any(Drawn(seed, **crowd).estimate().is_estimable for seed in range(5))
 
 
 def test_expected_matches_are_the_gains_of_judged_pairs_and_chances_of_others():
@@ -175,10 +274,12 @@ def test_expected_matches_are_the_gains_of_judged_pairs_and_chances_of_others():
 @pytest.mark.parametrize("matches", [0.0, 1.0])
 def test_judged_pairs_that_are_all_the_same_are_extrapolated_as_such(matches):
     gains = np.array([matches, matches, np.nan, np.nan, np.nan])
-    parts = estimate_by_parts([[1], [2], [3], [4], [5]], gains, [0, 1, 0, 1, 1], Beyond(7, 0, 0), samples=5)
+    beyond = Beyond(7, Estimate(np.nan, 0, 1))
+    parts = estimate_by_parts([[1], [2], [3], [4], [5]], gains, beyond)
     assert parts.listed.value == 3 * matches
     assert np.isnan(parts.outside.value)
     assert (parts.outside.low, parts.outside.high) == (0, 7)
+    assert not parts.is_estimable
 
 
 @pytest.mark.parametrize(
@@ -187,7 +288,6 @@ def test_judged_pairs_that_are_all_the_same_are_extrapolated_as_such(matches):
         (lambda: capture_cells([[0, 0], [1, 0]]), "1 matches were proposed by no annotator"),
         (lambda: capture_cells(np.ones((2, 13))), "1 to 12 annotators"),
         (lambda: capture_estimates(np.ones((0, 2)), []), "No match was found"),
-        (lambda: estimate_by_parts([[1]], [1], [0], Beyond(1, 1, 2)), "2 of 1 probes"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -12,9 +12,12 @@ from annotation.models import Assignment, Judgment
 from corpus.models import Match
 from dataset.models import Version
 from dataset.release import release_version
-from evaluation.analyses.completeness_analysis import count_probes, measure_completeness
+from evaluation.analyses.completeness_analysis import _doubt, measure_completeness
+from evaluation.completeness import NEVER, Beyond, Parts
+from evaluation.control_votes import votes_on_controls
 from evaluation.judged_pairs import load_judged_pairs
 from evaluation.metrics import recall_at_k
+from evaluation.random_pairs import ControlVotes, Estimate, learn_from_controls
 from hits.models import Control
 from mitl.models import Direction, Retrieval
 from mitl.search.gallery import load_lists
@@ -123,13 +126,43 @@ def test_completeness_counts_what_was_found_and_what_there_is(version):
     for one, direction in zip(found, Direction, strict=True):
         assert one["found"] == judged[direction].qrels.matches.sum()
         assert one["truth"] == Match.objects.filter(source="truth").count()
-        assert set(one["lower_bounds"]) == {
+        assert set(one["capture_recapture"]) == {
             "Chapman", "Chao", "sample coverage", "log-linear", "log-linear, heterogeneous",
         }  # fmt: skip
-        for bound in one["lower_bounds"].values():
-            assert bound["value"] is None or bound["value"] >= one["found"]
-        total = one["by_parts"]["total"]
-        assert one["found"] < total["low"] <= total["value"] <= total["high"]
+        for estimate in one["capture_recapture"].values():
+            assert estimate["value"] is None or estimate["value"] >= one["found"]
+            assert len(estimate["resampling_interval"]) == 2
+        controls = one["controls"]
+        assert controls["votes"] >= controls["random_pairs"] > 0
+        assert controls["votes_for_a_match"] == 0
+
+
+@pytest.fixture
+def wide(monkeypatch):
+    monkeypatch.setattr(Parts, "is_estimable", False)
+
+
+def test_an_interval_wider_than_the_estimate_is_none_and_says_what_would_make_it_one(version, wide):
+    (first, _) = json.loads(analyse("completeness", "v1", "--json"))["directions"]
+    parts = first["by_parts"]
+    assert not parts["estimable"]
+    assert parts["total"] is None
+    assert "is wider than the estimate. " in parts["reason"]
+    printed = analyse("completeness", "v1")
+    assert printed.count("By parts: not estimable. The interval") == 2
+    assert parts["reason"] in printed
+
+
+def test_an_estimate_by_parts_is_printed_with_its_parts_and_its_interval(version):
+    (first, _) = json.loads(analyse("completeness", "v1", "--truth", "truth", "--json"))["directions"]
+    parts = first["by_parts"]
+    assert parts["estimable"]
+    assert parts["reason"] is None
+    total = sum(parts[name]["value"] for name in ("judged", "listed", "outside"))
+    assert parts["total"]["value"] == pytest.approx(total)
+    printed = analyse("completeness", "v1", "--truth", "truth")
+    assert f"By parts: {total:,.0f} (cautious interval " in printed
+    assert "of the truth.\nThat is " in printed
 
 
 def test_the_estimate_by_parts_counts_every_pair_of_a_query_once(version):
@@ -142,35 +175,61 @@ def test_the_estimate_by_parts_counts_every_pair_of_a_query_once(version):
         assert one.beyond.beside == len(theirs - pairs)
         assert one.beyond.probed == 14 * 14 - len(pairs | theirs)
         # Nothing in this world tells matches from others, so a third of all pairs matches, in lists or not.
-        assert one.parts.total.value == pytest.approx(one.truth, rel=0.25)
+        assert one.parts.listed.value == pytest.approx((len(pairs) - one.judged) / 3, rel=0.35)
 
 
-def test_completeness_is_printed_with_lower_bounds_named_as_such(version, tmp_path):
+def test_capture_recapture_is_printed_as_no_bound_with_a_resampling_interval(version, wide, tmp_path):
     printed = analyse("completeness", "v1", "--csv", tmp_path / "found.csv", "--plot", tmp_path / "found.svg")
-    assert printed.count("at least, Chao") == 2
-    assert printed.count("\nby parts") == 2
+    assert printed.count("\nChao ") == 2
+    assert "at least" not in printed
+    assert "resampling interval" in printed
+    assert "seldom holds the true number" in printed
     rows = list(csv.DictReader((tmp_path / "found.csv").open()))
-    assert {(row["method"], row["lower_bound"]) for row in rows} >= {("Chao", "1"), ("by parts", "0")}
+    assert {(row["method"], row["interval"]) for row in rows} >= {("Chao", "resampling"), ("by parts", "cautious")}
+    assert {row["value"] for row in rows if row["method"] == "by parts"} == {""}
     assert (tmp_path / "found.svg").stat().st_size > 1_000
 
 
-def test_probes_are_negative_controls_in_answer_sets_whose_positive_controls_are_right():
+def released(made) -> Version:
+    return release_version("v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True)
+
+
+def test_votes_that_do_not_count_are_not_in_the_estimate_but_may_be_matches():
     made = judge_all(known_round())
     negatives = Judgment.objects.filter(item__control__polarity=Control.Polarity.NEGATIVE)
-    found, *others = made.controls.filter(polarity=Control.Polarity.NEGATIVE, items__isnull=False).distinct()
-    said = negatives.filter(item__control=found)
-    said.update(level=2)
-    # Whoever failed a negative control may have been excluded for it; the answer says something all the same.
-    Assignment.objects.filter(judgments__in=said).update(state="excluded")
-    careless = negatives.filter(item__control=others[0])
+    found, yes_sayer, *_ = made.controls.filter(polarity=Control.Polarity.NEGATIVE, items__isnull=False).distinct()
+    # Two fail their random pair and do not count; one of them fails the known match as well, and so says nothing.
+    for control in (found, yes_sayer):
+        said = negatives.filter(item__control=control)
+        said.update(level=1)
+        Assignment.objects.filter(judgments__in=said.all()).update(state="excluded")
     positives = Judgment.objects.filter(item__control__polarity=Control.Polarity.POSITIVE)
-    positives.filter(assignment__judgments__in=careless.all()).update(level=4)
-    careless.update(level=1)
-    version = release_version(
-        "v1", collection=made.pool.collection, sample=made.pool.sample, rounds=[made], partial=True
-    )
-    kept = set(negatives.exclude(item__control=others[0]).values_list("item__control", flat=True))
-    assert count_probes(version) == (1, len(kept))
+    careless = Assignment.objects.filter(judgments__in=negatives.filter(item__control=yes_sayer))
+    positives.filter(assignment__in=careless).update(level=4)
+    counting = negatives.filter(assignment__state="accepted")
+    votes = votes_on_controls(released(made))
+    assert sum(votes.counted.yes) == 0
+    assert sum(votes.counted.votes) == counting.count()
+    assert sum(votes.every.yes) == negatives.filter(item__control=found).exclude(assignment__in=careless).count()
+    assert votes.counted.missed == 0
+    assert votes.counted.known == positives.filter(assignment__state="accepted").count()
+    # The match that the one found may be one; the estimate does not say so.
+    learned = votes.learned()
+    assert learned.rate.value == pytest.approx(0, abs=1e-6)
+    assert learned.rate.high > learn_from_controls(votes.counted).rate.high
+
+
+def test_a_random_pair_that_was_retired_as_a_control_is_one_that_matches():
+    made = judge_all(known_round())
+    control = made.controls.filter(polarity=Control.Polarity.NEGATIVE, items__isnull=False).first()
+    Judgment.objects.filter(item__control=control).update(level=2)
+    made.controls.filter(pk=control.pk).update(state=Control.State.RETIRED)
+    positive = made.controls.filter(polarity=Control.Polarity.POSITIVE, items__isnull=False).first()
+    Judgment.objects.filter(item__control=positive).update(level=4)
+    made.controls.filter(pk=positive.pk).update(state=Control.State.RETIRED)
+    votes = votes_on_controls(released(made)).counted
+    assert sum(votes.yes) == Judgment.objects.filter(item__control=control).count()
+    assert votes.missed == 0  # a known match that was retired is none
 
 
 @pytest.mark.parametrize(
@@ -195,3 +254,18 @@ def test_a_version_without_rounds_is_refused(subject):
     release_version("v1", collection=zoo, sample=make_sample(zoo), merge="original")
     with pytest.raises(CommandError, match="Version v1 has no pairs that annotators proposed and people judged"):
         analyse(subject, "v1")
+
+
+def test_what_would_make_an_estimate_one_depends_on_what_is_wide():
+    def doubt(votes, *, listed=0.0, rate=0.2, outside=1_000):
+        beyond = Beyond(outside, Estimate(0.0, 0.0, rate), probed=outside)
+        parts = Parts(50, *[Estimate(50.0, 50.0, 50.0), Estimate(listed, 0, 2 * listed)], *[NEVER] * 2)
+        outer = Estimate(0.0, 0.0, outside * rate)
+        ends = zip(parts.judged, parts.listed, outer, strict=True)
+        return _doubt(parts._replace(outside=outer, total=Estimate(*map(sum, ends))), beyond, votes)
+
+    # Up to 5% of 1,000 pairs may be 50 matches: ln(40) / 0.0504 = 73 pairs without a yes, 20 doubled twice.
+    assert "About 80 random pairs" in doubt(ControlVotes([0] * 20, [1] * 20, 0, 50))
+    assert "Pack with --replication 3" in doubt(ControlVotes([1] * 5 + [0] * 15, [1] * 20, 0, 50))
+    assert "Pool with a larger --top-k" in doubt(ControlVotes([1] * 5 + [0] * 15, [1] * 20, 0, 50), listed=100.0)
+    assert "Pack with negative controls" in doubt(ControlVotes([], [], 0, 50))
