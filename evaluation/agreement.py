@@ -103,7 +103,8 @@ def cohen_kappa(a: ArrayLike, b: ArrayLike, weights: Weights = None) -> float:
             must be numbers, or its square.
 
     Returns:
-        NaN if no unit is left, or if both raters gave all of them the same label.
+        NaN if no unit is left, or if either rater gave all of them the same label: then agreement is that of chance
+        whatever the other says, and the formula gives 0, or 0 / 0.
 
     Raises:
         ValueError: for arrays of other shapes, or unknown weights.
@@ -239,9 +240,11 @@ def _kappas(tables: Values, labels: NDArray[Any], weights: Weights) -> Values:
     else:
         raise ValueError(f"Unknown weights {weights!r}: use None, linear or quadratic.")
     observed = (tables * distances).sum((1, 2))
-    expected = np.einsum("ni,nj,ij->n", tables.sum(2), tables.sum(1), distances)
+    rows, columns = tables.sum(2), tables.sum(1)
+    expected = np.einsum("ni,nj,ij->n", rows, columns, distances)
+    varies = ((rows > 0).sum(1) > 1) & ((columns > 0).sum(1) > 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return _of_chance(observed, expected / tables.sum((1, 2)))
+        return _of_chance(observed, np.where(varies, expected / tables.sum((1, 2)), 0))
 
 
 def _of_chance(observed: Values, expected: Values) -> Values:

@@ -93,9 +93,10 @@ def agreement(version: Version) -> str:
     pairs, same, alpha = agreement_of(version)
     if not pairs:
         return "Every pair has at most one vote, so agreement cannot be measured."
+    coefficient = f"is {alpha:.2f}" if alpha == alpha else "is undefined, as all these votes have one level"
     return (
         f"Of {pairs:,} pairs with two votes or more, two votes on one pair have the same level with probability "
-        f"{same:.2f}; Krippendorff's alpha (interval) is {alpha:.2f}."
+        f"{same:.2f}; Krippendorff's alpha (interval) {coefficient}."
     )
 
 

@@ -122,13 +122,14 @@ def _between_workers(found: Answered, bootstrap: Bootstrap) -> Iterator[dict[str
         for level in SCALES if len(values) > 2 else SCALES[:1]:
             value = alpha_of_counts(table, values, level)
             interval = alpha_interval(table, values, level, **vars(bootstrap))
-            yield _row("workers", "judgments", scale, f"alpha, {level}", value, interval, sizes)
+            reason = "all votes on pairs with two or more are equal" if sizes["pairs"] else "no pair has two votes"
+            yield _row("workers", "judgments", scale, f"alpha, {level}", value, interval, sizes, reason)
         shares = zip(
             ["all", *labels], specific_agreement(table), specific_intervals(table, **vars(bootstrap)), strict=True
         )
         for label, value, interval in shares:
             measure = "same answer" if label == "all" else f"same answer, if one says {label}"
-            yield _row("workers", "judgments", scale, measure, float(value), interval, sizes)
+            yield _row("workers", "judgments", scale, measure, float(value), interval, sizes, "nobody says so")
 
 
 def _task_of(found: Answered) -> TaskType:
@@ -235,7 +236,7 @@ def _compared(
 
     said = np.isin(level, MATCH)
     value, interval = cohen_kappa(said, match), kappa_interval(said, match, **drawn)
-    yield _row(reference.name, of, "match or not", "kappa", value, interval, sizes)
+    yield _row(reference.name, of, "match or not", "kappa", value, interval, sizes, _constant(said, match, reference))
     for name, which in (("", np.ones(len(both), bool)), (f", {BINARY[1]}", match), (f", {BINARY[0]}", ~match)):
         if which.any():
             yield share("match or not", f"same answer{name}", said == match, which)
@@ -244,10 +245,16 @@ def _compared(
     for weights in (None, "linear", "quadratic"):
         value, interval = cohen_kappa(level, label, weights), kappa_interval(level, label, weights, **drawn)
         name = f"kappa, {weights} weights" if weights else "kappa"
-        yield _row(reference.name, of, task.scale, name, value, interval, sizes)
+        yield _row(reference.name, of, task.scale, name, value, interval, sizes, _constant(level, label, reference))
     yield share(task.scale, "same answer", level == label, np.ones(len(both), bool))
     for one in np.unique(label):
         yield share(task.scale, f"same answer, {task.labels[one]}", level == label, label == one)
+
+
+def _constant(said: np.ndarray, label: np.ndarray, reference: Reference) -> str:
+    """Return who gives all pairs one label, where somebody does: then kappa is undefined."""
+    one = reference.name if len(np.unique(label)) == 1 else "workers" if len(np.unique(said)) == 1 else ""
+    return one and f"{one} give every pair the same answer, so chance agrees as often"
 
 
 def _by_score(found: Answered, reference: Reference) -> Iterator[dict[str, Any]]:
@@ -260,12 +267,21 @@ def _by_score(found: Answered, reference: Reference) -> Iterator[dict[str, Any]]
         sizes = {"pairs": len(both), "judgments": int(both["judgments"].sum())}
         value = tau_b(both["score"], both["weight"])
         measure = f"tau-b of its score, {direction}"
-        yield _row(reference.name, "judgments", "match weight", measure, value, (np.nan, np.nan), sizes)
+        reason = "the scores or the match weights are all equal"
+        yield _row(reference.name, "judgments", "match weight", measure, value, (np.nan, np.nan), sizes, reason)
 
 
 def _row(
-    reference: str, of: str, scale: str, measure: str, value: float, interval: Interval, sizes: Mapping[str, int]
+    reference: str,
+    of: str,
+    scale: str,
+    measure: str,
+    value: float,
+    interval: Interval,
+    sizes: Mapping[str, int],
+    undefined: str = "",
 ) -> dict[str, Any]:
+    """Return a row of the table; ``undefined`` is the reason to give where the value is NaN."""
     return {
         "with": reference,
         "of": of,
@@ -275,6 +291,7 @@ def _row(
         "low": interval[0],
         "high": interval[1],
         **sizes,
+        "reason": undefined if value != value else None,
     }
 
 
@@ -289,7 +306,7 @@ def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) ->
                 row["of"],
                 row["scale"],
                 row["measure"],
-                shown(row["value"], ".3f"),
+                "–" if row["reason"] else shown(row["value"], ".3f"),
                 "" if row["low"] != row["low"] else f"{row['low']:.3f} to {row['high']:.3f}",
                 f"{row['pairs']:,}",
                 f"{row['judgments']:,}",
@@ -299,7 +316,13 @@ def _text(found: Answered, rows: Sequence[dict[str, Any]], confidence: float) ->
         ]
         heads = ["of", "scale", "measure", "value", f"{confidence:.0%} interval", "pairs", "judgments"]
         title = "Between workers" if name == "workers" else f"With {name}"
-        parts.append(f"{title}\n{text_table(heads, lines, left=3)}")
+        reasons = [
+            f"–: {measure} of {of}: {reason}."
+            for of, measure, reason in dict.fromkeys(
+                (row["of"], row["measure"], row["reason"]) for row in rows if row["with"] == name and row["reason"]
+            )
+        ]
+        parts.append("\n".join([title, text_table(heads, lines, left=3), *reasons]))
     return "\n\n".join(parts)
 
 

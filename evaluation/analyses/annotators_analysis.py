@@ -200,7 +200,7 @@ def _text(
         ]
         for row in alone
     ]
-    heads = ["annotator", "judged pairs", "matches", "of all matches", "found by it alone", "of all matches"]
+    heads = ["annotator", "judged pairs", "matches", "of all matches", "found by it alone", "alone, of all matches"]
     parts.append(text_table(heads, lines))
     parts.append(_coverage_text(covered))
     return "\n\n".join(parts)

@@ -185,13 +185,16 @@ def _scores_table(bias: Bias) -> list[str]:
         away = scores.distances(bias.truth).mean(axis=1)
         cells = [*away[: len(names)], away[-1]]
         lines.append("  ".join(["away".rjust(width), *(f"{100 * one:.1f}".rjust(width) for one in cells)]))
-        lines.append("The last line: mean distance from the true scores.")
+        lines.append("away: mean distance from the true scores.")
     return lines
 
 
 def _sizes_table(bias: Bias) -> list[str]:
     away = {one.size: one.bias for one in bias.from_truth or []}
-    lines = [f"{'annotators':>10}  {'subsets':>7}  {'bias':>6}  {'self':>6}  {'others':>6}{'  truth' * bool(away)}"]
+    lines = [
+        "Mean distance in points from the scores on all pairs (bias), of annotators that proposed (self) and of others:",
+        f"{'annotators':>10}  {'subsets':>7}  {'bias':>6}  {'self':>6}  {'others':>6}{'  truth' * bool(away)}",
+    ]
     for one in bias.sizes:
         cells = [one.bias, one.self_bias, one.non_self_bias, *([away[one.size]] if away else [])]
         shown = "  ".join("     -" if cell != cell else f"{100 * cell:6.1f}" for cell in cells)
@@ -201,7 +204,10 @@ def _sizes_table(bias: Bias) -> list[str]:
 
 def _left_out_table(bias: Bias) -> list[str]:
     width = max(9, *map(len, bias.scores.annotators))
-    lines = [f"{'left out':<{width}}  matches  only its own    bias  own score    rank"]
+    lines = [
+        "Own score and rank: of the annotator left out, with its proposals -> without them.",
+        f"{'left out':<{width}}  matches  only its own    bias  own score    rank",
+    ]
     for one in bias.left_out:
         score = f"{100 * one.before:.1f} -> {100 * one.after:.1f}"
         lines.append(

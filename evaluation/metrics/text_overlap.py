@@ -50,7 +50,7 @@ def kappas(overlap: ArrayLike, people: ArrayLike, thresholds: ArrayLike, levels:
         levels: (m,) for people's scores.
 
     Returns:
-        (t, m); NaN where both say the same of all pairs, or all pairs lack a score.
+        (t, m); NaN where either says the same of all pairs, or all pairs lack a score.
 
     Raises:
         ValueError: for arrays of other shapes.

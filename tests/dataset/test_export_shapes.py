@@ -17,6 +17,7 @@ from annotation.models import Worker
 from core.errors import CounterpartError
 from dataset.credits import Credits
 from dataset.exports import export_version
+from dataset.exports.statements import agreement
 from dataset.release import release_version
 from dataset.version_files import load_judgments, load_pairs, load_positives
 from evaluation.metrics import map_at_r, r_precision, recall_at_k
@@ -260,6 +261,11 @@ def test_croissant_tells_who_annotated_for_which_pay_and_how_well_they_agree(ver
         "Of 4 pairs with two votes or more, two votes on one pair have the same level with probability 0.75; "
         "Krippendorff's alpha (interval) is 0.93."
     ]
+
+
+def test_alpha_of_votes_that_are_all_equal_is_told_as_undefined(version, monkeypatch):
+    monkeypatch.setattr("dataset.exports.statements.agreement_of", lambda version: (4, 1.0, float("nan")))
+    assert agreement(version).endswith("alpha (interval) is undefined, as all these votes have one level.")
 
 
 @pytest.mark.parametrize("format", ["eccv-json", "judgments-csv", "judgments-long", "parquet", "hf", "mteb", "qrels"])

@@ -123,7 +123,21 @@ def test_kappa_agrees_with_scikit_learn(pair, weights):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = cohen_kappa_score(a, b, weights=weights, labels=[1, 2, 3, 4])
+    if min(len(set(a)), len(set(b))) == 1:  # scikit-learn says 0 where only one is constant
+        expected = NAN
     assert found == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_of_a_constant_rater_is_undefined_and_so_is_its_interval(weights):
+    for a, b in (([1, 1, 1, 1], [1, 2, 1, 1]), ([1, 2, 2, 1], [2, 2, 2, 2])):
+        assert np.isnan(cohen_kappa(a, b, weights))
+        assert np.isnan(kappa_interval(a, b, weights, samples=50)).all()
+
+
+def test_resamples_in_which_a_rater_is_constant_are_left_out_of_the_interval():
+    a, b = [1] * 30 + [2], [1] * 30 + [2]
+    assert kappa_interval(a, b) == (1, 1)  # the one 2 is missing in a third of the resamples
 
 
 def test_weights_follow_the_labels_where_a_level_is_missing():

@@ -131,6 +131,35 @@ def test_a_source_with_grades_is_compared_on_four_levels(judged):
     assert found["expert", "majority", "four levels", "kappa, quadratic weights"]["value"] == 1
 
 
+def test_kappa_with_a_source_that_holds_only_matches_is_undefined_and_says_why(judged):
+    associate(judged.pool.collection, "positives", pairs_of(judged))
+    found = compared("round-1", "--with", "positives")
+    row = found["positives", "majority", "match or not", "kappa"]
+    assert (row["value"], row["low"], row["high"]) == (None, None, None)
+    assert row["reason"] == "positives give every pair the same answer, so chance agrees as often"
+    same = found["positives", "majority", "match or not", "same answer"]
+    assert (same["value"], same["reason"]) == (0.5, None)
+    told = analyse("agreement", "round-1", "--with", "positives")
+    assert "–: kappa of majority: positives give every pair the same answer" in told
+    assert "0.000 to 0.000" not in told
+
+
+def test_kappa_with_the_only_annotator_is_undefined(judged):
+    propose(judged, pairs_of(judged), make_annotator("words"))
+    row = compared("round-1", "--with", "words")["words", "majority", "match or not", "kappa"]
+    assert row["value"] is None
+    assert "words give every pair the same answer" in row["reason"]
+
+
+def test_alpha_of_votes_that_are_all_equal_is_undefined_and_says_why():
+    made = make_round(hits=1, candidates=2, replication=2)
+    for seat in (1, 2):
+        answer(made.hits.get(), 1, 1, seat=seat)
+    row = between("alpha, ordinal", compared("round-1"))
+    assert (row["value"], row["low"]) == (None, None)
+    assert row["reason"] == "all votes on pairs with two or more are equal"
+
+
 def test_a_condition_makes_matches_of_scores(judged):
     pairs = pairs_of(judged)
     for pair, score in zip(pairs, (5, 4, 1, 3.5), strict=True):

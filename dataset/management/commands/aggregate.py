@@ -17,7 +17,13 @@ class Command(ActCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("round", help="name of the round")
-        parser.add_argument("--method", choices=METHODS, default="majority", help="aggregation method")
+        parser.add_argument(
+            "--method",
+            choices=METHODS,
+            default="majority",
+            help="aggregation method (default majority); ordinal and consensus put more pairs on level 1 instead of 2, so "
+            "strict labels depend on the method",
+        )
         parser.add_argument("--ties", choices=TIES, default="median", help="policy for tied levels (default median)")
         add_seed(parser, "random seed, for mace")
         parser.add_argument("--workers", action="store_true", help="print a row of figures of every worker")
