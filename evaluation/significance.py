@@ -30,8 +30,8 @@ def mcnemar(a: ArrayLike, b: ArrayLike, *, exact: bool | None = None) -> Signifi
 
     n10 queries are right for ``a`` alone and n01 for ``b`` alone. The exact test takes n10 as Binomial(n10 + n01, 1/2);
     its statistic is min(n10, n01). Otherwise the statistic is (|n10 - n01| - 1)² / (n10 + n01), chi-square with one
-    degree of freedom (with continuity correction); where n10 = n01 it is 0, as the correction takes no difference
-    beyond none. Without any discordant pair the p-value is 1.
+    degree of freedom (with continuity correction); where n10 = n01 it is 0, not 1 / (n10 + n01). Without any discordant
+    pair the p-value is 1.
 
     Args:
         a, b: (Q,) outcomes, 0 or 1 (or NaN).

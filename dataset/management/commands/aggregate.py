@@ -21,8 +21,8 @@ class Command(ActCommand):
             "--method",
             choices=METHODS,
             default="majority",
-            help="aggregation method (default majority); ordinal and consensus put more pairs on level 1 instead of 2, so "
-            "strict labels depend on the method",
+            help="aggregation method (default majority); ordinal and consensus move pairs from level 2 to level 1, so "
+            "strict labels depend on it",
         )
         parser.add_argument("--ties", choices=TIES, default="median", help="policy for tied levels (default median)")
         add_seed(parser, "random seed, for mace")
