@@ -35,6 +35,7 @@ LANDED = (
     "A bonus was given in place of its reward, but the platform lists the session as submitted after all and would pay "
     "the reward too. Ask the worker to return it."
 )
+LANDED_LATE = "The platform lists the session as submitted after all, and pays its reward if you decide so."
 FOREIGN = "The platform lists the session for another worker, and pays nothing for these answers. Reject them, or wait."
 UNKNOWN = "The platform does not list the session of these answers, and pays nothing for it. Reject them, or wait."
 
@@ -158,6 +159,8 @@ def _follow(assignment: Assignment) -> None:
         ask_a_person(assignment, SETTLED)
     elif there in LISTED and state not in Assignment.SUBMITTED:
         ask_a_person(assignment, UNANSWERED)
+    elif state == State.FLAGGED:
+        _follow_flag(assignment)
 
 
 def _is_to_be_paid(assignment: Assignment) -> bool:
@@ -167,6 +170,33 @@ def _is_to_be_paid(assignment: Assignment) -> bool:
         return False
     rewards = Payment.objects.filter(assignment=assignment, kind=Payment.Kind.REWARD)
     return not rewards.filter(state=Payment.State.PAID).exists()
+
+
+def _follow_flag(assignment: Assignment) -> None:
+    """Answer a question that the platform has settled meanwhile, so that no person acts on what holds no more."""
+    there, problem = assignment.platform_state, assignment.problem
+    if there == PlatformState.SUBMITTED and problem == ENDED:
+        _take_up(assignment)
+    elif there in UNPAID and problem == LANDED:
+        _leave_as_decided(assignment)
+
+
+def _take_up(assignment: Assignment) -> None:
+    """Have answers graded that came in a session which the platform lists as submitted after all. Without answers, or
+    with a rejection that is proposed, a person decides, who is told how it stands now."""
+    state = State.FLAGGED
+    if assignment.seat_id and assignment.receipt and not standing_rejection(assignment):
+        move(assignment, come_from=state, to=State.SUBMITTED, actor="sync", problem="")
+    else:
+        Assignment.objects.filter(pk=assignment.pk, state=state).update(problem=LANDED_LATE)
+
+
+def _leave_as_decided(assignment: Assignment) -> None:
+    """Ask nobody any more about a bonus in place of a reward, now that the platform pays no reward beside it."""
+    decision = assignment.decisions.last()
+    counts = assignment.seat_id is not None and decision is not None and decision.votes_count
+    to = State.ACCEPTED if counts else State.EXCLUDED
+    move(assignment, come_from=State.FLAGGED, to=to, actor="sync", problem="")
 
 
 def _let_go(assignment: Assignment) -> None:

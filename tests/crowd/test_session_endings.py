@@ -54,6 +54,51 @@ def test_a_session_that_lands_after_a_bonus_was_paid_in_its_place_is_shown_to_a_
     assert (only().state, only().problem, calls(there)) == ("flagged", sessions.LANDED, ["pay"])
 
 
+@pytest.mark.parametrize("counts", [True, False])
+def test_once_that_session_is_returned_nobody_is_asked_about_it_any_more(client, made, there, commit, counts):
+    with commit(execute=True):
+        work(client, there, listed="expired")
+    sync(made, commit)
+    with commit(execute=True):
+        decide(only(), votes_count=counts, paid=True, reason="They have finished.", by=staff())
+    for listed in ("submitted", "returned", "returned"):
+        there.come("S1", "P1", listed)
+        sync(made, commit)
+    assert (only().state, only().problem) == ("accepted" if counts else "excluded", "")
+    assert calls(there).count("pay") == 1
+    assert [(one.kind, one.state) for one in Payment.objects.exclude(state="withdrawn")] == [("bonus", "paid")]
+    assert Seat.objects.filter(state="filled").count() == counts
+
+
+@pytest.mark.parametrize(("wrong", "state", "paid"), [(False, "accepted", [("reward", "paid")]), (True, "flagged", [])])
+def test_answers_in_a_session_that_lands_after_its_time_are_graded_as_any_others(
+    client, made, there, commit, wrong, state, paid
+):
+    with commit(execute=True):
+        work(client, there, listed="expired", wrong=wrong)
+    sync(made, commit)
+    assert (only().state, only().problem) == ("flagged", sessions.ENDED)
+    there.come("S1", "P1", "submitted")
+    for _ in range(2):
+        sync(made, commit)
+    assert (only().state, only().problem, Judgment.objects.count()) == (state, "", 4)
+    assert [(one.kind, one.state) for one in Payment.objects.exclude(state="withdrawn")] == paid
+
+
+def test_a_session_without_a_hit_that_lands_after_its_time_is_told_as_it_stands_now(client, made, there, commit):
+    Seat.objects.update(state="taken")
+    start_without_hit(client, there, "S1", "P1")
+    there.come("S1", "P1", "expired")
+    sync(made, commit)
+    there.come("S1", "P1", "submitted")
+    sync(made, commit)
+    assert (only().state, only().problem) == ("flagged", sessions.LANDED_LATE)
+    with commit(execute=True):
+        decide(only(), votes_count=False, paid=True, reason="They came.", by=staff())
+    sync(made, commit)
+    assert [(one.kind, one.state) for one in Payment.objects.all()] == [("reward", "paid")]
+
+
 def test_a_bonus_that_is_still_owed_goes_when_the_platform_pays_the_reward(client, made, there, commit):
     with commit(execute=True):
         work(client, there, listed="expired")
