@@ -107,7 +107,8 @@ def standing(client: Client) -> list[Standing]:
 def _check_cost(client: Client, posting: Posting, study_id: str) -> None:
     """Raise ChannelError where the study costs more than the calculator said, which names no workspace: it counts with
     the fees of the account, and the workspace of the study pays."""
-    parts = client.get(f"studies/{study_id}/cost/", is_projected="true")["rewards"].values()
+    named = client.get(f"studies/{study_id}/cost/", is_projected="true").get("rewards")
+    parts = (named or {}).values()  # documented as null where nothing is known
     for part in parts:
         check_currency(part["currency"])
     cost = major(sum(part["amount"] for part in parts))
