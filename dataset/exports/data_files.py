@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from dataset.exports.gallery_rows import gallery_captions, gallery_images, query_keys
 from dataset.exports.judgments_long import long_batches
-from dataset.exports.pictures import AT_ONCE, PICTURE, pictured_images, with_features
+from dataset.exports.picture_column import AT_ONCE, PICTURE, pictured_images, with_features
 from dataset.exports.specification import Export
 from dataset.exports.tables import GROUP, pair_batches, with_ids, write_parquet
 from mitl.models import Direction

@@ -11,7 +11,7 @@ from dataset.exports.card import card, files_in
 from dataset.exports.citing import title_of, write_citation_file
 from dataset.exports.data_files import describe, write_data_files
 from dataset.exports.licences import on_the_hub
-from dataset.exports.pictures import feature_of
+from dataset.exports.picture_column import feature_of
 from dataset.exports.specification import Export
 from dataset.models import Version
 

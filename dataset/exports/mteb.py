@@ -12,7 +12,7 @@ from dataset.exports.data_files import batches_of
 from dataset.exports.gallery_rows import gallery_captions, labelled_pairs, query_keys
 from dataset.exports.hugging_face import config_info, write_card
 from dataset.exports.licences import on_the_hub
-from dataset.exports.pictures import AT_ONCE, PICTURE, pictured_images, with_features
+from dataset.exports.picture_column import AT_ONCE, PICTURE, pictured_images, with_features
 from dataset.exports.specification import Export
 from dataset.exports.tables import write_parquet
 from mitl.models import Direction
