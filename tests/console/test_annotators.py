@@ -102,9 +102,12 @@ def test_a_researcher_changes_where_an_annotator_comes_from(researcher, db):
     assert (made.source, made.licence) == ("", "MIT")
 
 
-def test_a_source_that_is_too_long_is_refused_and_nobody_else_is_offered_the_form(researcher, reviewer, db):
+def test_a_source_that_is_too_long_is_refused_and_nobody_else_is_offered_the_form(client, researcher, reviewer, db):
     made = make_annotator()
     page = researcher.post(f"/annotators/{made}/origin/", {"source": "x" * 401})
     assert (page.status_code, "at most 400 characters" in page.text) == (422, True)
     assert "Change the source" not in reviewer.get(f"/annotators/{made}/").text
     assert reviewer.post(f"/annotators/{made}/origin/").status_code == 403
+    stranger = client.post(f"/annotators/{made}/origin/", {"source": "me", "licence": "MIT"})  # as every worker is
+    made.refresh_from_db()
+    assert (stranger.status_code, stranger.url.partition("?")[0], made.licence) == (302, "/login/", "")

@@ -18,6 +18,7 @@ from dataset.exports.card import columns_of
 from dataset.exports.citing import semantic_version
 from dataset.exports.licences import SPDX, licence_url, on_the_hub, spdx_id
 from dataset.release import release_version
+from dataset.verification import verify_version
 from dataset.version_files import manifest_bytes
 from tests.annotation.cast import answer, sample_of
 from tests.factories import make_annotator, make_collection, make_retrieval, make_round
@@ -133,7 +134,7 @@ def test_without_authors_everything_is_exported_and_the_card_says_what_is_missin
     assert not list(out.rglob("CITATION.cff"))
 
 
-def test_a_version_of_an_earlier_program_is_exported_with_a_card(release, out):
+def test_a_version_of_an_earlier_program_verifies_and_is_exported_with_a_card(release, out):
     version = release()
     for name in ("credits", "annotators"):
         del version.manifest[name]
@@ -141,6 +142,7 @@ def test_a_version_of_an_earlier_program_is_exported_with_a_card(release, out):
     version.manifest_sha256 = ""
     version.save()
     write_file("versions/v1/manifest.json", manifest_bytes(version.manifest))
+    assert {check.name for check in verify_version(version) if check.passed} >= {"files", "contents"}
     export_version(version, format="croissant", out=out)
     card = (out / "v1_about/README.md").read_text()
     assert "Not stated: title, authors, description, URL or DOI, contact." in card
