@@ -23,7 +23,7 @@ def read_json(path: Path, name: str, ids: Ids) -> Iterator[Block]:
                 found = True
                 yield block
         except (ijson.JSONError, UnicodeDecodeError) as error:
-            reason = " ".join(str(error).split())[:100]
+            reason = str(error).partition("\n")[0][:100]  # the lines below draw an arrow
             raise CounterpartError(f"{name} is not valid JSON ({reason}). Write the rankings again.") from error
     if not found:
         raise CounterpartError(f'{name} has neither "i2t" nor "t2i". Write {{"i2t": {{image: [captions]}}, …}}.')
