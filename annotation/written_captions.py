@@ -7,8 +7,9 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from annotation.erasure import ERASED
-from annotation.models import Judgment
+from annotation.models import Assignment, Judgment
 from core.errors import CounterpartError
+from core.text import counted
 from hits.models import Round
 from hits.task_types import CAPTION
 
@@ -23,7 +24,7 @@ def captions_of(round: Round) -> QuerySet[Judgment]:
         raise CounterpartError(f"Round {round} has the task {round.task}; pack one with --task {CAPTION}.")
     written = _accepted(round).exclude(text=ERASED)
     if not written.exists():
-        raise CounterpartError(f"Round {round} has no accepted captions. A person accepts them on the review page.")
+        raise CounterpartError(f"Round {round} has no accepted captions. {_why_none(round)}")
     return written.order_by("image__key", "pk")
 
 
@@ -46,3 +47,22 @@ def as_lines(round: Round, captions: QuerySet[Judgment]) -> Iterator[str]:
 
 def _accepted(round: Round) -> QuerySet[Judgment]:
     return Judgment.objects.counted().filter(assignment__hit__round=round).exclude(text="")
+
+
+def _why_none(round: Round) -> str:
+    """Say why a round has no captions, and what can be done."""
+    work = Assignment.objects.filter(hit__round=round)
+    accepted = work.filter(state=Assignment.State.ACCEPTED).count()
+    waiting = work.filter(state__in=(Assignment.State.SUBMITTED, Assignment.State.FLAGGED)).count()
+    if erased := _accepted(round).count():
+        return f"{counted(erased, 'caption was', 'captions were')} erased with the workers who wrote them."
+    if waiting:
+        waits = counted(waiting, "submission waits", "submissions wait")
+        return f"{waits} for a person, who accepts captions on the review page."
+    if accepted:
+        submissions = counted(accepted, "accepted submission")
+        return (
+            f"In {submissions} workers wrote none: they said of every picture that it does not load. Check the pictures "
+            "of the collection."
+        )
+    return "No submission waits for a review or was accepted."

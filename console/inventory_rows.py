@@ -164,11 +164,10 @@ def _what_a_round_waits_for(round: Round) -> str:
     if round.state == "draft":
         return "its publication (publish)"
     left = unfinished(round)
-    parts = [
-        f"{left['seats']:,} answer sets" if "seats" in left else "",
-        f"{left['waiting_for_review']:,} reviews of work" if "waiting_for_review" in left else "",
-    ]
-    waits = " and ".join(part for part in parts if part)
+    reviews = left.get("waiting_for_review", 0)
+    answers = max(0, left.get("seats", 0) - reviews)  # work that waits for a review holds a seat
+    counts = (counted(answers, "answer set"), answers), (counted(reviews, "review of work", "reviews of work"), reviews)
+    waits = " and ".join(words for words, count in counts if count)
     if waits:
         return waits if round.state == "open" else f"nothing more: it was closed without {waits}"
     return "nothing" if round.versions.exists() else "a release (release)"

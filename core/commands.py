@@ -146,7 +146,9 @@ def _label(name: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A figure for people: money is the only Decimal."""
+    """A figure for people: money is the only Decimal; figures by name as "1: 42, 2: 7"."""
+    if isinstance(value, dict):
+        return ", ".join(f"{_label(str(name))}: {_plain(figure)}" for name, figure in value.items()) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"${value:,.2f}" if isinstance(value, Decimal) else str(value)

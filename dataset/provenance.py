@@ -52,7 +52,9 @@ def refuse_unfinished(rounds: Sequence[Round]) -> None:
     for round in rounds:
         if left := unfinished(round):
             wanted = Seat.objects.filter(round=round).count()
-            waiting = f", {left['waiting_for_review']:,} waiting for a review" if "waiting_for_review" in left else ""
+            waiting = (
+                f", {left['waiting_for_review']:,} of them waiting for a review" if "waiting_for_review" in left else ""
+            )
             way_out = "Its seats stay empty as it is closed; release" if round.closed_at else "Finish it, or release"
             raise CounterpartError(
                 f"Round {round} is unfinished: {left.get('seats', 0):,} of {wanted:,} answer sets missing{waiting}. "

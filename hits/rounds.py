@@ -22,7 +22,7 @@ from hits.packing.plan import ROLES, Codes, Plan, Sharing
 from hits.pair_plans import Newest, newest_of, number_collection
 from hits.prices import Costs, costs_by_channel
 from hits.round_parameters import PackParameters
-from hits.task_types import TASK_TYPES
+from hits.task_types import TASK_TYPES, task_type_of
 from hits.task_types.task_type import TaskType
 from mitl.models import Pool
 
@@ -96,11 +96,17 @@ def pack_round(
         raise
 
 
+OF_PAIRS = ("items", "positives", "negatives", "topped_up", "shared_images", "shared_captions", "sharing")
+"""The figures of a plan that tell nothing where its items are no pairs."""
+
+
 def figures_of(packed: Round) -> dict[str, Any]:
-    """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them."""
-    summary = dict(packed.summary)
-    for inner in ("avoided", "newest"):
-        summary.pop(inner, None)
+    """Return a round's counts, and its cost on each channel, as ``pack`` and ``plan_round`` print them. Counts of pairs
+    and controls are left out of a round that is not about pairs."""
+    task = task_type_of(packed)
+    left_out = {"avoided", "newest"} if task.on_pairs else {"avoided", "newest", *OF_PAIRS}
+    named = {task.items if name == "pairs" else name: what for name, what in packed.summary.items()}
+    summary = {name: what for name, what in named.items() if name not in left_out}
     costs = {f"cost_{channel}": Decimal(cost["total"]) for channel, cost in summary.pop("cost").items()}
     return {"round": packed.name, **summary, "reward": packed.reward, **costs, "ceiling": packed.ceiling}
 

@@ -29,6 +29,7 @@ from crowd.postings import postings_for
 from crowd.publication import check_publishable, missing_pictures, publish_round, quote
 from hits.models import Round
 from hits.rounds import repeats_of
+from hits.task_types import task_type_of
 
 
 @researchers_only
@@ -180,6 +181,7 @@ def _confirmation(round: Round, environment: Market, expected: Expectation) -> d
 def _common(round: Round, environment: Market) -> dict[str, Any]:
     return {
         "round": round,
+        "task": task_type_of(round),
         "environment": environment,
         "environments": usable_markets(),
         "n_hits": round.hits.count(),

@@ -329,6 +329,7 @@ def hit(request: HttpRequest, name: str, number: int) -> HttpResponse:
     context = {
         "hit": found,
         "round": found.round,
+        "task": task_type_of(found.round),
         "seats": found.seats.all(),
         "rows": found.assignments.without_claims().with_hit().select_related("hit__round", "worker"),
         "answers": pairs_of(found),

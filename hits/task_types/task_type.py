@@ -68,6 +68,11 @@ class Question:
         return self.name
 
     @property
+    def items(self) -> str:
+        """What its items are, in the plural: pairs, or what one screen shows."""
+        return "pairs" if self.on_pairs else self.screen[1]
+
+    @property
     def template(self) -> str:
         """The template of one of its screens."""
         return f"judging/task_types/{self.name}.html"

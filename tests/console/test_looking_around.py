@@ -8,6 +8,7 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from annotation.leases import lease_seat
+from annotation.models import Assignment
 from console.benchmark_boards import figures_path
 from console.inventory import THINGS, shown
 from core.files import write_file
@@ -80,10 +81,19 @@ def test_of_a_round_paid_is_what_workers_got_and_spent_has_the_fees_with_it(draf
     assert (shown["spent"], shown.get("paid")) == ("0", None)
 
 
+def test_work_that_waits_for_a_review_is_told_once(db):
+    made = make_round(hits=3)
+    Assignment.objects.filter(pk=lease_seat(made, worker=make_worker()).pk).update(state="flagged")
+    assert figures("show", "round", "round-1")["waits_for"] == "2 answer sets and 1 review of work"
+    lease_seat(made, worker=make_worker())
+    Assignment.objects.update(state="flagged")
+    assert figures("show", "round", "round-1")["waits_for"] == "1 answer set and 2 reviews of work"
+
+
 def test_a_round_shows_what_it_waits_for(draft):
     assert figures("show", "round", "round-1")["waits_for"] == "its publication (publish)"
     opened = make_round(make_collection("farm", images=6), "round-2")
-    assert figures("show", "round", "round-2")["waits_for"] == "1 answer sets"
+    assert figures("show", "round", "round-2")["waits_for"] == "1 answer set"
     answer(opened.hits.get(), 1, 4)
     shown = figures("show", "rounds", "round-2")
     assert (shown["state"], shown["answer_sets"], shown["of"], shown["waits_for"]) == (

@@ -133,7 +133,7 @@ def test_an_unfinished_round_is_refused_and_released_only_as_partial(round):
     bigger = make_round(round.pool.collection, name="round-2", hits=2, candidates=2)
     answer(bigger.hits.get(number=1), 1, 1)
     answer(bigger.hits.get(number=2), 1, 1, state="flagged")
-    refuses(round, "round-2 is unfinished: 1 of 2 answer sets missing, 1 waiting for a review", rounds=[bigger])
+    refuses(round, "round-2 is unfinished: 1 of 2 answer sets missing, 1 of them waiting for a review", rounds=[bigger])
     manifest = release(round, rounds=[bigger], partial=True).manifest
     assert manifest["partial"]
     assert manifest["provenance"]["round-2"]["unfinished"] == {"seats": 1, "waiting_for_review": 1}

@@ -42,7 +42,12 @@ def test_aggregate_tells_of_an_unknown_round(db):
 
 def test_release_prints_a_line_for_each_source(round):
     run("aggregate", "round-1")
-    assert "\nsources:\n  source original, images " in release("--rounds", "round-1")
+    printed = release("--rounds", "round-1")
+    assert "\njudged by level: 1: 1, 2: 0, 3: 0, 4: 1\n" in printed
+    assert (
+        "\nsources:\n  source original, images for caption queries 12, captions for image queries 12, "
+        "images as a multiple of the original ones 1.0, captions as a multiple of the original ones 1.0\n"
+    ) in printed
 
 
 def test_release_prints_counts_and_sources(round):

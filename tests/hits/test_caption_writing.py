@@ -105,7 +105,7 @@ def test_the_estimate_counts_the_images(sample):
 def test_the_command_packs_a_sample(sample, capsys):
     call_command("pack", "r", "--sample", "queries", "--task", "caption", "--seed", "3", "--json")
     figures = json.loads(capsys.readouterr().out)
-    assert (figures["pairs"], figures["seats"], figures["cost_browser"]) == (7, 10, "6.50")
+    assert (figures["pictures"], figures["seats"], figures["cost_browser"]) == (7, 10, "6.50")
     call_command("pack", "r", "--sample", "queries", "--task", "caption", "--seed", "3")
     assert Round.objects.count() == 1
 

@@ -17,6 +17,15 @@ from dataset.release import release_version
 from hits.models import Round
 
 
+SOURCES = {
+    "images": "images for caption queries",
+    "captions": "captions for image queries",
+    "times_images": "images as a multiple of the original ones",
+    "times_captions": "captions as a multiple of the original ones",
+}
+"""The figures of each source of positives in words."""
+
+
 class Command(ActCommand):
     help = "Release a version: the positive verdicts of rounds, united with match sources. It never changes again."
     figures = True
@@ -64,7 +73,10 @@ class Command(ActCommand):
             exclude_captions=[line.strip() for _number, line in lines(excluded)] if excluded else (),
             progress=progress,
         )
-        return {"version": version.name, **version.manifest["counts"], "sources": version.manifest["sources"]}
+        sources = version.manifest["sources"]
+        if not options["json"]:
+            sources = [{SOURCES.get(name, name): figure for name, figure in row.items()} for row in sources]
+        return {"version": version.name, **version.manifest["counts"], "sources": sources}
 
 
 def split(text: str) -> list[str]:

@@ -314,6 +314,22 @@ def test_a_round_without_accepted_captions_or_of_another_task_is_refused(made, t
     assert not (tmp_path / "a.jsonl").exists()
 
 
+def test_the_refusal_of_an_export_says_why_there_are_no_captions(made, graded, person, tmp_path):
+    def refusal() -> str:
+        with pytest.raises(CommandError, match="Round written has no accepted captions") as refused:
+            call_command("export_captions", "written", str(tmp_path / "a.jsonl"))
+        return str(refused.value)
+
+    assert "No submission waits for a review or was accepted." in refusal()
+    work = graded(made, *SENTENCES)
+    assert "1 submission waits for a person, who accepts captions on the review page." in refusal()
+    decide(work, votes_count=True, paid=True, by=person, reason="Good.")
+    Judgment.objects.update(text="[erased]")
+    assert "3 captions were erased with the workers who wrote them." in refusal()
+    Judgment.objects.all().delete()  # as if all pictures had been reported
+    assert "In 1 accepted submission workers wrote none: they said of every picture that it does not load." in refusal()
+
+
 def test_the_captions_are_downloaded_from_the_rounds_page(accepted, member, stranger):
     assert "/rounds/written/captions/" in member.get("/rounds/written/").text
     file = b"".join(member.get("/rounds/written/captions/").streaming_content).decode()
