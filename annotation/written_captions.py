@@ -62,7 +62,7 @@ def _why_none(round: Round) -> str:
     if accepted:
         submissions = counted(accepted, "accepted submission")
         return (
-            f"In {submissions} workers wrote none: they said of every picture that it does not load. Check the pictures "
-            "of the collection."
+            f"In {submissions} workers wrote none: they said of every picture that it does not load. Check the "
+            "pictures of the collection."
         )
     return "No submission waits for a review or was accepted."

@@ -16,7 +16,6 @@ from dataset.credits import Credits
 from dataset.release import release_version
 from hits.models import Round
 
-
 SOURCES = {
     "images": "images for caption queries",
     "captions": "captions for image queries",
