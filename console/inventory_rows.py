@@ -27,7 +27,7 @@ from mitl.annotators import is_untrained
 from mitl.models import Annotator, Pool, Retrieval
 
 Figures = dict[str, Any]
-MEASURES_CHART = "console.tasks.chart"
+MAKES_CHART = "console.tasks.chart"
 
 
 def collection_line(collection: Collection) -> Figures:
@@ -227,11 +227,9 @@ def job_needed(job: Job) -> Mapping[str, Iterable[Any]]:
 
 
 def delete_job(job: Job) -> list[StoredFile]:
-    """Delete a job that has ended, with the figures or the chart that it measured, unless another one has measured the
-    same chart."""
+    """Delete a job that has ended, with the figures or the chart that it made."""
     files, params = [figures_path(job)], job.params
-    measured = Job.objects.filter(task=MEASURES_CHART, state=Job.State.DONE, params=params).exclude(pk=job.pk)
-    if job.task == MEASURES_CHART and not measured.exists():
+    if job.task == MAKES_CHART:
         things = THINGS[params["kind"]].filter(name=params["name"])
         files += [chart_path(thing, params["subject"], params["annotator"]) for thing in things]
     job.delete()

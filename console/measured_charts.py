@@ -1,47 +1,68 @@
-"""Charts that take too long for a request: measured by a job, stored, and shown until they are measured again."""
+"""Charts as jobs make them: a file each with the drawing and its figures, shown until a newer one is there."""
 
 import json
+from base64 import b64decode, b64encode
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from console.plots import Thing, analysed, state_of, words_of
+from console.plots import Rows, Thing, analysed, state_of, words_of
+from core.errors import CounterpartError
 from core.files import write_file
 from core.progress import Progress
-from evaluation.analyses import Findings, plain
+from evaluation.analyses import plain
+from mitl.charts import chart_bytes
 
 
 @dataclass(frozen=True)
 class MeasuredChart:
-    """What was found at a time; ``is_current`` while nothing new was judged or decided."""
+    """A chart on white ground and the ``rows`` behind it, or the ``trouble`` that leaves nothing to draw.
 
-    findings: Findings
+    ``at`` is when it was made; it ``is_current`` while its data are the same.
+    """
+
     at: datetime
     is_current: bool
+    trouble: str = ""
+    rows: Rows = ()
+    svg: str = ""
+    png: bytes = b""
 
 
-def measure_chart(thing: Thing, subject: str, annotator: str, *, progress: Progress) -> None:
-    """Measure and store a chart. Raises CounterpartError where there is nothing to draw."""
-    state = state_of(thing)
-    found = analysed(words_of(thing, subject, annotator), progress)
-    kept = {"at": timezone.now().isoformat(), "state": state, "chart": found.chart, "rows": plain(list(found.rows))}
+def measure_chart(thing: Thing, subject: str, annotator: str, *, progress: Progress) -> str:
+    """Measure, draw and store a chart; return why there is nothing to draw, or an empty text."""
+    kept = {"at": timezone.now().isoformat(), "state": state_of(thing, subject)}
+    trouble = ""
+    try:
+        found = analysed(words_of(thing, subject, annotator), progress)
+    except CounterpartError as error:
+        trouble = kept["trouble"] = str(error)
+    else:
+        kept["rows"] = plain([dict(row) for row in found.rows])
+        kept["svg"] = chart_bytes(found.chart, ".svg").decode()
+        kept["png"] = b64encode(chart_bytes(found.chart, ".png")).decode()
     write_file(chart_path(thing, subject, annotator), json.dumps(kept, default=float).encode())
+    return trouble
 
 
 def stored_chart(thing: Thing, subject: str, annotator: str) -> MeasuredChart | None:
-    """Return the chart as it was measured last, or None."""
+    """Return the chart as it was made last, or None."""
     path = chart_path(thing, subject, annotator)
     if not default_storage.exists(path):
         return None
     with default_storage.open(path) as file:
         kept = json.load(file)
-    findings = Findings({}, "", kept["chart"], kept["rows"])
-    return MeasuredChart(findings, datetime.fromisoformat(kept["at"]), kept["state"] == state_of(thing))
+    at, is_current = datetime.fromisoformat(kept["at"]), kept["state"] == state_of(thing, subject)
+    if trouble := kept.get("trouble"):
+        return MeasuredChart(at, is_current, trouble=trouble)
+    if "svg" not in kept:  # version 0.3 stored no drawing
+        return None
+    return MeasuredChart(at, is_current, rows=kept["rows"], svg=kept["svg"], png=b64decode(kept["png"]))
 
 
 def chart_path(thing: Thing, subject: str, annotator: str) -> str:
-    """Return where a measured chart is in the storage."""
+    """Return where a chart is in the storage."""
     parts = [type(thing).__name__.lower(), str(thing.pk), subject, *([annotator] if annotator else [])]
     return f"charts/{'-'.join(parts)}.json"

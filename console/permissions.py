@@ -30,23 +30,25 @@ def _holders_of(permission: str) -> Callable[[View], View]:
     return guard
 
 
-def _holders_of_any(*permissions: str) -> Callable[[View], View]:
-    def guard(view: View) -> View:
-        @wraps(view)
-        def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            if not any(request.user.has_perm(permission) for permission in permissions):
-                raise PermissionDenied
-            return view(request, *args, **kwargs)
+def is_steward(user: User) -> bool:
+    """Whether the user may do what researchers and reviewers both may."""
+    return user.has_perm("hits.launch_round") or user.has_perm("annotation.decide_assignment")
 
-        return login_required(guarded)
 
-    return guard
+def stewards_only(view: View) -> View:
+    """Let in researchers and reviewers, who may exclude workers and send them messages."""
+
+    @wraps(view)
+    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if not is_steward(request.user):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return login_required(guarded)
 
 
 researchers_only = _holders_of("hits.launch_round")
 reviewers_only = _holders_of("annotation.decide_assignment")
-# May exclude workers and send them messages.
-stewards_only = _holders_of_any("hits.launch_round", "annotation.decide_assignment")
 payers_only = _holders_of("annotation.pay_workers")
 releasers_only = _holders_of("dataset.release_version")
 

@@ -5,32 +5,27 @@ A chart is what the command ``analyse`` says with the same words, so pages, file
 
 import re
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Max, QuerySet
-from django.utils import timezone
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.models import ControlRuling, Decision
 from annotation.standing import standing_of
-from console.records import Kept, kept_if_slow
 from core.progress import Progress, silent
+from core.version import software_version
 from dataset.models import Review, Version
 from evaluation.analyses import Findings, subjects, write_table
-from hits.designs import Design
 from hits.models import Round
 from hits.task_types import task_type_of
-from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes, heat_map
+from mitl.charts import COLOURS, INK, INK_SOFT, LINE, Spec, chart_bytes
 from mitl.models import Annotator, Pool
-from mitl.pooling import Overlap
 
 ROWS = 100
-HOUR = 3600
 
 
 @dataclass(frozen=True)
@@ -98,9 +93,9 @@ OFFERED = {
 """The charts of each kind of thing."""
 OF_ANNOTATORS = {"uncertainty": ("pcme",)}
 """The charts that are drawn for one annotator, and the kinds that they are drawn for."""
-LARGE = 100_000  # judgments: seconds of a request
 
 Thing = Round | Version | Pool
+Rows = Sequence[Mapping[str, Any]]
 THINGS: dict[str, QuerySet[Any]] = {
     "round": Round.objects.select_related("pool__collection"),
     "version": Version.objects.select_related("collection"),
@@ -130,30 +125,6 @@ def words_of(thing: Thing, subject: str, annotator: str = "") -> list[str]:
     return [subject, thing.name]
 
 
-def needs_job(thing: Thing, subject: str) -> bool:
-    """Whether a chart takes too long for a request: it opens a network, or reads very many judgments."""
-    if subject in OF_ANNOTATORS:
-        return True
-    if isinstance(thing, Round):
-        return sum(standing_of(thing).work.values()) * Design(**thing.design).size > LARGE
-    return isinstance(thing, Version) and subject in OF_ANSWERS and thing.manifest["counts"].get("votes", 0) > LARGE
-
-
-def findings_of(thing: Thing, subject: str) -> Kept[Findings]:
-    """Return the figures and the chart, cached until something new was judged or decided; those that take over a second
-    are kept for a while even then. Raises CounterpartError where there is nothing to draw."""
-    place = f"chart:{type(thing).__name__}:{thing.pk}:{subject}"
-    exact = f"{place}:{state_of(thing)}"
-
-    def make() -> Findings:
-        found = analysed(words_of(thing, subject))
-        cache.set(exact, found, timeout=HOUR)
-        return found
-
-    known: Findings | None = cache.get(exact)
-    return Kept(known, timezone.now()) if known else kept_if_slow(place, make)
-
-
 def analysed(words: list[str], progress: Progress = silent) -> Findings:
     """Return what ``analyse`` with these words finds. Raises CounterpartError as it does."""
     module, parser = subjects()[words[0]], ArgumentParser()
@@ -162,53 +133,39 @@ def analysed(words: list[str], progress: Progress = silent) -> Findings:
     return found
 
 
-def state_of(thing: Thing) -> str:
-    """Tell what is known of a thing from what is known of it later: a round's work, decisions and retired controls, and
-    the reviews of the collection. Pools never change."""
-    if isinstance(thing, Pool):
-        return ""
-    if isinstance(thing, Version):
-        return str(_newest(Review.objects.filter(collection=thing.collection_id)))
-    newest = (
-        Decision.objects.filter(assignment__hit__round=thing),
-        ControlRuling.objects.filter(control__round=thing),
-        Review.objects.filter(collection=thing.pool.collection_id),
-    )
-    return "-".join(map(str, [*standing_of(thing).work.values(), *map(_newest, newest)]))
+def state_of(thing: Thing, subject: str) -> str:
+    """Return a key that changes when a chart's data may have: with a round's work, decisions and retired controls,
+    with the reviews of the collection, and with the software. Pools never change, nor how an annotator ranks."""
+    parts: list[object] = [software_version()]
+    if isinstance(thing, Round):
+        parts += standing_of(thing).work.values()
+        parts.append(_newest(Decision.objects.filter(assignment__hit__round=thing)))
+        parts.append(_newest(ControlRuling.objects.filter(control__round=thing)))
+        parts.append(_newest(Review.objects.filter(collection=thing.pool.collection_id)))
+    if isinstance(thing, Version) and subject not in OF_ANNOTATORS:
+        parts.append(_newest(Review.objects.filter(collection=thing.collection_id)))
+    return "-".join(map(str, parts))
 
 
 def _newest(rows: QuerySet[Any]) -> int:
     return rows.aggregate(newest=Max("pk", default=0))["newest"]
 
 
-def csv_of(findings: Findings) -> str:
+def csv_of(rows: Rows) -> str:
     text = StringIO()
-    write_table(findings.rows, text)
+    write_table(rows, text)
     return text.getvalue()
 
 
-def table_of(findings: Findings) -> tuple[list[str], list[list[str]]]:
+def table_of(rows: Rows) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the first rows of the figures behind a chart, as text."""
-    rows = findings.rows[:ROWS]
-    return list(rows[0]) if rows else [], [[_cell(value) for value in row.values()] for row in rows]
+    return list(rows[0]) if rows else [], [[_cell(value) for value in row.values()] for row in rows[:ROWS]]
 
 
 def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def overlap_chart(found: Overlap) -> SafeString | None:
-    """Draw how much the annotators of a pool overlap; None for fewer than two of them."""
-    if len(found.annotators) < 2:
-        return None
-    shares = 100 * found.shared / found.shared.diagonal()[:, None]
-    names = [annotator.name for annotator in found.annotators]
-    chart = heat_map(
-        "Percent of the row's pairs that the column proposed too", names, shares, form=".0f", scale=(0, 100)
-    )
-    return drawn(chart, "Heat map of the overlap of annotators; the table below has the numbers of pairs.")
 
 
 # Vega-Lite draws in fixed colours, for files; on a page each is a variable, so that it is right in the dark too.
@@ -221,7 +178,12 @@ GROUND = re.compile(r'<rect ([^>]*)fill="#ffffff"/>')
 
 def drawn(chart: Spec, label: str) -> SafeString:
     """Return a chart as SVG for a page, one picture for screen readers with ``label`` as its text."""
-    svg = ROLES.sub("", chart_bytes(chart, ".svg").decode())
+    return on_page(chart_bytes(chart, ".svg").decode(), label)
+
+
+def on_page(svg: str, label: str) -> SafeString:
+    """Return the SVG of a chart, drawn for files, as ``drawn`` does."""
+    svg = ROLES.sub("", svg)
     svg = GROUND.sub(r'<rect \1fill="none"/>', svg, count=1)
     svg = PAINT.sub(lambda found: _paint(*found.groups()), svg)
     return mark_safe(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1))  # noqa: S308

@@ -5,13 +5,14 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.wages import pay_shortfall
 from config.celery import app
 from console import benchmark_boards, staff
 from console.measured_charts import measure_chart
 from console.platform_jobs import audit_round, close_on_platform, publish_on_platform, repair_round, sync_on_platform
-from console.plots import THINGS, Thing
+from console.plots import THINGS, Thing, state_of
 from console.trust_figures import measure_trust
 from console.upload_jobs import (
     Files,
@@ -143,13 +144,13 @@ def trust(job_id: str) -> None:
 
 @app.task(name="console.tasks.chart")
 def chart(job_id: str) -> None:
-    """Measure a chart that takes too long for a request."""
+    """Make the chart that the job describes."""
 
     def act(job: Job, progress: JobProgress) -> str:
         params = job.params
         thing = THINGS[params["kind"]].get(name=params["name"])
-        measure_chart(thing, params["subject"], params["annotator"], progress=progress)
-        return "The chart is measured."
+        trouble = measure_chart(thing, params["subject"], params["annotator"], progress=progress)
+        return f"There is nothing to draw. {trouble}" if trouble else "The chart is made."
 
     _run(job_id, act)
 
@@ -232,10 +233,23 @@ def start_once(title: str, task: str, round: Round, *, by: User, **params: Any) 
 
 
 def start_chart(kind: str, thing: Thing, subject: str, annotator: str, *, by: User) -> Job:
-    """Open a job that measures a chart, or return the unfinished one."""
+    """Open a job that makes a chart in place of the last one, or return the unfinished one."""
     params = {"kind": kind, "name": thing.name, "subject": subject, "annotator": annotator}
-    live = Job.objects.filter(task=chart.name, params=params, state__in=LIVE).first()
-    return live or open_job(f"Chart {subject} of {thing}", chart.name, params, by=by)
+    with transaction.atomic():
+        # Of two visitors at once the second one waits, and finds the job of the first.
+        type(thing)._default_manager.select_for_update(no_key=True).get(pk=thing.pk)
+        known = jobs_of_chart(kind, thing, subject, annotator)
+        if live := known.filter(state__in=LIVE).first():
+            return live
+        known.delete()  # or the list of jobs would soon be one of charts
+        title = f"Chart {subject} of {thing}"
+        return open_job(title, chart.name, {**params, "state": state_of(thing, subject)}, by=by)
+
+
+def jobs_of_chart(kind: str, thing: Thing, subject: str, annotator: str) -> QuerySet[Job]:
+    """Return the jobs that made or make a chart, newest first. Their ``state`` is that of its data as they began."""
+    params = {"kind": kind, "name": thing.name, "subject": subject, "annotator": annotator}
+    return Job.objects.filter(task=chart.name, **{f"params__{name}": value for name, value in params.items()})
 
 
 def start_packing(round: str, pool: Pool, parameters: PackParameters, *, by: User) -> Job:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.files.storage import default_storage
+from django.utils.safestring import mark_safe
 
 from console.plots import drawn
 from core.errors import CounterpartError
@@ -29,7 +30,7 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
     except CounterpartError as error:  # a version of one annotator has completeness alone
         no_bias = str(error)
     figures = {
-        "spec": bias_chart(biases) if biases else None,
+        "chart": drawn(bias_chart(biases), CHART) if biases else "",
         "no_bias": no_bias,
         "biases": [
             {
@@ -55,16 +56,15 @@ def measure_trust(version: Version, *, progress: Progress) -> None:
 
 
 def stored_trust(version: Version) -> dict[str, Any] | None:
-    """Return the stored figures with their chart drawn, or None before they were measured."""
+    """Return the stored figures with their chart, or None before they were measured."""
     if not default_storage.exists(_path(version)):
         return None
     with default_storage.open(_path(version)) as file:
         figures: dict[str, Any] = json.load(file)
-    # Earlier programs stored a picture, or an estimate by parts that trusts votes which do not count.
-    if "spec" not in figures or any("doubt" not in one for one in figures["completeness"]):
+    # Earlier programs stored no drawing, or an estimate by parts that trusts votes which do not count.
+    if "chart" not in figures or any("doubt" not in one for one in figures["completeness"]):
         return None
-    spec = figures.pop("spec")
-    return figures | {"chart": drawn(spec, CHART) if spec else None}
+    return figures | {"chart": mark_safe(figures["chart"])}  # noqa: S308
 
 
 def _path(version: Version) -> str:

@@ -163,6 +163,7 @@ urlpatterns = [
     path("jobs/<uuid:job_id>/progress/", home.job_progress, name="job_progress"),
     path("jobs/<uuid:job_id>/cancel/", home.job_cancel, name="job_cancel"),
     path("charts/<str:kind>/<slug:name>/<slug:subject>/", charts.chart, name="chart"),
+    path("charts/<str:kind>/<slug:name>/<slug:subject>/live/", charts.chart_live, name="chart_live"),
     path("charts/<str:kind>/<slug:name>/<slug:subject>/measure/", charts.chart_measure, name="chart_measure"),
     path("charts/<str:kind>/<slug:name>/<slug:subject>.<str:form>", charts.chart_file, name="chart_file"),
     path("events/", home.events, name="events"),

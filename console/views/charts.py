@@ -1,14 +1,18 @@
 """The charts of rounds, versions and pools: a page each, and files to download."""
 
+from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.wages import was_played
 from console.measured_charts import stored_chart
-from console.permissions import StaffRequest, members_only, researchers_only
+from console.permissions import StaffRequest, is_steward, members_only, researchers_only
 from console.plots import (
     OF_ANNOTATORS,
     OFFERED,
@@ -16,19 +20,16 @@ from console.plots import (
     THINGS,
     Thing,
     csv_of,
-    drawn,
-    findings_of,
-    needs_job,
     offered,
+    on_page,
+    state_of,
     table_of,
     words_of,
 )
-from console.tasks import start_chart
-from core.errors import CounterpartError
+from console.tasks import jobs_of_chart, start_chart
+from core.models import Job
 from dataset.models import Version
-from evaluation.analyses import Findings
 from hits.models import Round
-from mitl.charts import chart_bytes
 from mitl.models import Annotator
 
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv"}
@@ -36,76 +37,85 @@ TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv"}
 
 @members_only
 @require_safe
-def chart(request: HttpRequest, kind: str, name: str, subject: str) -> HttpResponse:
+def chart(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
     """A chart with the figures behind it, its files, and the command that says the same; ``?annotator=`` chooses one
-    where it is of one."""
+    where it is of one. Where its data changed since, a visit of a researcher or reviewer starts a job that makes a new
+    one."""
     thing = _thing_or_404(kind, name, subject)
+    annotators = _annotators(subject)
+    context = _part(request, kind, thing, subject) | {
+        "simulated": _has_simulated(thing),
+        "tabs": [(one, PLOTS[one].title) for one in offered(kind, thing)],
+        "annotators": annotators,
+    }
+    is_wanted = not (context["chart"] and context["chart"].is_current) and not context["stopped"]
+    if (
+        is_wanted and is_steward(request.user) and subject not in OF_ANNOTATORS
+    ):  # these open a network, which a person starts
+        context["job"] = start_chart(kind, thing, subject, context["annotator"], by=request.user)
+    return render(request, "console/chart.html", context)
+
+
+@members_only
+@never_cache
+@require_safe
+def chart_live(request: HttpRequest, kind: str, name: str, subject: str) -> JsonResponse:
+    """Polled by live.js while a job makes the chart: whether it still does, and the part of the page with the chart."""
+    context = _part(request, kind, _thing_or_404(kind, name, subject), subject)
+    html = render_to_string("console/_chart.html", context, request)
+    return JsonResponse({"live": bool(context["job"] and context["job"].is_live), "html": html})
+
+
+def _part(request: HttpRequest, kind: str, thing: Thing, subject: str) -> dict[str, Any]:
+    """Return the chart as it was made last and its job; the job has ``stopped`` where it failed on the same data."""
     plot, annotators = PLOTS[subject], _annotators(subject)
     annotator = _annotator(request, annotators)
-    context: dict[str, object] = {
-        "simulated": _has_simulated(thing),
+    made, job = stored_chart(thing, subject, annotator), jobs_of_chart(kind, thing, subject, annotator).first()
+    ended_badly = job is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED)
+    context = {
         "kind": kind,
         "thing": thing,
         "subject": subject,
         "plot": plot,
-        "tabs": [(one, PLOTS[one].title) for one in offered(kind, thing)],
-        "annotators": annotators,
         "annotator": annotator,
         "chosen": f"?{urlencode({'annotator': annotator})}" if annotator else "",
         "command": f"python manage.py analyse {' '.join(words_of(thing, subject, annotator))}",
+        "chart": made,
+        "job": job,
+        "stopped": ended_badly and job.params.get("state") == state_of(thing, subject),
+        "can_measure": bool(annotator) or subject not in OF_ANNOTATORS,
     }
-    try:
-        if needs_job(thing, subject):
-            context["measured"] = measured = stored_chart(thing, subject, annotator)
-            context["can_measure"] = bool(annotator) or subject not in OF_ANNOTATORS
-            found = measured.findings if measured else None
-        else:
-            kept = findings_of(thing, subject)
-            found, context["old_since"] = kept.figures, kept.old_since
-        if found:
-            heads, rows = table_of(found)
-            context |= {"heads": heads, "rows": rows, "n_rows": len(found.rows)}
-            context["svg"] = drawn(found.chart, f"{plot.title}: {plot.says} The table below has the figures.")
-    except CounterpartError as error:
-        context["trouble"] = str(error)
-    return render(request, "console/chart.html", context)
+    if made and made.svg:
+        context["heads"], context["rows"] = table_of(made.rows)
+        context["svg"] = on_page(made.svg, f"{plot.title}: {plot.says} The table below has the figures.")
+    return context
 
 
 @researchers_only
 @require_POST
 def chart_measure(request: StaffRequest, kind: str, name: str, subject: str) -> HttpResponse:
-    """Start the job that measures a chart which takes long."""
+    """Start the job that makes a chart: of an annotator, or again after it failed."""
     thing = _thing_or_404(kind, name, subject)
     annotator = _annotator(request, _annotators(subject))
-    if not needs_job(thing, subject) or (subject in OF_ANNOTATORS and not annotator):
+    if subject in OF_ANNOTATORS and not annotator:
         raise Http404
-    return redirect("job", start_chart(kind, thing, subject, annotator, by=request.user).pk)
+    start_chart(kind, thing, subject, annotator, by=request.user)
+    return redirect(f"{reverse('chart', args=[kind, name, subject])}?{urlencode({'annotator': annotator})}")
 
 
 @members_only
 @require_safe
 def chart_file(request: HttpRequest, kind: str, name: str, subject: str, form: str) -> HttpResponse:
-    """A chart as SVG or PNG on white ground, or its figures as CSV."""
+    """A chart as SVG or PNG on white ground, or its figures as CSV, as it was made last."""
     thing = _thing_or_404(kind, name, subject)
-    if form not in TYPES:
-        raise Http404
     annotator = _annotator(request, _annotators(subject))
-    found = _findings_or_404(thing, subject, annotator)
-    body = csv_of(found) if form == "csv" else chart_bytes(found.chart, f".{form}")
+    made = stored_chart(thing, subject, annotator)
+    if form not in TYPES or made is None or made.trouble:
+        raise Http404
+    body = csv_of(made.rows) if form == "csv" else made.svg if form == "svg" else made.png
     named = "-".join(filter(None, [thing.name, subject, annotator]))
     attached = {"Content-Disposition": f'attachment; filename="{named}.{form}"'}
     return HttpResponse(body, content_type=TYPES[form], headers=attached)
-
-
-def _findings_or_404(thing: Thing, subject: str, annotator: str) -> Findings:
-    try:
-        if not needs_job(thing, subject):
-            return findings_of(thing, subject).figures
-        if measured := stored_chart(thing, subject, annotator):
-            return measured.findings
-    except CounterpartError as error:
-        raise Http404 from error
-    raise Http404
 
 
 def _thing_or_404(kind: str, name: str, subject: str) -> Thing:

@@ -75,3 +75,15 @@ def site(db) -> Site:
         flagged=answer_wrongly(opened),
         version=release_version("v1", collection=collection, sample=sample, rounds=[done]),
     )
+
+
+@pytest.fixture
+def charted(researcher, django_capture_on_commit_callbacks):
+    """Open a chart and have its job run; the page that is seen then."""
+
+    def open_twice(address: str):
+        with django_capture_on_commit_callbacks(execute=True):
+            researcher.get(address)
+        return researcher.get(address)
+
+    return open_twice

@@ -9,7 +9,9 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Decision
 from console import urls
+from console.measured_charts import measure_chart
 from core.models import Job
+from core.progress import silent
 from crowd.models import Outbox
 from dataset.exports.downloads import make_download
 from evaluation.models import Run
@@ -87,6 +89,8 @@ def address_of_rows(name: str, site) -> str:
     pair = [image.pk, site.collection.captions.last().pk]
     job = Job.objects.create(title="long work", task="none")
     call = Outbox.objects.create(channel="mturk", environment="emulator", call="publish", subject="x:1")
+    if name == "chart_file":
+        measure_chart(Round.objects.get(name="done"), "workers", "", progress=silent)
     if name in OF_PLATFORMS:
         put_on_platform(Round.objects.get(name="open"))
     arguments = {
@@ -99,7 +103,7 @@ def address_of_rows(name: str, site) -> str:
         **dict.fromkeys(("pool", "pool_pack"), ["pool"]),
         **dict.fromkeys(("pairs", "pairs_csv", "pairs_review", "filter_save"), ["round", "open"]),
         "filter_remove": ["round", "open", 1],
-        **dict.fromkeys(("chart", "chart_measure"), ["round", "done", "workers"]),
+        **dict.fromkeys(("chart", "chart_live", "chart_measure"), ["round", "done", "workers"]),
         "chart_file": ["round", "done", "workers", "csv"],
         "hit": ["open", 1],
         **dict.fromkeys(
