@@ -5,7 +5,9 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Payment, Worker, WorkerIdentity
+from console.measured_charts import measure_chart
 from core.models import Job
+from core.progress import silent
 from crowd import channels
 from crowd.models import Audit, Message, Outbox
 from evaluation.models import Run
@@ -97,6 +99,8 @@ def staged(site, monkeypatch) -> Site:
     site.version.rounds.add(site.round)
     evaluate_version(site.version)
     Run.objects.update(marks={"by_id": ""})
+    measure_chart(Round.objects.get(name="done"), "workers", "", progress=silent)
+    measure_chart(site.version, "positives", "", progress=silent)
     return site
 
 

@@ -1,0 +1,127 @@
+"""The layout of the staff's pages in a real browser: charts fit their cards, and nothing moves while files are late."""
+
+from time import sleep
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from console import tasks
+from console.measured_charts import measure_chart
+from core import jobs
+from core.models import Job
+from core.progress import silent
+from hits.models import Item, Round
+from mitl.models import Pool, Proposal
+from tests.browser import barriers
+from tests.console.conftest import answer_rightly
+from tests.console.test_console_browser import log_in
+from tests.factories import make_annotator, make_collection, make_pool, make_retrieval, make_round, make_sample
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+NAMES = ("clip-vit-large", "vilt", "pvse-words", "pcme-long", "vsrn-recurrent")
+WIDTHS = (320, 768, 1280, 1440, 1920)
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture
+def wide(transactional_db) -> Round:
+    """A round of 90 pairs, with answered HITs, and a pool of the same pairs by five annotators."""
+    collection = make_collection(images=95, pictures=True)
+    sample = make_sample(collection)
+    retrievals = [make_retrieval(make_annotator(name), sample, depth=25, seed=len(name)) for name in NAMES]
+    made = make_round(collection, hits=18, candidates=3)
+    for _ in range(7):
+        answer_rightly(made)
+    pairs = list(Item.objects.filter(hit__round=made).values_list("image_id", "caption_id"))
+    pool = make_pool(sample, retrievals)
+    first = {"rank": 1, "score": 1}
+    proposals = [
+        Proposal(pool=pool, annotator=one.annotator, image_id=image, caption_id=caption, direction="i2t", **first)
+        for step, one in enumerate(retrievals)
+        for image, caption in pairs[:: step + 1]
+    ]
+    Proposal.objects.bulk_create(proposals)
+    pool.n_proposals, pool.n_pairs = len(proposals), len(pairs)
+    pool.save()
+    return made
+
+
+WATCH = """
+window.moved = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+def slowed(page: Page) -> Page:
+    """Have the page arrive in pieces, its scripts last; add up in ``moved`` how far anything moves."""
+
+    def late(route: Route) -> None:
+        sleep(0.6)
+        route.continue_()
+
+    page.route("**/*.js", late)
+    page.add_init_script(WATCH)
+    network = {"offline": False, "latency": 20, "downloadThroughput": 60_000, "uploadThroughput": 60_000}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", network)
+    return page
+
+
+@pytest.mark.parametrize("options", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_nothing_moves_while_a_page_arrives_slowly(wide, open_page, live_server, options):
+    page = slowed(log_in(open_page(**options), live_server.url))
+    moved = {}
+    for path in ("/judgments/", "/pools/pool/pairs/", "/workers/", "/rounds/", "/rounds/round-1/"):
+        page.goto(path, wait_until="networkidle")
+        moved[path] = page.evaluate("window.moved")
+    assert max(moved.values()) < 0.05, moved
+
+
+def test_a_chart_takes_its_place_when_it_is_ready_and_moves_nothing(wide, page, live_server, monkeypatch):
+    monkeypatch.setattr(jobs, "send", lambda job: None)
+    log_in(page, live_server.url)
+    page.add_init_script(WATCH)
+    page.goto("/charts/round/round-1/workers/")
+    expect(page.get_by_role("link", name="being made")).to_be_visible()
+    tasks.chart(str(Job.objects.get().pk))
+    expect(page.get_by_role("region", name="Chart: Workers").get_by_role("img")).to_be_visible()
+    expect(page.get_by_role("link", name="being made")).to_have_count(0)
+    assert page.evaluate("window.moved") < 0.05
+
+
+def overflowing(page: Page) -> list[str]:
+    """Name the charts that are wider than their card, and the tables of figures in colours that are cut off."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll(".plot, .scroll:has(.heat)")]
+        .filter((one) => one.scrollWidth > one.clientWidth || !one.querySelector("svg, .heat").checkVisibility())
+        .map((one) => `${one.ariaLabel}: ${one.scrollWidth} in ${one.clientWidth}`)"""
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_charts_fit_their_cards_at_every_width(wide, open_page, live_server, scheme):
+    charts = [("round", wide, "workers"), ("round", wide, "agreement")]
+    charts += [("pool", Pool.objects.get(name="pool"), subject) for subject in ("diversity", "hubness")]
+    for _, thing, subject in charts:
+        measure_chart(thing, subject, "", progress=silent)
+    page = log_in(open_page(**DESKTOP, color_scheme=scheme), live_server.url)
+    for path in ("/pools/pool/", *(f"/charts/{kind}/{thing.name}/{subject}/" for kind, thing, subject in charts)):
+        page.goto(path)
+        expect(page.locator(".plot svg, .heat").first).to_be_visible()
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert overflowing(page) == [], f"{path} at {width}"
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_of_many_rows_have_no_barriers(wide, open_page, live_server, scheme):
+    page = log_in(open_page(**DESKTOP, color_scheme=scheme), live_server.url)
+    for path in ("/rounds/round-1/pairs/", "/judgments/", "/pools/pool/pairs/", "/pools/pool/"):
+        page.goto(path)
+        assert barriers(page) == [], path
+        pagers = page.get_by_role("navigation", name="Pages").count()
+        assert pagers == (0 if path == "/pools/pool/" else 2), path
