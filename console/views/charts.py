@@ -71,8 +71,8 @@ def _part(request: HttpRequest, kind: str, thing: Thing, subject: str) -> dict[s
     plot, annotators = PLOTS[subject], _annotators(subject)
     annotator = _annotator(request, annotators)
     made, job = stored_chart(thing, subject, annotator), jobs_of_chart(kind, thing, subject, annotator).first()
-    ended_badly = job is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED)
-    context = {
+    ended_badly = (Job.State.FAILED, Job.State.CANCELLED)
+    context: dict[str, Any] = {
         "kind": kind,
         "thing": thing,
         "subject": subject,
@@ -82,7 +82,7 @@ def _part(request: HttpRequest, kind: str, thing: Thing, subject: str) -> dict[s
         "command": f"python manage.py analyse {' '.join(words_of(thing, subject, annotator))}",
         "chart": made,
         "job": job,
-        "stopped": ended_badly and job.params.get("state") == state_of(thing, subject),
+        "stopped": job and job.state in ended_badly and job.params.get("state") == state_of(thing, subject),
         "can_measure": bool(annotator) or subject not in OF_ANNOTATORS,
     }
     if made and made.svg:
