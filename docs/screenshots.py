@@ -92,17 +92,22 @@ def demo_site() -> Iterator[Places]:
 
 @contextmanager
 def coco_site() -> Iterator[Places]:
-    """Make the round over COCO's captions, unless it was made before, and serve it."""
+    """Make the round over COCO's captions, unless it was made before, and serve it with a worker that makes charts."""
     site = f"http://127.0.0.1:{COCO_PORT}"
     of_coco = {"VAR_DIR": str(COCO_VAR), "DATABASE_URL": "", "REDIS_URL": "", "SITE_URL": site}
     subprocess.run([sys.executable, "docs/coco_round.py", str(DATA)], cwd=ROOT, env=os.environ | of_coco, check=True)
     command = ["gunicorn", "--config", "config/gunicorn.py", "--bind", f"127.0.0.1:{COCO_PORT}"]
-    with subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, env=os.environ | of_coco) as server:
+    works = ["celery", "-A", "config", "worker", "--concurrency", "1"]
+    with (
+        subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, env=os.environ | of_coco) as server,
+        subprocess.Popen([sys.executable, "-m", *works], cwd=ROOT, env=os.environ | of_coco) as worker,
+    ):
         try:
             wait_for(site)
             yield {"site": site, **LOGIN}
         finally:
             server.terminate()
+            worker.terminate()
 
 
 def wait_for(site: str) -> None:
@@ -152,6 +157,7 @@ def take(
             for link in links:
                 page.click(link)
                 page.wait_for_load_state("networkidle")
+            page.wait_for_selector(".waiting", state="detached", timeout=600_000)  # a chart that a job makes
             keep(page, name, theme)
     context.close()
 
