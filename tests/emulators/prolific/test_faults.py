@@ -68,6 +68,15 @@ def test_a_server_error_has_the_body_that_is_asked_for(api, upset, body):
     assert bool(answer.text) == bool(wanted)
 
 
+@pytest.mark.parametrize("status", [401, 402, 403, 409, 422, 423])
+def test_a_call_is_refused_with_the_status_that_is_asked_for_and_did_nothing(api, publish, finish, upset, status):
+    submission_id, _ = finish(publish())
+    upset("status", "move_submission", status=status, body="json", times=1)
+    answers = [api.post(f"submissions/{submission_id}/transition/", json={"action": "APPROVE"}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [status, 200]
+    assert answers[1].json()["status"] == "APPROVED"
+
+
 def test_money_runs_out_before_publication(api, draft, upset):
     upset("balance", "move_study", amount="1.00")
     assert "funds" in refusal(api.post(f"studies/{draft()['id']}/transition/", json={"action": "PUBLISH"}))
