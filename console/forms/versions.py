@@ -40,7 +40,8 @@ class ExportForm(forms.Form):
     what = forms.ChoiceField(
         label="Format",
         choices=[
-            (what, f"{name} ({labels} labels)" if labels else f"{name}") for what, (name, labels) in choices().items()
+            (what, f"{one.format} ({one.labels} labels)" if one.labels else what.replace("_", " with "))
+            for what, one in choices().items()
         ],
     )
 

@@ -5,6 +5,7 @@ import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from django.core.files.storage import default_storage
 
@@ -21,8 +22,8 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same for every member, so that equal expor
 
 @dataclass(frozen=True)
 class Download:
-    """An archive of an export, and its checksum. ``what`` is the format, with its labels if it takes any; ``manifest``
-    the checksum of the version's manifest, so that another release of the same name has archives of its own."""
+    """An archive of an export, and its checksum. ``what`` is a name of ``choices``; ``manifest`` the checksum of the
+    version's manifest, so that another release of the same name has archives of its own."""
 
     version: str
     manifest: str
@@ -39,13 +40,23 @@ class Download:
         return StoredFile(f"{_folder(self.version)}/{self.manifest}.{self.what}.{self.sha256}.zip", self.sha256)
 
 
-def choices() -> dict[str, tuple[str, Labels | None]]:
-    """Return what can be downloaded: its name → format and labels."""
-    return {
-        name if labels is None else f"{name}_{labels}": (name, labels)
+class Choice(NamedTuple):
+    """What can be downloaded: the arguments of ``export_version``."""
+
+    format: str
+    labels: Labels | None = None
+    pictures: bool = False
+
+
+def choices() -> dict[str, Choice]:
+    """Return what can be downloaded, by its name."""
+    plain = {
+        name if labels is None else f"{name}_{labels}": Choice(name, labels)
         for name, format in FORMATS.items()
         for labels in (format.labels or (None,))
     }
+    pictured = {f"{name}_pictures": Choice(name, pictures=True) for name, format in FORMATS.items() if format.pictures}
+    return plain | pictured
 
 
 def downloads_of(version: Version) -> list[Download]:
@@ -71,10 +82,9 @@ def make_download(version: Version, what: str, *, progress: Progress = silent) -
     for made in downloads_of(version):
         if made.what == what:
             return made
-    format, labels = choices()[what]
     with tempfile.TemporaryDirectory() as temporary:
         folder, archive = Path(temporary) / "files", Path(temporary) / "archive.zip"
-        export_version(version, format=format, labels=labels, out=folder, progress=progress)
+        export_version(version, **choices()[what]._asdict(), out=folder, progress=progress)
         _pack(folder, archive, progress)
         made = Download(version.name, _manifest(version), what, sha256_of(archive))
         copy_file(archive, made.stored.path)

@@ -1,9 +1,11 @@
 import zipfile
+from io import BytesIO
 from shutil import rmtree
 
 import pytest
 from django.conf import settings
 from django.core.files.storage import default_storage
+from pyarrow import parquet
 
 from core.errors import CounterpartError
 from core.files import local_copy, write_file
@@ -74,7 +76,14 @@ def test_a_changed_archive_is_not_served(version):
 
 def test_formats_that_take_labels_can_be_downloaded_with_each(version):
     assert [what for what in choices() if what.startswith("qrels")] == ["qrels_strict", "qrels_lenient", "qrels_graded"]
-    assert len(choices()) == sum(max(1, len(format.labels)) for format in FORMATS.values())
+    assert [what for what in choices() if what.startswith("hf")] == ["hf", "hf_pictures"]
+    assert len(choices()) == sum(max(1, len(format.labels)) + format.pictures for format in FORMATS.values())
+
+
+def test_an_archive_with_pictures_holds_them(version):
+    with zipfile.ZipFile(local_copy(make_download(version, "hf_pictures").stored)) as archive:
+        table = parquet.read_table(BytesIO(archive.read("data/images.parquet")))
+    assert {row["bytes"][:2] for row in table["image"].to_pylist()} == {b"\xff\xd8"}
 
 
 def test_an_unknown_export_is_refused(version):
