@@ -229,13 +229,17 @@ def estimate_by_parts(ranks: ArrayLike, gains: ArrayLike, beyond: Beyond, *, wro
     return Parts(found, right, listed, outside, _sum(right, listed, outside))
 
 
-def enough_random_pairs(parts: Parts, beyond: Beyond, votes: ControlVotes) -> int | None:
-    """Return how many random pairs, judged as those of ``votes``, would make ``parts`` estimable: the number that there
-    is, doubled until it is enough. None where even ``beyond.probed`` would not be."""
+def enough_random_pairs(
+    parts: Parts, beyond: Beyond, votes: ControlVotes, every: ControlVotes | None = None
+) -> int | None:
+    """Return how many random pairs, judged as those of ``votes`` (and ``every``, as of ``learn_from_controls``), would
+    make ``parts`` estimable: the number that there is, doubled until it is enough. None where even ``beyond.probed``
+    would not be."""
     n = np.asarray(votes.yes).size
     factor = 2
     while n and factor * n <= beyond.probed:
-        more = beyond._replace(rate=learn_from_controls(votes.times(factor)).rate)
+        learned = learn_from_controls(votes.times(factor), every=every and every.times(factor))
+        more = beyond._replace(rate=learned.rate)
         outside = _outside(more, 0.0, RIGHT)
         if parts._replace(total=_sum(parts.judged, parts.listed, outside)).is_estimable:
             return factor * n

@@ -22,10 +22,7 @@ class Votes:
     candidates: Sequence[int]
 
     def learned(self) -> Learned:
-        """Return what the counted votes say; the share of random pairs that match may be as high as all say, as work
-        that finds a match among them fails a control, and may not count."""
-        counted, every = learn_from_controls(self.counted), learn_from_controls(self.every)
-        return counted._replace(rate=counted.rate._replace(high=max(counted.rate.high, every.rate.high)))
+        return learn_from_controls(self.counted, every=self.every)
 
 
 def votes_on_controls(version: Version) -> Votes:

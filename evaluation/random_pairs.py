@@ -50,8 +50,11 @@ class Learned(NamedTuple):
     no: Estimate
 
 
-def learn_from_controls(votes: ControlVotes, *, confidence: float = 0.95) -> Learned:
-    """Return the likeliest rate and errors.
+def learn_from_controls(votes: ControlVotes, *, every: ControlVotes | None = None, confidence: float = 0.95) -> Learned:
+    """Return the likeliest rate and errors by the ``votes`` that count.
+
+    Work that calls a random pair a match fails a control and may not count, so the rate may be as high as ``every``
+    vote says, counted or not.
 
     The interval of the rate holds the rates whose likelihood, with the errors that suit them best, is at least
     (1 - confidence) / 2 of the highest: where no vote says yes, that is Clopper and Pearson's. Intervals of the errors
@@ -76,6 +79,8 @@ def learn_from_controls(votes: ControlVotes, *, confidence: float = 0.95) -> Lea
 
     low = scipy.optimize.brentq(above, 0, rate) if above(0.0) < 0 else 0.0
     high = scipy.optimize.brentq(above, rate, 1 - FINEST) if above(1 - FINEST) < 0 else 1.0
+    if every is not None:
+        high = max(high, learn_from_controls(every, confidence=confidence).rate.high)
     return Learned(
         Estimate(rate, float(low), float(high)),
         Estimate(wrong_yes, 0.0, _highest(int(yes.sum()), int(of.sum()), tail)),

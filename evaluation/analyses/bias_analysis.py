@@ -192,7 +192,7 @@ def _scores_table(bias: Bias) -> list[str]:
 def _sizes_table(bias: Bias) -> list[str]:
     away = {one.size: one.bias for one in bias.from_truth or []}
     lines = [
-        "Mean distance, in points, from the scores on all pairs; self: annotators that proposed, others: the rest.",
+        "Mean distance, in points, from the scores on all pairs; self: of those that proposed, others: of the rest.",
         f"{'annotators':>10}  {'subsets':>7}  {'bias':>6}  {'self':>6}  {'others':>6}{'  truth' * bool(away)}",
     ]
     for one in bias.sizes:

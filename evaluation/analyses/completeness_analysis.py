@@ -23,7 +23,7 @@ from evaluation.completeness import (
 )
 from evaluation.control_votes import Votes, votes_on_controls
 from evaluation.judged_pairs import JudgedPairs, load_judged_pairs, queries_of, true_qrels
-from evaluation.random_pairs import ControlVotes, Estimate, Learned, majority_wrong
+from evaluation.random_pairs import Estimate, Learned, majority_wrong
 from mitl.charts import Spec, interval_chart
 from mitl.models import Direction
 
@@ -134,27 +134,27 @@ def _measure(
         majority_wrong(learned.no, sizes, if_tied=True),
     )
     parts = estimate_by_parts(own.ranks, own.gains, beyond, wrong=wrong)
-    doubt = "" if parts.is_estimable else _doubt(parts, beyond, votes.counted)
+    doubt = "" if parts.is_estimable else _doubt(parts, beyond, votes)
     known = None if truth is None else int(true_qrels(version, truth, direction).matches.sum())
     return Completeness(
         direction, len(qrels.queries), len(qrels.items), captures, parts, beyond, learned, votes, doubt, known
     )
 
 
-def _doubt(parts: Parts, beyond: Beyond, votes: ControlVotes) -> str:
+def _doubt(parts: Parts, beyond: Beyond, votes: Votes) -> str:
     """Return why an estimate by parts is none, and what would make it one."""
-    random_pairs = np.size(votes.yes)
+    random_pairs = np.size(votes.counted.yes)
     if not random_pairs:
         return "No random pair outside the lists has a vote that counts. Pack with negative controls."
     total = f"The interval, {_count(parts.total.low)} to {_count(parts.total.high)}, is wider than the estimate."
-    if enough := enough_random_pairs(parts, beyond, votes):
+    if enough := enough_random_pairs(parts, beyond, votes.counted, votes.every):
         return (
             f"{total} About {enough:,} random pairs outside the lists that are judged alike would make it narrow "
             f"enough; there are {random_pairs:,}. Pack with a --design of more negative controls."
         )
     if parts.listed.high - parts.listed.low > parts.total.value:
         return f"{total} Most of it is expected among listed pairs that nobody judged. Pool with a larger --top-k."
-    if np.max(votes.votes) == 1:
+    if np.max(votes.counted.votes) == 1:
         return f"{total} One vote on a random pair tells no match from a mistake. Pack with --replication 3."
     return f"{total} More random pairs would not do: use more votes on each, and more positive controls."
 
@@ -167,7 +167,7 @@ def _beyond(version: Version, direction: Direction, listed: Mapping[Direction, _
     own, (other_direction,) = listed[direction], [one for one in Direction if one != direction]
     outside = len(queries[direction]) * gallery.gallery().count() - int(own.in_list.sum())
     if other_direction not in listed:
-        return Beyond(outside, rate, probed=outside)
+        return Beyond(outside, rate, probed=max(outside, 1))
     other = listed[other_direction]
     held = own.pairs[own.in_list & np.isin(own.pairs[:, 1], queries[other_direction])]
     theirs = other.in_list & np.isin(other.pairs[:, 1], queries[direction])

@@ -219,6 +219,18 @@ def test_no_number_of_random_pairs_is_enough_where_matches_cannot_be_told_from_m
     assert enough_random_pairs(parts, beyond, single) is None
 
 
+def test_a_few_wrong_votes_on_random_pairs_do_not_stand_for_many_matches():
+    # As on COCO: 1,388 random pairs of three votes, of which three say match, each alone on its pair, for 31 million
+    # pairs outside the lists. Three pairs that match would be 68,000 matches there.
+    votes = ControlVotes([1] * 3 + [0] * 1_385, np.full(1_388, 3), 2, 4_164)
+    beyond = Beyond(31_500_000, learn_from_controls(votes).rate, probed=31_500_000)
+    parts = estimate_by_parts(np.ones((9_000, 1)), np.ones(9_000), beyond)
+    assert parts.outside.value < 1
+    assert parts.outside.high > 80_000  # one in 376 of them may match, by chance not drawn
+    assert not parts.is_estimable
+    assert enough_random_pairs(parts, beyond, votes) == 1_388 * 16
+
+
 class Drawn:
     """A direction with workers who err: 400 queries' listed pairs of ``listed_pairs`` and 60,000 pairs outside."""
 

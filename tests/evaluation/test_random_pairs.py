@@ -77,6 +77,15 @@ def test_the_interval_of_the_rate_covers_it_at_its_rate():
     assert np.mean(inside) >= 0.95
 
 
+def test_votes_that_do_not_count_move_only_the_upper_end_of_the_rate():
+    counted = ControlVotes([0] * 97, [2] * 97, missed=0, known=200)
+    every = ControlVotes([2] * 3 + [0] * 97, [2] * 100, missed=0, known=200)
+    alone, both = learn_from_controls(counted), learn_from_controls(counted, every=every)
+    assert both.rate == (0, 0, learn_from_controls(every).rate.high)
+    assert both.rate.high > alone.rate.high
+    assert both[1:] == alone[1:]
+
+
 def test_without_random_pairs_the_rate_is_open():
     found = learn_from_controls(ControlVotes([], [], 1, 10))
     assert np.isnan(found.rate.value)
