@@ -149,7 +149,7 @@ def limits(version: Version) -> Iterator[str]:
 
 def mixed_tasks_of(version: Version) -> str:
     """Say that the rounds have different tasks; "" if they have one."""
-    # Of a round of levels, programs before 0.3.2 did not name the task.
+    # Earlier programs did not name the task of a round of levels.
     mixed = mixed_tasks({round["name"]: round.get("task", LEVELS.name) for round in version.manifest["rounds"]})
     return mixed and f"The rounds have different tasks, and their votes count alike: {mixed}."
 
