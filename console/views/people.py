@@ -131,7 +131,7 @@ class SetPassword(_Recorded, PasswordResetConfirmView):
 
     def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
         person = self.get_user(kwargs["uidb64"])
-        if not self.token_generator.check_token(person, kwargs["token"]):
+        if person is None or not self.token_generator.check_token(person, kwargs["token"]):
             return super().dispatch(*args, **kwargs)  # the form after the click, or the page of a void link
         if self.request.method != "POST":
             return render(self.request, "console/password_link.html", {"person": person})
