@@ -129,6 +129,7 @@ LABELS = {
     "of": "answer sets wanted",
     "plan_hash": "SHA-256 of the plan",
     "topped_up": "controls that fill the last HIT",
+    "positives_asked": "positives that are candidates too",
 }
 """Keys of figures → what people read, where the key itself with spaces does not say it."""
 

@@ -16,7 +16,8 @@ from tests.factories import picture
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
-FIVE_MINUTES = README.partition("## Five minutes with your own collection")[2].partition("\n## ")[0]
+FIVE_MINUTES = README.partition("## Five minutes by hand")[2].partition("\n## ")[0]
+YOUR_OWN = README.partition("## Your own collection")[2].partition("\n## ")[0]
 WITH_A_CROWD = README.partition("## With a crowd")[2].partition("\n## ")[0]
 
 
@@ -40,10 +41,17 @@ def test_its_commands_run_as_printed(tmp_path):
     (tmp_path / "config").symlink_to(ROOT / "config")
     write_collection(tmp_path)
 
-    for typed in commands_of(FIVE_MINUTES):
-        output_of(typed, **given)
+    printed = {typed[1]: output_of(typed, **given) for typed in commands_of(FIVE_MINUTES)}
+    found, known = re.search(r"(\d+) images for (\d+) captions, twice", FIVE_MINUTES).groups()
+    assert f"source original, images {known}," in printed["release"]
+    assert f"source v1, images {found}," in printed["release"]
     exported = sorted(path.name for path in (tmp_path / "export").iterdir())
     assert exported == ["SHA256SUMS", "v1_about", "v1_caption_to_image.json", "v1_image_to_caption.json"]
+
+    (own,) = commands_of(YOUR_OWN)
+    output_of(own, **given)
+    (planned,) = (typed for typed in commands_of(FIVE_MINUTES) if typed[1] == "plan_round")
+    output_of([{"mine": "own", "round-1": "round-own"}.get(word, word) for word in planned], **given)
 
     start_emulator, *typed_later = commands_of(WITH_A_CROWD)
     start_site = re.search(r"^    (gunicorn .*?) +#", WITH_A_CROWD, re.M)[1].split()
@@ -57,7 +65,7 @@ def test_its_commands_run_as_printed(tmp_path):
 
 def write_collection(folder):
     """Write 60 pictures and a file of captions of the shape that the README shows."""
-    example = json.loads(re.search(r"`({.*})`", FIVE_MINUTES)[1])
+    example = json.loads(re.search(r"`({.*})`", YOUR_OWN)[1])
     (folder / "pictures").mkdir()
     with (folder / "captions.jsonl").open("w") as file:
         for number in range(60):
