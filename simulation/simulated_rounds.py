@@ -13,7 +13,7 @@ from core.progress import Progress, silent
 from core.seeds import check_seed
 from core.text import counted
 from hits.models import Round, Seat
-from hits.task_types import require_pairs, task_type_of
+from hits.task_types import task_type_of
 from simulation.doors.base import Door, Turn
 from simulation.doors.direct import DirectDoor
 from simulation.doors.platform_door import PlatformDoor, site_of
@@ -44,9 +44,10 @@ def simulate_round(
 ) -> dict[str, Any]:
     """Let ``workers`` simulated people take and submit HITs of an open round; return figures of the outcome.
 
-    ``profile`` is a preset or file (``simulation.profiles``), ``truth`` a match source (``simulation.truth``; None:
-    the source ``truth``, otherwise ``original``). Whoever is free first takes the next HIT, so fast workers do more.
-    A simulated reviewer decides flagged work as the profile says, and others do again what is excluded.
+    ``profile`` is a preset or file (``simulation.profiles``), ``truth`` a match source (``simulation.truth``; None: the
+    one whose rankings are asked about, the source ``truth``, otherwise ``original``). Whoever is free first takes the
+    next HIT, so fast workers do more. A simulated reviewer decides flagged work as the profile says; others do again
+    what is excluded; sentences are left to people.
     ``through_http`` is the address of the running site, whose pages the workers then use. On a fresh round, equal
     arguments give equal answers.
 
@@ -57,14 +58,13 @@ def simulate_round(
     that is not open or is on a platform where people work for money, one in which people took HITs unless
     ``among_people``, an unknown profile or source, and invalid numbers.
     """
-    require_pairs(round)
     _check(round, workers, seed)
     _check_people(round, among_people)
     site = site_of(round) if round.settles else None
     if site and through_http:
         raise CounterpartError(f"Round {round} is on {round.channel}, whose site is used. Leave --through-http out.")
     shape = load_profile(profile or (site.profile if site else DEFAULT))
-    source = truth or default_source(round.pool.collection)
+    source = truth or round.summary.get("positives_of") or default_source(round.pool.collection)
     seen = true_levels(round, source=source, seed=seed)
     people = make_crowd(shape, workers=workers, seed=seed)
     reviewer = Reviewer(shape.excluded, seen)

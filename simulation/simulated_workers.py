@@ -62,7 +62,7 @@ def answer_hit(
     person: Person, seen: Sequence[Seen], *, task: TaskType, reasons: bool, rng: np.random.Generator
 ) -> tuple[list[Answer], int]:
     """Return the person's answers to a HIT's items, and the seconds that they take. They think in the four levels,
-    and give the answer of the task that is nearest."""
+    and give the answer of the task that is nearest. A sentence that they write tells that nobody wrote it."""
     truth = np.array([item.level for item in seen]) - 1
     levels = 1 + (rng.random(len(seen))[:, None] > person.confusion.cumsum(axis=1)[truth, :3]).sum(axis=1)
     at_random = rng.random(len(seen)) < person.random_clicks
@@ -73,6 +73,12 @@ def answer_hit(
         Answer(item.item_id, task.nearest(level), *(_reason(rng) if reasons and level in task.asks else ()))
         for item, level in zip(seen, levels.tolist(), strict=True)
     ]
+    if task.writes:
+        first = int(rng.integers(10**9))  # two HITs of one worker have different sentences too
+        answers = [
+            replace(answer, text=f"The simulated worker {person.index} wrote sentence {first + place}.")
+            for place, answer in enumerate(answers)
+        ]
     return answers, max(1, round(seconds))
 
 

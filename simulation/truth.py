@@ -1,19 +1,27 @@
 """True levels of a round's items, taken from a match source. Simulated workers answer from them."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
-from typing import Any
+from math import log2
+from typing import Any, NamedTuple
 
 from core.errors import CounterpartError
 from corpus.models import Collection, Match
 from dataset.merging import MergeTerm, Pair, check_sources, parse_merge
 from hits.models import Item, Round
 from hits.question import RIGHT_LEVELS, Level
+from hits.task_types import DETERMINATE, task_type_of
 
 # ECCV Caption, table B.2: means over the five machines' rows "Avg.", as shares within yes and within no.
 YES_OF_POSITIVE = 36.38 / (36.38 + 36.74)
 MOSTLY_NO_OF_NEGATIVE = 17.40 / (17.40 + 9.48)
+FEW = 3
+"""Images that a determinate caption matches at most: this project's guess, as no paper has a number."""
+
+Grades = Mapping[Pair, int | None]
 
 
 @dataclass(frozen=True)
@@ -43,23 +51,82 @@ def true_levels(round: Round, *, source: str, seed: int) -> dict[int, list[Seen]
     others, those that the source lists or that are original are matches. Their level is drawn in the shares of
     table B.2: 1 or 2 for a match, 3 or 4 otherwise; but if the source has grades, a pair that it lacks has level 4.
     The draw depends only on ``seed`` and the pair's keys, so all workers see the same truth.
-    Raises CounterpartError for an unknown source.
+
+    Where the answers are not about pairs, 1 is the first answer and 4 the second: a caption is determinate with matches
+    of at most FEW images, and of two rankings the one with the higher gain is better (``_gain``; of equal ones either).
+    A sentence that workers write has no truth. Raises CounterpartError for an unknown source.
     """
-    grades = _grades(round.pool.collection, _term(round.pool.collection, source))
-    original = _grades(round.pool.collection, MergeTerm(Match.ORIGINAL))
-    has_grades = any(grade is not None for grade in grades.values())
+    level_of = _levels_by(round, source, seed)
     seen: dict[int, list[Seen]] = {}
-    columns = ("hit_id", "pk", "image_id", "caption_id", "image__key", "caption__key", "control__polarity")
-    items: Any = Item.objects.filter(hit__round=round).order_by("hit_id", "place").values_list(*columns)
-    for hit_id, pk, image_id, caption_id, image, caption, polarity in items:
-        pair = (image_id, caption_id)
-        grade = grades.get(pair)
-        if grade is None:
-            chance = _chance(seed, image, caption)
-            is_true = pair in grades or pair in original
-            grade = _drawn_level(is_true, chance) if is_true or not has_grades else int(Level.NO)
-        seen.setdefault(hit_id, []).append(Seen(pk, grade, polarity or ""))
+    columns = ("hit_id", "pk", "image_id", "caption_id", "image__key", "caption__key", "control__polarity", "content")
+    items = Item.objects.filter(hit__round=round).order_by("hit_id", "place").values_list(*columns)
+    for item in map(_Asked._make, items):
+        seen.setdefault(item.hit, []).append(Seen(item.pk, level_of(item), item.polarity or ""))
     return seen
+
+
+class _Asked(NamedTuple):
+    """An item with the ids and keys of its image and caption (None where it has none), and its rankings."""
+
+    hit: int
+    pk: int
+    image: int
+    caption: int
+    image_key: str
+    caption_key: str
+    polarity: str | None
+    content: dict[str, Any] | None
+
+
+def _levels_by(round: Round, source: str, seed: int) -> Callable[[_Asked], int]:
+    task, collection = task_type_of(round), round.pool.collection
+    if task.writes:
+        return lambda item: int(Level.YES)
+    grades = _grades(collection, _term(collection, source))
+    original = _grades(collection, MergeTerm(Match.ORIGINAL))
+    if task.on_pairs:
+        has_grades = any(grade is not None for grade in grades.values())
+        return partial(_level_of_pair, grades, original, has_grades, seed)
+    images = _images_of_captions(grades, original)
+    return partial(_level_of_caption, images) if task is DETERMINATE else partial(_level_of_rankings, images, seed)
+
+
+def _level_of_pair(grades: Grades, original: Grades, has_grades: bool, seed: int, item: _Asked) -> int:
+    pair = (item.image, item.caption)
+    grade = grades.get(pair)
+    if grade is not None:
+        return grade
+    is_true = pair in grades or pair in original
+    if has_grades and not is_true:
+        return int(Level.NO)
+    return _drawn_level(is_true, _chance(seed, item.image_key, item.caption_key))
+
+
+def _level_of_caption(images: Mapping[int, set[int]], item: _Asked) -> int:
+    return Level.YES if len(images[item.caption]) <= FEW else Level.NO
+
+
+def _level_of_rankings(images: Mapping[int, set[int]], seed: int, item: _Asked) -> int:
+    content: Any = item.content
+    left, right = (_gain(ranking, images[item.caption]) for ranking in content["rankings"])
+    if left == right:
+        left += _chance(seed, "-".join(content["systems"]), item.caption_key) - 0.5
+    return Level.YES if left > right else Level.NO
+
+
+def _gain(ranking: Sequence[int], right: set[int]) -> float:
+    """Return the discounted cumulative gain of a ranking of images (Järvelin and Kekäläinen 2002, in base 2)."""
+    return sum(1 / log2(rank + 1) for rank, image in enumerate(ranking, 1) if image in right)
+
+
+def _images_of_captions(*sources: Grades) -> Mapping[int, set[int]]:
+    """Return caption id → its images in any of the sources, at a level that is a match where they have one."""
+    images: dict[int, set[int]] = defaultdict(set)
+    for grades in sources:
+        for (image, caption), grade in grades.items():
+            if grade is None or grade <= Level.PARTIALLY_YES:
+                images[caption].add(image)
+    return images
 
 
 def _term(collection: Collection, source: str) -> MergeTerm:
@@ -70,7 +137,7 @@ def _term(collection: Collection, source: str) -> MergeTerm:
     return terms[0]
 
 
-def _grades(collection: Collection, term: MergeTerm) -> Mapping[Pair, int | None]:
+def _grades(collection: Collection, term: MergeTerm) -> Grades:
     rows: Any = Match.objects.filter(term.condition, collection=collection)
     return {(image, caption): grade for image, caption, grade in rows.values_list("image_id", "caption_id", "grade")}
 

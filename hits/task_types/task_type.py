@@ -141,8 +141,8 @@ class TaskType(Question):
     score_label: str = ""
 
     def nearest(self, level: int) -> int:
-        """Return its answer that is nearest to a level of the paper's scale."""
-        return min(self.labels, key=lambda known: abs(known - level))
+        """Return its answer at the place of a level on the paper's scale: of two answers, the first for 1 and 2."""
+        return sorted(self.labels)[(level - 1) * len(self.labels) // 4]
 
     def score(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the score of pairs, from the shares of their votes at the levels 1 to 4 (…, 4)."""

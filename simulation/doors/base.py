@@ -95,7 +95,7 @@ def form_of(assignment: Assignment, answers: Sequence[Answer], *, seconds: int) 
     place_of = {item: place for place, item in places_of(assignment).items()}
     fields = {"active_seconds": str(seconds)}
     for answer in answers:
-        for part in ("level", "shortcoming", "wrong_way"):
+        for part in ("level", "shortcoming", "wrong_way", "text"):
             if value := getattr(answer, part):
                 fields[f"{part}-{place_of[answer.item_id]}"] = str(value)
     return fields

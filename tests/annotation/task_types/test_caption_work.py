@@ -23,7 +23,6 @@ from dataset.verification import verify_version
 from dataset.version_files import stored_sha256
 from hits.models import Round
 from hits.task_types import CAPTION
-from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, leased, shown
 from tests.evaluation.analysing import analyse
 from tests.factories import make_assignment, make_worker
@@ -350,7 +349,6 @@ def test_what_is_about_pairs_is_refused_with_one_line(accepted, tmp_path):
     acts = [
         lambda: aggregate_round(accepted),
         lambda: release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[accepted], partial=True),
-        lambda: simulate_round(accepted),
         lambda: import_judgments(accepted, tmp_path / "none.csv", actor="test"),
     ]
     for act in acts:

@@ -17,7 +17,6 @@ from dataset.judgment_import import import_judgments
 from dataset.release import release_version
 from dataset.verdicts import aggregate_round
 from hits.models import Control, Item, Round, Seat
-from simulation.simulated_rounds import simulate_round
 from tests.annotation.answering import address, leased
 from tests.annotation.test_judging_browser import at, saved, stored, take
 from tests.browser import press
@@ -135,7 +134,6 @@ def test_what_is_about_pairs_is_refused_with_one_line(made, tmp_path, django_cap
     acts = [
         lambda: aggregate_round(made),
         lambda: release_version("v1", collection=pool.collection, sample=pool.sample, rounds=[made], partial=True),
-        lambda: simulate_round(made),
         lambda: import_judgments(made, tmp_path / "none.csv", actor="test"),
         lambda: make_asked(name="more", top_up=1),
     ]
