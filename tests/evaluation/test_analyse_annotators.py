@@ -116,7 +116,11 @@ def test_a_version_gives_its_released_levels_with_reviews(judged):
 
 def test_the_tables_the_csv_and_the_plot_are_written(judged, tmp_path):
     told = analyse("annotators", "round-1", "--csv", str(tmp_path / "a.csv"), "--plot", str(tmp_path / "a.svg"))
-    for words in ("words: levels of its judged proposals", "found by it alone", "precision (unjudged: wrong)"):
+    for words in (
+        "words: levels of its judged proposals",
+        "found by it alone  alone, of all matches",
+        "precision (unjudged: wrong)",
+    ):
         assert words in told
     rows = table_of(tmp_path / "a.csv")
     (alone,) = [row for row in rows if (row["name"], row["figure"]) == ("words", "unique_share")]

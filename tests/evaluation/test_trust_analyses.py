@@ -109,6 +109,8 @@ def test_bias_is_printed_as_tables_and_written_as_csv(version, tmp_path):
     assert "image → captions, R@1, percent" in printed
     assert "annotators  subsets    bias    self  others  truth" in printed
     assert "left out   matches  only its own" in printed
+    assert "with its proposals -> without them" in printed
+    assert "self: of those that proposed, others: of the rest" in printed
     rows = list(csv.DictReader((tmp_path / "bias.csv").open()))
     assert len(rows) == 2 * 7 * 3
     assert {row["subset"] for row in rows} == {"a", "b", "c", "a;b", "a;c", "b;c", "a;b;c"}
