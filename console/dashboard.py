@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.db.models import Exists, Model, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
 from annotation.models import Assignment, Judgment
@@ -69,21 +69,25 @@ def stations() -> list[Station]:
     """Return the seven stations, with two queries each."""
     collections, annotators = Collection.objects.order_by("-created_at"), Annotator.objects.order_by("-created_at")
     answered = Assignment.objects.exclude(submitted_at=None).select_related("hit__round").order_by("-submitted_at")
-    pools, runs = Pool.objects.order_by("-created_at"), Run.objects.select_related("collection").order_by("-created_at")
-    versions = Version.objects.select_related("collection")
-    filled: dict[str, tuple[type[Model], list[Row]]] = {
-        "Collections": (Collection, [_named(one, f"{one.created_at:%-d %b}") for one in collections[:NEWEST]]),
-        "Annotators": (Annotator, [_named(one, one.kind) for one in annotators[:NEWEST]]),
-        "Pools": (Pool, [_named(one, f"{one.n_pairs:,} pairs") for one in pools[:NEWEST]]),
-        "Rounds": (Round, [_named(one, one.state) for one in Round.objects.all()[:NEWEST]]),
+    pools = Pool.objects.of_lists().order_by("-created_at")
+    runs = Run.objects.select_related("collection").order_by("-created_at")
+    rounds, versions = Round.objects.all(), Version.objects.select_related("collection")
+    filled: dict[str, tuple[QuerySet, list[Row]]] = {
+        "Collections": (collections, [_named(one, f"{one.created_at:%-d %b}") for one in collections[:NEWEST]]),
+        "Annotators": (annotators, [_named(one, one.kind) for one in annotators[:NEWEST]]),
+        "Pools": (pools, [_named(one, f"{one.n_pairs:,} pairs") for one in pools[:NEWEST]]),
+        "Rounds": (rounds, [_named(one, one.state) for one in rounds[:NEWEST]]),
         "Judgments": (
-            Judgment,
+            Judgment.objects.all(),
             [Row(f"{one.hit.round} · {one.hit}", one.state, _page("assignment", one)) for one in answered[:NEWEST]],
         ),
-        "Versions": (Version, [_named(one, str(one.collection)) for one in versions[:NEWEST]]),
-        "Scores": (Score, [Row(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]]),
+        "Versions": (versions, [_named(one, str(one.collection)) for one in versions[:NEWEST]]),
+        "Scores": (
+            Score.objects.all(),
+            [Row(one.model, str(one.collection), _page("run", one)) for one in runs[:NEWEST]],
+        ),
     }
-    return [_station(title, model._default_manager.all(), rows) for title, (model, rows) in filled.items()]
+    return [_station(title, everything, rows) for title, (everything, rows) in filled.items()]
 
 
 def _station(title: str, everything: QuerySet, rows: list[Row]) -> Station:
@@ -120,7 +124,7 @@ def _plan() -> Way:
 
 
 def _pack() -> Way:
-    pool = Pool.objects.latest("created_at")
+    pool = Pool.objects.of_lists().latest("created_at")
     return f"pack round-1 --pool {pool}", f"Pack {pool}", reverse("pool_pack", args=[pool.name]), LAUNCH
 
 

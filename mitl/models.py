@@ -1,6 +1,7 @@
 """What annotators propose: their top-k lists, and pools of pairs with their provenance."""
 
 from collections.abc import Sequence
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
@@ -106,6 +107,10 @@ class Retrieval(models.Model):
 
 class PoolQuerySet(NamedQuerySet["Pool"]):
     made_by = "the command pool"
+
+    def of_lists(self) -> Self:
+        """Leave out pools of images alone, which rounds that ask about images make for themselves."""
+        return self.filter(top_k__gt=0)
 
 
 class Pool(models.Model):

@@ -109,7 +109,7 @@ def side_by_side(request: HttpRequest, name: str) -> HttpResponse:
 @members_only
 @require_safe
 def pools(request: HttpRequest) -> HttpResponse:
-    rows = Pool.objects.select_related("collection", "sample").annotate(n_rounds=count_of(Round, "pool"))
+    rows = Pool.objects.of_lists().select_related("collection", "sample").annotate(n_rounds=count_of(Round, "pool"))
     return render(request, "console/pools.html", {"rows": page_of(request, rows)})
 
 

@@ -3,10 +3,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from console.dashboard import stations
 from core.models import Job
 from corpus.models import Caption, Collection
 from crowd.publication import close_round
 from hits.models import Round
+from mitl.models import Pool
+from mitl.pooling import pool_sample
 from tests.console.conftest import answer_rightly, answer_wrongly
 from tests.factories import make_annotator, make_collection, make_pool, make_round, make_sample
 
@@ -34,6 +37,15 @@ def test_every_station_shows_its_rows(member, site):
     assert shown.pop("Scores") == (0, False)
     assert all(rows for _, rows in shown.values())
     assert shown["Judgments"][0] == 8
+
+
+def test_a_pool_that_a_round_about_images_made_for_itself_is_in_no_list(member, site):
+    made = pool_sample(site.pool.sample, actor="test")
+    (pools,) = [station for station in stations() if station.title == "Pools"]
+    assert pools.count == Pool.objects.count() - 1
+    listed = [row.label for row in pools.rows], [row.name for row in member.get("/pools/").context["rows"]]
+    assert all("pool-draft" in names and made.name not in names for names in listed)
+    assert member.get(f"/pools/{made.name}/").status_code == 200
 
 
 def test_the_next_step_is_a_button_and_a_command_with_the_newest_rows(researcher, site):
