@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from core.errors import CounterpartError
 from corpus.models import Collection, Match
-from dataset.merging import MergeTerm, Pair, check_sources, parse_merge
+from dataset.merging import MergeTerm, check_sources, parse_merge
 from hits.models import Item, Round
 from hits.question import RIGHT_LEVELS, Level
 from hits.task_types import DETERMINATE, task_type_of
@@ -21,7 +21,7 @@ MOSTLY_NO_OF_NEGATIVE = 17.40 / (17.40 + 9.48)
 FEW = 3
 """Images that a determinate caption matches at most: this project's guess, as no paper has a number."""
 
-Grades = Mapping[Pair, int | None]
+Grades = Mapping[tuple[int, int], int | None]
 
 
 @dataclass(frozen=True)
