@@ -22,6 +22,7 @@ FEW = 3
 """Images that a determinate caption matches at most: this project's guess, as no paper has a number."""
 
 Grades = Mapping[tuple[int, int], int | None]
+"""(image id, caption id) → the level that a source gives the pair, if it has levels."""
 
 
 @dataclass(frozen=True)
