@@ -32,6 +32,7 @@ SENTENCES = {
     "consented": "{who} agreed to take part",
     "deactivated": "{who} no longer lets {what} log in",
     "decided": "{who} decided on {what}",
+    "deleted as nobody came": "{who} deleted {what}, as nobody had come",
     "deleted as never confirmed": "{who} deleted {what}, which the platform never confirmed",
     "described": "{who} described {what}",
     "disposed": "{who} removed {what} from the platform",
