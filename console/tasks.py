@@ -333,7 +333,7 @@ def _release(job: Job, progress: JobProgress) -> None:
         sample=sample,
         rounds=list(Round.objects.filter(name__in=params["rounds"])),
         **params["options"],
-        credits=Credits.from_json(params["credits"]),
+        credits=Credits.from_json(params.get("credits", {})),
         released_by=job.created_by,
         progress=progress,
     )

@@ -19,6 +19,7 @@ JSON, Parquet and TREC files are never whole in memory, however many queries the
 at a time is.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -89,7 +90,8 @@ def model_names(paths: Sequence[Path]) -> list[str]:
     Files that differ only in their suffix keep it; files of one name in several folders take the names of the folders.
     Raises CounterpartError if two files still have one name.
     """
-    whole = [path.resolve() for path in paths]
+    # Links are not followed: an upload is a link to a file that is named by its checksum.
+    whole = [Path(os.path.abspath(path)) for path in paths]
     stems = Counter(path.stem for path in whole)
     files = Counter(path.name for path in whole)
     names = [
