@@ -35,30 +35,22 @@ def is_steward(user: User) -> bool:
     return user.has_perm("hits.launch_round") or user.has_perm("annotation.decide_assignment")
 
 
-def is_admin(user: User) -> bool:
-    """Whether the user manages people: an active member of the group of admins, or a superuser."""
-    return user.is_active and (user.is_superuser or user.groups.filter(name=ADMIN).exists())
+def stewards_only(view: View) -> View:
+    """Let in researchers and reviewers, who may exclude workers and send them messages."""
 
+    @wraps(view)
+    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if not is_steward(request.user):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
 
-def _those_who(may: Callable[[User], bool]) -> Callable[[View], View]:
-    def guard(view: View) -> View:
-        @wraps(view)
-        def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            if not may(request.user):
-                raise PermissionDenied
-            return view(request, *args, **kwargs)
-
-        return login_required(guarded)
-
-    return guard
+    return login_required(guarded)
 
 
 researchers_only = _holders_of("hits.launch_round")
 reviewers_only = _holders_of("annotation.decide_assignment")
 payers_only = _holders_of("annotation.pay_workers")
 releasers_only = _holders_of("dataset.release_version")
-stewards_only = _those_who(is_steward)  # who may exclude workers and send them messages
-admins_only = _those_who(is_admin)
 
 
 RESEARCHER, REVIEWER, ADMIN = "researcher", "reviewer", "admin"
@@ -68,6 +60,23 @@ PERMISSIONS = {
     REVIEWER: ["decide_assignment"],
     ADMIN: ["launch_round", "decide_assignment", "release_version", "pay_workers"],
 }
+
+
+def is_admin(user: User) -> bool:
+    """Whether the user manages people: an active member of the group of admins, or a superuser."""
+    return user.is_active and (user.is_superuser or user.groups.filter(name=ADMIN).exists())
+
+
+def admins_only(view: View) -> View:
+    """Let in who manages people."""
+
+    @wraps(view)
+    def guarded(request: StaffRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        if not is_admin(request.user):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return login_required(guarded)
 
 
 def make_groups(**_: Any) -> None:
