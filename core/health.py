@@ -41,8 +41,8 @@ def broker_trouble() -> str:
 
 
 def storage_trouble() -> str:
-    """Say why no picture can be stored; nothing if one can. A bucket is asked, and nothing is written; in a folder a
-    little is written, into a file without a name, of which nothing is left."""
+    """Return why no picture can be stored, or an empty text. A bucket is only asked; in a folder some kB are written to
+    a temporary file that is deleted at once."""
     if settings.AWS_STORAGE_BUCKET_NAME:
         try:
             default_storage.exists("health")

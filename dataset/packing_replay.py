@@ -21,7 +21,7 @@ from hits.top_ups import plan_again
 
 @dataclass(frozen=True)
 class Replay:
-    """What differs between the HITs of a round and its plan packed again. ``unchecked`` names the plans that come out
+    """Differences between the HITs of a round and its plan packed again. ``unchecked`` names the plans that come out
     otherwise where the round has not ``noted`` what it was packed from: more may have been added until the release."""
 
     noted: bool

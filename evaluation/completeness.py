@@ -210,7 +210,7 @@ def estimate_by_parts(ranks: ArrayLike, gains: ArrayLike, beyond: Beyond, *, wro
     """Estimate all matches from the pairs that a direction's lists hold, and from random pairs outside them.
 
     Among the listed pairs that nobody judged, matches are those of ``expected_matches``. That extrapolates from the top
-    of the lists, and nothing in the data tells how wrongly, so by convention there may be none or twice as many.
+    of the lists, and the data do not show its error, so by convention the interval is from none to twice as many.
     From judged and listed pairs, those that wrong verdicts make are taken off (``_corrected``). The intervals of all
     three parts are added, which is cautious.
 

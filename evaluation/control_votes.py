@@ -14,8 +14,8 @@ from hits.question import RIGHT_LEVELS
 
 @dataclass(frozen=True)
 class Votes:
-    """What workers said: the ``counted`` votes on controls, those of ``every`` answer set whose positive controls are
-    right, and how many counted votes each candidate has."""
+    """The ``counted`` votes on controls, the votes of ``every`` answer set whose positive controls are right, and the
+    number of counted votes of each candidate."""
 
     counted: ControlVotes
     every: ControlVotes

@@ -155,7 +155,7 @@ def _doubt(parts: Parts, beyond: Beyond, votes: Votes) -> str:
     if parts.listed.high - parts.listed.low > parts.total.value:
         return f"{total} Most of it is expected among listed pairs that nobody judged. Pool with a larger --top-k."
     if np.max(votes.counted.votes) == 1:
-        return f"{total} One vote on a random pair tells no match from a mistake. Pack with --replication 3."
+        return f"{total} One vote on a random pair cannot tell a match from a mistake. Pack with --replication 3."
     return f"{total} More random pairs would not do: use more votes on each, and more positive controls."
 
 
